@@ -1,0 +1,138 @@
+"""Every error cardan raises on purpose.
+
+One base exception; each subclass carries the data its message was made of, so that a program can react to it.
+A message says what was wrong, what was given, what was expected, where, and how to mend it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class CardanError(Exception):
+    """Base of every error raised by cardan."""
+
+
+class ParameterError(CardanError, ValueError):
+    """A parameter of a joint, inertia, limit or pose is not acceptable."""
+
+    def __init__(self, what: str, *, got: Any, expected: str, hint: str = "") -> None:
+        self.what, self.got, self.expected, self.hint = what, got, expected, hint
+        super().__init__(f"{what}: got {got!r}, expected {expected}." + (f" {hint}" if hint else ""))
+
+
+class ShapeError(CardanError, ValueError):
+    """An array has the wrong shape."""
+
+    def __init__(self, where: str, argument: str, *, got: tuple[int, ...], expected: str, hint: str = "") -> None:
+        self.where, self.argument, self.got, self.expected, self.hint = where, argument, got, expected, hint
+        super().__init__(
+            f"{where}: argument {argument!r} has shape {got}, expected {expected}." + (f" {hint}" if hint else "")
+        )
+
+
+class DTypeError(CardanError, TypeError):
+    """An array holds something that is not a real number, or an argument has the wrong type."""
+
+    def __init__(self, where: str, argument: str, *, got: str, expected: str, hint: str = "") -> None:
+        self.where, self.argument, self.got, self.expected, self.hint = where, argument, got, expected, hint
+        super().__init__(
+            f"{where}: argument {argument!r} is {got}, expected {expected}." + (f" {hint}" if hint else "")
+        )
+
+
+class UnknownNameError(CardanError, KeyError):
+    """A body, joint, frame or option was addressed by a name that does not exist."""
+
+    def __init__(self, kind: str, name: Any, candidates: Iterable[str], where: str = "") -> None:
+        self.kind, self.name, self.candidates = kind, name, tuple(candidates)
+        self.suggestions = difflib.get_close_matches(str(name), self.candidates, n=3, cutoff=0.5)
+        message = f"{where}: " if where else ""
+        message += f"there is no {kind} named {name!r}"
+        if self.suggestions:
+            message += "; did you mean " + " or ".join(repr(s) for s in self.suggestions) + "?"
+        elif self.candidates:
+            shown = ", ".join(repr(c) for c in self.candidates[:12])
+            message += f"; the names are {shown}" + (", ..." if len(self.candidates) > 12 else "") + "."
+        else:
+            message += "; there are none here."
+        self.message = message
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return self.message  # KeyError would show its repr
+
+
+class DuplicateNameError(CardanError, ValueError):
+    """Two things of one kind were given the same name."""
+
+    def __init__(self, kind: str, name: str, where: str) -> None:
+        self.kind, self.name, self.where = kind, name, where
+        super().__init__(f"{where}: there is already a {kind} named {name!r}; give every {kind} its own name.")
+
+
+class MechanismError(CardanError, ValueError):
+    """Bodies and joints do not form what was asked for (a tree, a connected whole, a mimic of a real joint)."""
+
+
+class ReachError(CardanError, ValueError):
+    """A pose cannot be reached by a joint: `configuration_from_transform` found no configuration."""
+
+    def __init__(self, joint: str, residual: float, tolerance: float) -> None:
+        self.joint, self.residual, self.tolerance = joint, residual, tolerance
+        super().__init__(
+            f"{joint}: no configuration has this transform; the nearest one found is off by {residual:.3g} "
+            f"(tolerance {tolerance:.3g}). Project the pose onto the joint's motion first, or raise `tolerance`."
+        )
+
+
+class TraceError(CardanError, TypeError):
+    """A function cannot be turned into a straight-line program."""
+
+
+class ProgramError(CardanError, AssertionError):
+    """A program violates the rules of its representation: a defect in cardan or in a pass, never in user input."""
+
+
+class MissingExtraError(CardanError, ImportError):
+    """An optional capability was asked for and its packages are not installed."""
+
+    def __init__(self, capability: str, extra: str) -> None:
+        self.capability, self.extra = capability, extra
+        super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault of a robot description.
+
+    Attributes:
+        file: path as it was given.
+        line: line number, from 1; 0 where the fault belongs to the whole file.
+        message: what is wrong, got and expected, and how to mend it.
+        severity: `"error"` or `"warning"`.
+    """
+
+    file: str
+    line: int
+    message: str
+    severity: str = "error"
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.severity}: {self.message}"
+
+
+class DescriptionError(CardanError, ValueError):
+    """A robot description is faulty; `faults` holds every fault found, each with its file and line."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class DescriptionWarning(UserWarning):
+    """A robot description is questionable; the message begins with file:line."""

@@ -1,0 +1,45 @@
+"""The joints: the protocol, its implementations, one a file, and limits."""
+
+from cardan.joints.base import Joint
+from cardan.joints.catalogue import CATALOGUE
+from cardan.joints.composite import Composite
+from cardan.joints.d6 import D6
+from cardan.joints.ellipsoid import Ellipsoid
+from cardan.joints.fixed import Fixed
+from cardan.joints.floating_mrp import FloatingMRP
+from cardan.joints.free_flyer import FreeFlyer
+from cardan.joints.helical import Helical
+from cardan.joints.limits import Limits
+from cardan.joints.mimic import Mimic
+from cardan.joints.planar import Planar
+from cardan.joints.planar_angle import PlanarAngle
+from cardan.joints.prismatic import Prismatic
+from cardan.joints.revolute import Revolute
+from cardan.joints.spherical import Spherical
+from cardan.joints.spherical_zyx import SphericalZYX
+from cardan.joints.translation import Translation
+from cardan.joints.unbounded_revolute import UnboundedRevolute
+from cardan.joints.universal import Universal
+
+__all__ = [
+    "CATALOGUE",
+    "D6",
+    "Composite",
+    "Ellipsoid",
+    "Fixed",
+    "FloatingMRP",
+    "FreeFlyer",
+    "Helical",
+    "Joint",
+    "Limits",
+    "Mimic",
+    "Planar",
+    "PlanarAngle",
+    "Prismatic",
+    "Revolute",
+    "Spherical",
+    "SphericalZYX",
+    "Translation",
+    "UnboundedRevolute",
+    "Universal",
+]

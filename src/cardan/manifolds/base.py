@@ -1,0 +1,133 @@
+"""The protocol of a configuration space, on one page.
+
+A manifold says how nv velocities move nq coordinates. Its methods take and return sequences of scalars of any type;
+`random` alone works on arrays. Velocities are body-fixed: integrate(q, v) is right multiplication, q exp(v).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan.spatial import Scalar
+
+Scalars = Sequence[Scalar]
+Rows = list[list[Scalar]]
+
+
+class Manifold(ABC):
+    """A configuration space with nq coordinates and nv degrees of freedom.
+
+    Implementations are frozen dataclasses: equal parameters, equal manifolds.
+    """
+
+    nq: int
+    nv: int
+
+    @abstractmethod
+    def neutral(self) -> tuple[float, ...]:
+        """Return the reference configuration, nq floats."""
+
+    @abstractmethod
+    def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        """Return the configuration reached from q by the constant velocity v after unit time (global coordinates)."""
+
+    @abstractmethod
+    def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        """Return the shortest v with integrate(q0, v) = q1, nv scalars (local coordinates of q1 around q0)."""
+
+    @abstractmethod
+    def difference_rate_jacobian(self, difference: Scalars) -> Rows:
+        """Return K (nv x nv) with d(difference(q0, q))/dt = K v, given difference(q0, q)."""
+
+    @abstractmethod
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
+        """Return the rows of J (nq x nv) with dq/dt = J v."""
+
+    @abstractmethod
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        """Return the rows of the left inverse of that map (nv x nq): v = K dq/dt, off the manifold, too."""
+
+    @abstractmethod
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the configuration on the manifold nearest to q."""
+
+    @abstractmethod
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the preferred one among the coordinates of the same configuration (quaternion w >= 0, |MRP| <= 1)."""
+
+    @abstractmethod
+    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the nv coordinates in which position limits are stated.
+
+        Lengths [m] and angles [rad] themselves where there are such; the rotation vector for an orientation.
+        """
+
+    @abstractmethod
+    def random(
+        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
+    ) -> np.ndarray:
+        """Return random configurations, shape (*shape, nq).
+
+        Coordinates with finite limits (in the sense of `limit_coordinates`) are uniform between them; unlimited
+        lengths are uniform in [-1, 1] m, angles in [-pi, pi], and orientations uniform over all rotations.
+        """
+
+    # The rest follows from the above.
+
+    def local_coordinates(self, q0: Scalars, q: Scalars, v: Scalars) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
+        """Return the local coordinates of q around q0 and their time derivative while q moves with velocity v."""
+        phi = self.difference(q0, q)
+        return phi, matrix_vector(self.difference_rate_jacobian(phi), v)
+
+    def velocity_to_configuration_derivative(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        """Return dq/dt, nq scalars."""
+        return matrix_vector(self.velocity_to_configuration_derivative_jacobian(q), v)
+
+    def configuration_derivative_to_velocity(self, q: Scalars, qdot: Scalars) -> tuple[Scalar, ...]:
+        """Return v, nv scalars, from dq/dt."""
+        return matrix_vector(self.configuration_derivative_to_velocity_jacobian(q), qdot)
+
+    def configuration_derivative_to_velocity_adjoint(self, q: Scalars, fv: Scalars) -> tuple[Scalar, ...]:
+        """Return fq, nq scalars, with <fq, dq/dt> = <fv, v>: a gradient in v pulled back to one in q."""
+        return matrix_vector(transpose(self.configuration_derivative_to_velocity_jacobian(q), self.nq), fv)
+
+
+def matrix_vector(rows: Rows, vector: Scalars) -> tuple[Scalar, ...]:
+    """Return rows @ vector."""
+    return tuple(sum((a * x for a, x in zip(row, vector, strict=True)), 0.0) for row in rows)
+
+
+def transpose(rows: Rows, columns: int) -> Rows:
+    """Return the transpose of rows; `columns` says how many there are when there is no row."""
+    return [[row[k] for row in rows] for k in range(columns)]
+
+
+def identity_rows(n: int) -> Rows:
+    """Return the identity matrix as rows of floats."""
+    return [[float(i == j) for j in range(n)] for i in range(n)]
+
+
+def block_diagonal(blocks: Sequence[tuple[Rows, int]]) -> Rows:
+    """Return the block-diagonal matrix of (rows, number of columns) blocks."""
+    width = sum(columns for _, columns in blocks)
+    out: Rows = []
+    start = 0
+    for rows, columns in blocks:
+        out += [[0.0] * start + list(row) + [0.0] * (width - start - columns) for row in rows]
+        start += columns
+    return out
+
+
+def uniform(
+    rng: np.random.Generator, shape: tuple[int, ...], lower: Any, upper: Any, reach: float | np.ndarray
+) -> np.ndarray:
+    """Return uniform samples between the limits; where a limit is infinite, `reach` from the other one or from 0."""
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    no_low, no_high = ~np.isfinite(low), ~np.isfinite(high)
+    start = np.where(no_low, np.where(no_high, -1.0 * np.asarray(reach), high - 2.0 * reach), low)
+    stop = np.where(no_high, np.where(no_low, reach, start + 2.0 * reach), high)
+    return rng.uniform(start, stop, size=(*shape, low.size))

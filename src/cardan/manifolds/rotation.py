@@ -1,0 +1,139 @@
+"""Orientations: unit quaternions (x, y, z, w) and modified Rodrigues parameters.
+
+The velocity is the angular velocity of the body in body axes [rad/s].
+
+Source: Shuster (1993), equations 300 to 305; Schaub and Junkins (1996). FACTS: the rates are the left inverses of
+each other off the manifold, too.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from cardan.manifolds.base import Manifold, Rows, Scalars
+from cardan.spatial import Matrix3, Scalar, Symmetric3, Vector3
+from cardan.spatial import rotations as ro
+
+
+class Orientation(Manifold):
+    """A chart of the rotations; implementations are `UnitQuaternion` and `MRP`."""
+
+    nv = 3
+
+    @abstractmethod
+    def matrix(self, q: Scalars) -> Matrix3:
+        """Return the rotation matrix of the coordinates."""
+
+    @abstractmethod
+    def quaternion_xyzw(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return a quaternion of the same rotation."""
+
+    @abstractmethod
+    def from_quaternion_xyzw(self, quaternion: Scalars) -> tuple[Scalar, ...]:
+        """Return the coordinates of the rotation of a quaternion."""
+
+    def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        turned = ro.quaternion_multiply_xyzw(self.quaternion_xyzw(q), ro.quaternion_xyzw_from_rotation_vector(v))
+        return self.from_quaternion_xyzw(ro.quaternion_normalize_xyzw(turned))
+
+    def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        back = ro.quaternion_conjugate_xyzw(self.quaternion_xyzw(q0))
+        return ro.rotation_vector_from_quaternion_xyzw(ro.quaternion_multiply_xyzw(back, self.quaternion_xyzw(q1)))
+
+    def difference_rate_jacobian(self, difference: Scalars) -> Rows:
+        return [list(row) for row in ro.right_jacobian_inverse(difference).rows()]
+
+    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
+        return ro.rotation_vector_from_quaternion_xyzw(self.quaternion_xyzw(q))
+
+    def random(
+        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
+    ) -> np.ndarray:
+        """Return uniform rotations; where limits are finite, uniform rotation vectors between them instead."""
+        if np.isfinite(lower).any() or np.isfinite(upper).any():
+            low, high = np.where(np.isfinite(lower), lower, -np.pi), np.where(np.isfinite(upper), upper, np.pi)
+            phi = rng.uniform(low, high, size=(*shape, 3))
+            quaternion = ro.quaternion_xyzw_from_rotation_vector(tuple(np.moveaxis(phi, -1, 0)))
+        else:
+            quaternion = tuple(np.moveaxis(rng.normal(size=(*shape, 4)), -1, 0))
+        q = self.from_quaternion_xyzw(ro.quaternion_normalize_xyzw(quaternion))
+        return np.stack(q, axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitQuaternion(Orientation):
+    """Unit quaternions (x, y, z, w)."""
+
+    nq = 4
+
+    def matrix(self, q: Scalars) -> Matrix3:
+        return ro.matrix_from_quaternion_xyzw(q)
+
+    def quaternion_xyzw(self, q: Scalars) -> tuple[Scalar, ...]:
+        return tuple(q)
+
+    def from_quaternion_xyzw(self, quaternion: Scalars) -> tuple[Scalar, ...]:
+        return tuple(quaternion)
+
+    def neutral(self) -> tuple[float, ...]:
+        return 0.0, 0.0, 0.0, 1.0
+
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
+        x, y, z, w = (0.5 * e for e in q)
+        return [[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]
+
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        scale = 2.0 / sum((e * e for e in q), 0.0)
+        x, y, z, w = (scale * e for e in q)
+        return [[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z]]
+
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        return ro.quaternion_normalize_xyzw(q)
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        return ro.quaternion_canonical_xyzw(q)
+
+
+@dataclass(frozen=True, slots=True)
+class MRP(Orientation):
+    """Modified Rodrigues parameters, axis times tan(angle / 4): three numbers, no norm to keep.
+
+    `integrate` returns parameters of length at most 1, so a motion never reaches the singularity at 2 pi.
+    """
+
+    nq = 3
+
+    def matrix(self, q: Scalars) -> Matrix3:
+        return ro.matrix_from_mrp(q)
+
+    def quaternion_xyzw(self, q: Scalars) -> tuple[Scalar, ...]:
+        return ro.quaternion_xyzw_from_mrp(q)
+
+    def from_quaternion_xyzw(self, quaternion: Scalars) -> tuple[Scalar, ...]:
+        return ro.mrp_from_quaternion_xyzw(quaternion)
+
+    def neutral(self) -> tuple[float, ...]:
+        return 0.0, 0.0, 0.0
+
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
+        return [list(row) for row in (self._rate(q) * 0.25).rows()]
+
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        n = Vector3.of(q).norm_squared()
+        return [list(row) for row in (self._rate(q).T * (4.0 / ((1.0 + n) * (1.0 + n)))).rows()]
+
+    @staticmethod
+    def _rate(q: Scalars) -> Matrix3:
+        """Return B = (1 - s.s) 1 + 2 [s] + 2 s s^T."""
+        s = Vector3.of(q)
+        flat = Symmetric3.isotropic(1.0 - s.norm_squared()) + Symmetric3.outer_square(s) * 2.0
+        return flat.matrix() + s.skew() * 2.0
+
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        return tuple(q)
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        return ro.mrp_principal(q)

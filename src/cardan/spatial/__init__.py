@@ -1,0 +1,45 @@
+"""Spatial algebra: rotations, rigid transformations, motions, forces, inertias."""
+
+from cardan.spatial import rotations
+from cardan.spatial.inertia import ArticulatedInertia, Inertia
+from cardan.spatial.motion import Force, Motion
+from cardan.spatial.se3 import (
+    SE3,
+    exp_se3,
+    is_proper_rotation,
+    log_from_rotation_vector,
+    log_se3,
+    right_jacobian_inverse_se3,
+    right_jacobian_se3,
+    snapped,
+    stack,
+)
+from cardan.spatial.stumpff import stumpff
+from cardan.spatial.subspace import MotionSubspace, transform_subspace
+from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, components, unit_vector
+
+__all__ = [
+    "SE3",
+    "ArticulatedInertia",
+    "Force",
+    "Inertia",
+    "Matrix3",
+    "Motion",
+    "MotionSubspace",
+    "Scalar",
+    "Symmetric3",
+    "Vector3",
+    "components",
+    "exp_se3",
+    "is_proper_rotation",
+    "log_from_rotation_vector",
+    "log_se3",
+    "right_jacobian_inverse_se3",
+    "right_jacobian_se3",
+    "rotations",
+    "snapped",
+    "stack",
+    "stumpff",
+    "transform_subspace",
+    "unit_vector",
+]

@@ -1,0 +1,66 @@
+"""Angles of successive rotations about given axes: Euler, Cardan and any other sequence of up to three.
+
+R = exp([a1] q1) exp([a2] q2) exp([a3] q3), each axis carried along by the rotations before it. The angles follow from
+where R takes the last axis (Paden and Kahan's subproblems), for axes at any angle to one another.
+
+Source: Murray, Li and Sastry, A Mathematical Introduction to Robotic Manipulation (1994), section 3.3.2; Davenport,
+Rotations about nonorthogonal axes (1973).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import atan2 as float_atan2
+from math import hypot, pi
+
+from cardan.scalar import absolute, atan2, floor, maximum, sqrt, where
+from cardan.spatial.rotations import angle_about_axis, rotation_about_axis
+from cardan.spatial.vector import Matrix3, Scalar, Vector3
+
+
+def angles_about_axes(axes: Sequence[Vector3], R: Matrix3) -> tuple[Scalar, ...]:
+    """Return the angles [rad] about up to three unit axes that compose to R.
+
+    Of the two solutions for three axes the one with the smaller middle angle is returned; where the sequence is
+    singular (first and last axis aligned) the first angle is 0. If R cannot be composed, the angles of a nearby
+    rotation are returned.
+    """
+    if not axes:
+        return ()
+    if len(axes) == 1:
+        return (angle_about_axis(axes[0], R),)
+    if len(axes) == 2:
+        first = _turn(axes[0], axes[1], R @ axes[1])
+        return first, angle_about_axis(axes[1], rotation_about_axis(axes[0], -first) @ R)
+    return _three(*axes, R)
+
+
+def _three(a1: Vector3, a2: Vector3, a3: Vector3, R: Matrix3) -> tuple[Scalar, Scalar, Scalar]:
+    """Return the three angles from a1 . R a3 = constant + radius cos(q2 - phase)."""
+    target = R @ a3
+    level = a1.dot(target)
+    along = a1.dot(a2) * a2.dot(a3)
+    in_phase, quadrature = a1.dot(a3) - along, a1.dot(a2.cross(a3))
+    radius, phase = hypot(in_phase, quadrature), float_atan2(quadrature, in_phase)
+    if abs(a1.dot(a2)) < 1e-12 and abs(a2.dot(a3)) < 1e-12:
+        aside = sqrt(a1.cross(target).norm_squared())  # well conditioned even where a1 and R a3 are aligned
+    else:
+        aside = sqrt(maximum(radius * radius - (level - along) * (level - along), 0.0))
+    swing = atan2(aside, level - along)
+    one, other = _wrapped(phase + swing), _wrapped(phase - swing)
+    second = where(absolute(one) <= absolute(other) + 1e-12, one, other)
+    carried = rotation_about_axis(a2, second) @ a3
+    first = _turn(a1, carried, target)
+    rest = rotation_about_axis(a2, -second) @ rotation_about_axis(a1, -first) @ R
+    return first, second, angle_about_axis(a3, rest)
+
+
+def _turn(axis: Vector3, start: Vector3, end: Vector3) -> Scalar:
+    """Return the angle about `axis` that brings `start` nearest to `end`; 0 if they lie on the axis."""
+    across, along = axis.dot(start.cross(end)), start.dot(end) - axis.dot(start) * axis.dot(end)
+    on_axis = across * across + along * along < 1e-28
+    return atan2(where(on_axis, 0.0, across), where(on_axis, 1.0, along))
+
+
+def _wrapped(angle: Scalar) -> Scalar:
+    return angle - 2.0 * pi * floor(angle / (2.0 * pi) + 0.5)

@@ -1,0 +1,214 @@
+"""Rigid-body and articulated-body inertia.
+
+`Inertia` maps the twist of a rigid body to its momentum, [f; n] = I [v; w], in one frame at its origin. It is held as
+mass m, first moment h = m c and rotational inertia J about the *origin*, in which inertias simply add:
+    f = m v - h x w
+    n = J w + h x v
+
+Source: Featherstone (2008), sections 2.13 and 7.1; Wensing, Kim and Slotine, Linear matrix inequalities for physically
+consistent inertial parameter identification (2018) for the pseudo-inertia.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import ParameterError
+from cardan.spatial.motion import Force, Motion
+from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3
+
+
+class Inertia(tuple[Any, Any, Any]):
+    """Inertia of a rigid body.
+
+    Args:
+        mass: [kg].
+        com: centre of mass in the body frame [m], three scalars.
+        inertia: rotational inertia about the centre of mass, in body axes [kg m^2], 3x3.
+
+    Raises:
+        ParameterError: if plain numbers are given that are not finite, the mass is negative, or `inertia` is not
+            symmetric. (Whether the inertia is physically possible is asked by `faults`.)
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    def __new__(cls, mass: Scalar, com: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Inertia:
+        c = Vector3.of(com, "com")
+        full = Matrix3.zero() if inertia is None else _full(inertia)
+        _check_numbers(mass, c, full)
+        return Inertia.from_origin(mass, c * mass, Symmetric3.of(full) + Symmetric3.point(c) * mass)
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.mass, self.com, self.inertia_at_com
+
+    def __reduce__(self) -> Any:
+        return Inertia.from_origin, tuple(self)
+
+    @staticmethod
+    def from_origin(mass: Scalar, first_moment: Vector3, inertia: Symmetric3) -> Inertia:
+        """Return the inertia of mass [kg], first moment m c [kg m] and inertia about the *origin* [kg m^2]."""
+        return tuple.__new__(Inertia, (mass, first_moment, inertia))
+
+    @staticmethod
+    def zero() -> Inertia:
+        """Return the inertia of nothing."""
+        return Inertia.from_origin(0.0, Vector3.zero(), Symmetric3.isotropic(0.0))
+
+    @staticmethod
+    def from_parameters(p: Sequence[Scalar]) -> Inertia:
+        """Return the inertia with the ten parameters of `parameters`."""
+        return Inertia.from_origin(p[0], Vector3(*p[1:4]), Symmetric3(p[4:10]))
+
+    @staticmethod
+    def from_pseudo_inertia(P: Any) -> Inertia:
+        """Return the inertia whose 4x4 pseudo-inertia is P (see `pseudo_inertia`)."""
+        s = Symmetric3.of([[P[i][j] for j in range(3)] for i in range(3)])
+        h = Vector3(P[0][3], P[1][3], P[2][3])
+        trace = s[0] + s[3] + s[5]
+        return Inertia.from_origin(P[3][3], h, Symmetric3.isotropic(trace) - s)
+
+    @property
+    def mass(self) -> Scalar:
+        """The mass [kg]."""
+        return self[0]
+
+    @property
+    def first_moment(self) -> Vector3:
+        """Mass times centre of mass [kg m]."""
+        return self[1]
+
+    @property
+    def inertia_at_origin(self) -> Symmetric3:
+        """Rotational inertia about the origin [kg m^2]."""
+        return self[2]
+
+    @property
+    def com(self) -> Vector3:
+        """The centre of mass [m]; the origin for a massless body."""
+        mass, h, _ = self
+        return Vector3.zero() if type(mass) is float and mass == 0.0 else h * (1.0 / mass)
+
+    @property
+    def inertia_at_com(self) -> Symmetric3:
+        """Rotational inertia about the centre of mass [kg m^2]."""
+        return self[2] - Symmetric3.point(self.com) * self[0]
+
+    def parameters(self) -> tuple[Scalar, ...]:
+        """Return (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), the inertia about the origin."""
+        return (self[0], *self[1], *self[2])
+
+    def pseudo_inertia(self) -> list[list[Scalar]]:
+        """Return the 4x4 matrix [[S, h], [h^T, m]], S = tr(J)/2 1 - J; positive definite for a real body."""
+        m, h, J = self
+        xx, xy, xz, yy, yz, zz = Symmetric3.isotropic(0.5 * (J[0] + J[3] + J[5])) - J
+        return [[xx, xy, xz, h[0]], [xy, yy, yz, h[1]], [xz, yz, zz, h[2]], [h[0], h[1], h[2], m]]
+
+    def faults(self, tolerance: float = 1e-9) -> list[str]:
+        """Return why this cannot be the inertia of a body with non-negative density; empty if it can.
+
+        Only for floats. `tolerance` is relative to the largest principal moment.
+        """
+        found = [] if self.mass >= 0.0 else [f"the mass {self.mass} kg is negative"]
+        moments = np.linalg.eigvalsh(np.array([list(r) for r in self.inertia_at_com.matrix().rows()]))
+        slack = tolerance * max(abs(moments[2]), 1e-300)
+        shown = ", ".join(f"{m:.6g}" for m in moments)
+        if moments[0] < -slack:
+            found.append(f"the inertia is not positive definite (principal moments {shown} kg m^2)")
+        elif moments[0] + moments[1] < moments[2] - slack:
+            found.append(f"the principal moments {shown} kg m^2 break the triangle inequality a + b >= c")
+        return found
+
+    def __matmul__(self, v: Motion) -> Force:
+        m, h, J = self
+        return Force(v.linear * m - h.cross(v.angular), J @ v.angular + h.cross(v.linear))
+
+    def __add__(self, other: Any) -> Inertia:
+        return Inertia.from_origin(self[0] + other[0], self[1] + other[1], self[2] + other[2])
+
+    def transformed(self, R: Matrix3, p: Vector3) -> Inertia:
+        """Return the inertia in a frame a, given in b, for X_ab = (R, p).
+
+        J_a = R J R^T + ([p]^T [p] m + cross terms of p and R h), the parallel-axis theorem about origins.
+        """
+        m, h, J = self
+        turned = R @ h
+        about = Symmetric3.outer_sum(p, turned)  # p h^T + h p^T
+        shift = Symmetric3.isotropic(about[0] + about[3] + about[5]) - about
+        return Inertia.from_origin(m, turned + p * m, J.rotated(R) + shift + Symmetric3.point(p) * m)
+
+    def articulated(self) -> ArticulatedInertia:
+        """Return the same as an articulated inertia."""
+        m, h, J = self
+        return ArticulatedInertia(Symmetric3.isotropic(m), -h.skew(), J)
+
+    def __repr__(self) -> str:
+        inertia = [tuple(row) for row in self.inertia_at_com.matrix().rows()]
+        return f"Inertia(mass={self.mass}, com={tuple(self.com)}, inertia={inertia})"
+
+
+class ArticulatedInertia(tuple[Any, Any, Any]):
+    """A symmetric 6x6 inertia [[M, H], [H^T, J]]: what a body feels like when others hang on it.
+
+    [f; n] = [[M, H], [H^T, J]] [v; w].
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    def __new__(cls, linear: Symmetric3, coupling: Matrix3, angular: Symmetric3) -> ArticulatedInertia:
+        return tuple.__new__(cls, (linear, coupling, angular))
+
+    def __getnewargs__(self) -> tuple[Any, Any, Any]:
+        return self[0], self[1], self[2]
+
+    def __matmul__(self, v: Motion) -> Force:
+        M, H, J = self
+        return Force(M @ v.linear + H @ v.angular, H.transpose_apply(v.linear) + J @ v.angular)
+
+    def __add__(self, other: Any) -> ArticulatedInertia:
+        return ArticulatedInertia(self[0] + other[0], self[1] + other[1], self[2] + other[2])
+
+    def minus_outer(self, scaled: Force, force: Force) -> ArticulatedInertia:
+        """Return self - scaled force^T for `scaled` a multiple of `force`: the rank-one update of the recursion."""
+        M, H, J = self
+        a, b = scaled
+        f, n = force
+        return ArticulatedInertia(M - _outer_upper(a, f), H - a.outer(n), J - _outer_upper(b, n))
+
+    def transformed(self, R: Matrix3, p: Vector3) -> ArticulatedInertia:
+        """Return the inertia in a frame a, given in b, for X_ab = (R, p).
+
+        With M, H, J turned by R:  M' = M,  H' = H - M [p],  J' = J + [p] H - H^T [p] - [p] M [p].
+        """
+        M, H, J = self
+        turned = M.rotated(R)
+        G = R @ H @ R.T
+        P = p.skew()
+        K = G - turned.matrix() @ P
+        pK, Gp = P @ K, G.T @ P
+        return ArticulatedInertia(turned, K, J.rotated(R) + Symmetric3.of(pK - Gp))
+
+
+def _outer_upper(a: Vector3, b: Vector3) -> Symmetric3:
+    return Symmetric3(a[i] * b[j] for i in range(3) for j in range(i, 3))
+
+
+def _full(value: Any) -> Matrix3:
+    return value.matrix() if isinstance(value, Symmetric3) else Matrix3.of(value, "inertia")
+
+
+def _check_numbers(mass: Scalar, com: Vector3, inertia: Matrix3) -> None:
+    if not all(type(e) is float or type(e) is int for e in (mass, *com, *inertia)):
+        return  # a batch or a symbol: nothing to check here
+    if not np.isfinite((mass, *com, *inertia)).all():
+        raise ParameterError("inertia", got=(mass, tuple(com), tuple(inertia)), expected="finite numbers")
+    if mass < 0.0:
+        raise ParameterError("mass of a body", got=mass, expected="a mass >= 0 [kg]")
+    difference = max(abs(a - b) for a, b in zip(inertia, inertia.T, strict=True))
+    if difference > 1e-9 * max(map(abs, inertia)):
+        raise ParameterError("inertia", got=[tuple(r) for r in inertia.rows()], expected="a symmetric matrix")

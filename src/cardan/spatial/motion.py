@@ -1,0 +1,106 @@
+"""Spatial motions and forces (Plucker coordinates), linear part first.
+
+A `Motion` is a twist or spatial acceleration [v; w]; a `Force` is a wrench [f; n], a momentum or an impulse. Both are
+expressed in one frame, at its origin. Their pairing f . m is power and does not depend on the frame.
+
+Source: Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2 (there with the angular part first).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self, overload
+
+from cardan.spatial.vector import Scalar, Vector3, components
+
+
+class _Spatial(tuple[Any, Any]):
+    """Two vectors, linear and angular; the arithmetic motions and forces share."""
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    def __new__(cls, linear: Any, angular: Any) -> Self:
+        return tuple.__new__(cls, (Vector3.of(linear, "linear"), Vector3.of(angular, "angular")))
+
+    def __getnewargs__(self) -> tuple[Vector3, Vector3]:
+        return self[0], self[1]
+
+    @classmethod
+    def zero(cls) -> Self:
+        """Return zero."""
+        return cls(Vector3.zero(), Vector3.zero())
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return `value` (six scalars, linear first, or an array of shape (..., 6))."""
+        if isinstance(value, cls):
+            return value
+        c = components(value, (6,), cls.__name__)
+        return cls(Vector3(*c[:3]), Vector3(*c[3:]))
+
+    @property
+    def linear(self) -> Vector3:
+        """The linear part: velocity of the point at the origin, or force."""
+        return self[0]
+
+    @property
+    def angular(self) -> Vector3:
+        """The angular part: angular velocity, or moment about the origin."""
+        return self[1]
+
+    def __add__(self, other: Any) -> Self:
+        return type(self)(self[0] + other[0], self[1] + other[1])
+
+    def __sub__(self, other: Any) -> Self:
+        return type(self)(self[0] - other[0], self[1] - other[1])
+
+    def __neg__(self) -> Self:
+        return type(self)(-self[0], -self[1])
+
+    def __mul__(self, factor: Scalar) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return type(self)(self[0] * factor, self[1] * factor)
+
+    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+
+    def scalars(self) -> tuple[Scalar, ...]:
+        """Return the six scalars, linear first."""
+        return (*self[0], *self[1])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(linear={tuple(self[0])}, angular={tuple(self[1])})"
+
+
+class Force(_Spatial):
+    """A wrench, momentum or impulse [f; n]."""
+
+    __slots__ = ()
+
+    def dot(self, motion: Motion) -> Scalar:
+        """Return the pairing with a motion: power."""
+        return self[0].dot(motion[0]) + self[1].dot(motion[1])
+
+
+class Motion(_Spatial):
+    """A twist or spatial acceleration [v; w]."""
+
+    __slots__ = ()
+
+    def dot(self, force: Force) -> Scalar:
+        """Return the pairing with a force: power."""
+        return self[0].dot(force[0]) + self[1].dot(force[1])
+
+    @overload
+    def cross(self, other: Motion) -> Motion: ...
+    @overload
+    def cross(self, other: Force) -> Force: ...
+    def cross(self, other: Any) -> Any:
+        """Return self x other: the rate of change of a motion, or (dual) of a force, that moves with this twist.
+
+        [v; w] x  [a; b] = [w x a + v x b; w x b]        for a motion
+        [v; w] x* [f; n] = [w x f; w x n + v x f]        for a force
+        """
+        v, w = self
+        a, b = other
+        if isinstance(other, Force):
+            return Force(w.cross(a), w.cross(b) + v.cross(a))
+        return Motion(w.cross(a) + v.cross(b), w.cross(b))

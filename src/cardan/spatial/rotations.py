@@ -1,0 +1,237 @@
+"""Rotations and their charts: quaternion (x, y, z, w), rotation vector, modified Rodrigues parameters, Euler angles.
+
+Every function takes and returns scalars of any type; a rotation matrix R maps body coordinates to outer coordinates.
+Charts that need a unit norm are projected: the matrix of a quaternion is that of the quaternion divided by its norm,
+so it is a rotation whatever the norm (NaN for the zero quaternion).
+
+Source: Shuster, A survey of attitude representations (1993); Schaub and Junkins, Stereographic orientation parameters
+(1996); Sola et al., A micro Lie theory (2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cardan.scalar import atan2, cos, maximum, sin, sqrt, where
+from cardan.spatial.stumpff import stumpff
+from cardan.spatial.vector import Matrix3, Symmetric3, Vector3
+
+Scalar = Any
+Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
+
+
+# --- about an axis -----------------------------------------------------------------------------------------------
+
+
+def matrix_about_axis(axis: Sequence[Scalar], cosine: Scalar, sine: Scalar) -> Matrix3:
+    """Return the rotation about a unit axis u from the cosine and sine of the angle (Rodrigues).
+
+    R = 1 + s [u] + (1 - c) [u]^2, written as c 1 + s [u] + (1 - c) u u^T so that an axis of zeros and ones folds.
+    """
+    u = Vector3.of(axis)
+    along = Symmetric3.outer_square(u)
+    entries = (Symmetric3.isotropic(1.0) - along) * cosine + along
+    return entries.matrix() + u.skew() * sine
+
+
+def rotation_about_axis(axis: Sequence[Scalar], angle: Scalar) -> Matrix3:
+    """Return the rotation by `angle` [rad] about a unit axis."""
+    return matrix_about_axis(axis, cos(angle), sin(angle))
+
+
+def angle_about_axis(axis: Any, R: Matrix3) -> Scalar:
+    """Return the angle in [-pi, pi] of the rotation about `axis` nearest to R."""
+    u = Vector3.of(axis)
+    return atan2(2.0 * u.dot(R.axial()), R.trace() - u.dot(R @ u))
+
+
+# --- unit quaternions (x, y, z, w) -------------------------------------------------------------------------------
+
+
+def quaternion_multiply_xyzw(a: Sequence[Scalar], b: Sequence[Scalar]) -> Quaternion:
+    """Return the quaternion of the composed rotation R(a) R(b)."""
+    u, v = Vector3(*a[:3]), Vector3(*b[:3])
+    x, y, z = v * a[3] + u * b[3] + u.cross(v)
+    return x, y, z, a[3] * b[3] - u.dot(v)
+
+
+def quaternion_conjugate_xyzw(q: Sequence[Scalar]) -> Quaternion:
+    """Return (-x, -y, -z, w): the inverse of a unit quaternion."""
+    return -q[0], -q[1], -q[2], q[3]
+
+
+def quaternion_normalize_xyzw(q: Sequence[Scalar]) -> Quaternion:
+    """Return q divided by its norm."""
+    x, y, z, w = q
+    n = sqrt(x * x + y * y + z * z + w * w)
+    return x / n, y / n, z / n, w / n
+
+
+def quaternion_canonical_xyzw(q: Sequence[Scalar]) -> Quaternion:
+    """Return the one of q and -q that has w >= 0."""
+    x, y, z, w = q
+    flip = where(w < 0.0, -1.0, 1.0)
+    return x * flip, y * flip, z * flip, w * flip
+
+
+def matrix_from_quaternion_xyzw(q: Sequence[Scalar]) -> Matrix3:
+    """Return the rotation of q / |q|."""
+    x, y, z, w = q
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    xs, ys, zs = x * s, y * s, z * s
+    xx, yy, zz = x * xs, y * ys, z * zs
+    xy, xz, yz, wx, wy, wz = x * ys, x * zs, y * zs, w * xs, w * ys, w * zs
+    return Matrix3(
+        (1.0 - (yy + zz), xy - wz, xz + wy, xy + wz, 1.0 - (xx + zz), yz - wx, xz - wy, yz + wx, 1.0 - (xx + yy))
+    )
+
+
+def quaternion_xyzw_from_matrix(R: Matrix3) -> Quaternion:
+    """Return the unit quaternion of R with w >= 0, accurate for every rotation.
+
+    Of four expressions the one that divides by the largest component is taken. Source: Shepperd (1978).
+    """
+    m00, m01, m02, m10, m11, m12, m20, m21, m22 = R
+    a, b, c = m21 - m12, m02 - m20, m10 - m01
+    d, e, f = m01 + m10, m02 + m20, m12 + m21
+    by_x = (1.0 + m00 - m11 - m22, d, e, a)
+    by_y = (d, 1.0 - m00 + m11 - m22, f, b)
+    by_z = (e, f, 1.0 - m00 - m11 + m22, c)
+    by_w = (a, b, c, 1.0 + m00 + m11 + m22)
+    largest_of_xy = _choose(m00 >= m11, by_x, by_y)
+    largest_of_xyz = _choose(m22 >= maximum(m00, m11), by_z, largest_of_xy)
+    largest = _choose(m00 + m11 + m22 >= 0.0, by_w, largest_of_xyz)
+    return quaternion_canonical_xyzw(quaternion_normalize_xyzw(largest))
+
+
+def _choose(condition: Any, a: Quaternion, b: Quaternion) -> Quaternion:
+    return tuple(where(condition, x, y) for x, y in zip(a, b, strict=True))  # pyright: ignore[reportReturnType]
+
+
+# --- rotation vectors (axis times angle) -------------------------------------------------------------------------
+
+
+def quaternion_xyzw_from_rotation_vector(phi: Sequence[Scalar]) -> Quaternion:
+    """Return the unit quaternion of the rotation by |phi| [rad] about phi."""
+    half = Vector3.of(phi) * 0.5
+    c0, c1, *_ = stumpff(half.norm_squared())
+    x, y, z = half * c1
+    return x, y, z, c0
+
+
+def rotation_vector_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
+    """Return the rotation vector, of length at most pi, of the rotation of q / |q|."""
+    x, y, z, w = quaternion_canonical_xyzw(q)
+    v = Vector3(x, y, z)
+    square = v.norm_squared()
+    tiny = square <= 1e-30 * w * w
+    length = sqrt(where(tiny, 1.0, square))
+    return v * where(tiny, 2.0 / where(tiny, w, 1.0), 2.0 * atan2(length, w) / length)
+
+
+def matrix_from_rotation_vector(phi: Sequence[Scalar]) -> Matrix3:
+    """Return exp([phi]) = 1 + c_1 [phi] + c_2 [phi]^2."""
+    u = Vector3.of(phi)
+    _, c1, c2, *_ = stumpff(u.norm_squared())
+    square = (Symmetric3.point(u) * -c2).matrix()
+    return Matrix3.identity() + square + u.skew() * c1
+
+
+def rotation_vector_from_matrix(R: Matrix3) -> Vector3:
+    """Return log(R), of length at most pi; accurate for every angle, pi included."""
+    return rotation_vector_from_quaternion_xyzw(quaternion_xyzw_from_matrix(R))
+
+
+def right_jacobian(phi: Sequence[Scalar]) -> Matrix3:
+    """Return J with: body angular velocity = J d(phi)/dt, for R = exp([phi])."""
+    u = Vector3.of(phi)
+    _, _, c2, c3, *_ = stumpff(u.norm_squared())
+    return Matrix3.identity() - u.skew() * c2 - Symmetric3.point(u).matrix() * c3
+
+
+def right_jacobian_inverse(phi: Sequence[Scalar]) -> Matrix3:
+    """Return the inverse of `right_jacobian`; singular only at angles 2 pi k, k >= 1."""
+    u = Vector3.of(phi)
+    _, _, c2, c3, c4, _ = stumpff(u.norm_squared())
+    return Matrix3.identity() + u.skew() * 0.5 - Symmetric3.point(u).matrix() * (0.5 * (c3 - 2.0 * c4) / c2)
+
+
+# --- modified Rodrigues parameters: axis tan(angle / 4) ----------------------------------------------------------
+
+
+def quaternion_xyzw_from_mrp(s: Sequence[Scalar]) -> Quaternion:
+    """Return the unit quaternion (2 s, 1 - s.s) / (1 + s.s)."""
+    sigma = Vector3.of(s)
+    n = sigma.norm_squared()
+    x, y, z = sigma * (2.0 / (1.0 + n))
+    return x, y, z, (1.0 - n) / (1.0 + n)
+
+
+def mrp_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
+    """Return the parameters of length at most 1 (angle at most pi) of the rotation of q / |q|."""
+    x, y, z, w = quaternion_canonical_xyzw(quaternion_normalize_xyzw(q))
+    return Vector3(x, y, z) * (1.0 / (1.0 + w))
+
+
+def matrix_from_mrp(s: Sequence[Scalar]) -> Matrix3:
+    """Return 1 + (8 [s]^2 + 4 (1 - s.s) [s]) / (1 + s.s)^2."""
+    sigma = Vector3.of(s)
+    n = sigma.norm_squared()
+    scale = 4.0 / ((1.0 + n) * (1.0 + n))
+    square = (Symmetric3.point(sigma) * (-2.0 * scale)).matrix()
+    return Matrix3.identity() + square + sigma.skew() * ((1.0 - n) * scale)
+
+
+def mrp_from_matrix(R: Matrix3) -> Vector3:
+    """Return the parameters of R, of length at most 1."""
+    return mrp_from_quaternion_xyzw(quaternion_xyzw_from_matrix(R))
+
+
+def mrp_shadow(s: Sequence[Scalar]) -> Vector3:
+    """Return the other parameters of the same rotation, -s / s.s; not finite at s = 0."""
+    sigma = Vector3.of(s)
+    return sigma * (-1.0 / sigma.norm_squared())
+
+
+def mrp_principal(s: Sequence[Scalar]) -> Vector3:
+    """Return s, or its shadow where |s| > 1: parameters of length at most 1."""
+    sigma = Vector3.of(s)
+    n = sigma.norm_squared()
+    outside = n > 1.0
+    return sigma * where(outside, -1.0 / where(outside, n, 1.0), 1.0)
+
+
+# --- Euler angles ------------------------------------------------------------------------------------------------
+
+
+def _about(k: int, angle: Scalar) -> Matrix3:
+    return rotation_about_axis(tuple(float(i == k) for i in range(3)), angle)
+
+
+def matrix_from_zyx(angles: Sequence[Scalar]) -> Matrix3:
+    """Return Rz(a) Ry(b) Rx(c) for (a, b, c) = (yaw, pitch, roll)."""
+    a, b, c = angles
+    return _about(2, a) @ _about(1, b) @ _about(0, c)
+
+
+def zyx_from_matrix(R: Matrix3) -> Vector3:
+    """Return (yaw, pitch, roll), pitch in [-pi/2, pi/2]; where that is singular, yaw is 0 and roll carries the rest."""
+    a = atan2(R[3], R[0])
+    b = atan2(-R[6], sqrt(R[0] * R[0] + R[3] * R[3]))
+    ca, sa = cos(a), sin(a)
+    return Vector3(a, b, atan2(sa * R[2] - ca * R[5], ca * R[4] - sa * R[1]))
+
+
+def matrix_from_xyz(angles: Sequence[Scalar]) -> Matrix3:
+    """Return Rx(a) Ry(b) Rz(c)."""
+    a, b, c = angles
+    return _about(0, a) @ _about(1, b) @ _about(2, c)
+
+
+def xyz_from_matrix(R: Matrix3) -> Vector3:
+    """Return (a, b, c) with R = Rx(a) Ry(b) Rz(c), b in [-pi/2, pi/2]; where that is singular, a is 0."""
+    a = atan2(-R[5], R[8])
+    b = atan2(R[2], sqrt(R[5] * R[5] + R[8] * R[8]))
+    ca, sa = cos(a), sin(a)
+    return Vector3(a, b, atan2(ca * R[3] + sa * R[6], ca * R[4] + sa * R[7]))

@@ -1,0 +1,211 @@
+"""Rigid transformations: the pose of one frame in another.
+
+`X_ab` maps coordinates in b to coordinates in a: x_a = R x_b + p. Adjacent letters cancel: X_ac = X_ab @ X_bc.
+
+Source: Featherstone (2008), section 2.8; Sola et al., A micro Lie theory (2018); Barfoot, State Estimation for
+Robotics (2017), section 7.1 for the Jacobians of the exponential.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.spatial import rotations
+from cardan.spatial.inertia import ArticulatedInertia, Inertia
+from cardan.spatial.motion import Force, Motion
+from cardan.spatial.stumpff import stumpff
+from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3
+
+Rows = list[list[Scalar]]
+
+
+class SE3(tuple[Any, Any]):
+    """A rotation matrix and a translation: the pose of a frame.
+
+    Args:
+        rotation: rotation matrix, 3x3 nested sequences or an array of shape (..., 3, 3); identity by default.
+        translation: origin of the inner frame in the outer [m], three scalars or shape (..., 3); zero by default.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    def __new__(cls, rotation: Any = None, translation: Any = None) -> SE3:
+        R = Matrix3.identity() if rotation is None else Matrix3.of(rotation, "rotation")
+        p = Vector3.zero() if translation is None else Vector3.of(translation, "translation")
+        return tuple.__new__(cls, (R, p))
+
+    def __getnewargs__(self) -> tuple[Matrix3, Vector3]:
+        return self[0], self[1]
+
+    @staticmethod
+    def identity() -> SE3:
+        """Return the identity."""
+        return SE3()
+
+    @staticmethod
+    def of(value: Any) -> SE3:
+        """Return `value` (an SE3, or a homogeneous matrix of shape (..., 4, 4)) as a pose."""
+        if isinstance(value, SE3):
+            return value
+        m = np.asarray(value)
+        return SE3(m[..., :3, :3], m[..., :3, 3])
+
+    @property
+    def rotation(self) -> Matrix3:
+        """The rotation matrix."""
+        return self[0]
+
+    @property
+    def translation(self) -> Vector3:
+        """The origin of the inner frame in the outer [m]."""
+        return self[1]
+
+    def __matmul__(self, other: Any) -> Any:
+        """Compose with a pose, or map a motion, force, inertia or point from the inner frame to the outer."""
+        R, p = self
+        if isinstance(other, SE3):
+            return SE3(R @ other[0], R @ other[1] + p)
+        if isinstance(other, Motion):
+            w = R @ other.angular
+            return Motion(R @ other.linear + p.cross(w), w)
+        if isinstance(other, Force):
+            f = R @ other.linear
+            return Force(f, R @ other.angular + p.cross(f))
+        if isinstance(other, (Inertia, ArticulatedInertia)):
+            return other.transformed(R, p)
+        return R @ Vector3.of(other) + p
+
+    def inverse(self) -> SE3:
+        """Return the pose of the outer frame in the inner."""
+        R = self[0].T
+        return SE3(R, -(R @ self[1]))
+
+    def inverse_act(self, other: Any) -> Any:
+        """Return `self.inverse() @ other` for a motion, a force or a point, with fewer operations."""
+        R, p = self
+        if isinstance(other, Motion):
+            v, w = other
+            return Motion(R.transpose_apply(v - p.cross(w)), R.transpose_apply(w))
+        if isinstance(other, Force):
+            f, n = other
+            return Force(R.transpose_apply(f), R.transpose_apply(n - p.cross(f)))
+        return R.transpose_apply(Vector3.of(other) - p)
+
+    def homogeneous(self) -> Rows:
+        """Return the rows of the 4x4 homogeneous matrix."""
+        rows = [[*row, t] for row, t in zip(self[0].rows(), self[1], strict=True)]
+        return [*rows, [0.0, 0.0, 0.0, 1.0]]
+
+    def matrix(self) -> np.ndarray:
+        """Return the homogeneous matrix, shape (..., 4, 4); dtype object if the entries are symbols."""
+        return stack(self.homogeneous())
+
+    def adjoint(self) -> Rows:
+        """Return the rows of the 6x6 matrix that maps motions: [R, [p] R; 0, R]."""
+        R, p = self
+        upper = [[*a, *b] for a, b in zip(R.rows(), (p.skew() @ R).rows(), strict=True)]
+        return upper + [[0.0, 0.0, 0.0, *row] for row in R.rows()]
+
+    def __repr__(self) -> str:
+        rows = [tuple(row) for row in self[0].rows()]
+        return f"SE3(rotation={rows}, translation={tuple(self[1])})"
+
+
+def stack(nested: Any) -> np.ndarray:
+    """Return nested sequences of scalars as one array, batch dimensions first.
+
+    Floats and batches are broadcast together; if any entry is a symbol the result has dtype object.
+    """
+    shape: list[int] = []
+    flat = [nested]
+    while isinstance(flat[0], (list, tuple)):
+        shape.append(len(flat[0]))
+        flat = [entry for row in flat for entry in row]
+    if any(not isinstance(e, (float, int, bool, np.ndarray, np.generic)) for e in flat):
+        out = np.empty(len(flat), dtype=object)
+        out[:] = flat
+        return out.reshape(shape)
+    columns = np.broadcast_arrays(*flat)
+    return np.stack(columns, axis=-1).reshape(*columns[0].shape, *shape)
+
+
+# --- the exponential and its Jacobians ---------------------------------------------------------------------------
+
+
+def exp_se3(v: Motion) -> SE3:
+    """Return the pose reached by moving with the body twist v for unit time."""
+    rho, phi = v
+    _, _, c2, c3, *_ = stumpff(phi.norm_squared())
+    translation = rho + phi.cross(rho) * c2 + phi.cross(phi.cross(rho)) * c3
+    return SE3(rotations.matrix_from_rotation_vector(phi), translation)
+
+
+def log_se3(X: SE3) -> Motion:
+    """Return the twist v with exp(v) = X and rotation angle at most pi."""
+    return log_from_rotation_vector(rotations.rotation_vector_from_matrix(X.rotation), X.translation)
+
+
+def log_from_rotation_vector(phi: Vector3, p: Vector3) -> Motion:
+    """Return the logarithm of the pose with rotation vector phi and translation p."""
+    _, _, c2, c3, c4, _ = stumpff(phi.norm_squared())
+    rho = p - phi.cross(p) * 0.5 + phi.cross(phi.cross(p)) * (0.5 * (c3 - 2.0 * c4) / c2)
+    return Motion(rho, phi)
+
+
+def _coupling(v: Motion) -> Matrix3:
+    """Return Barfoot's Q(rho, phi), the coupling block of the left Jacobian."""
+    rho, phi = v
+    _, _, _, c3, c4, c5 = stumpff(phi.norm_squared())
+    r, f = rho.skew(), phi.skew()
+    fr, rf = f @ r, r @ f
+    frf = fr @ f
+    first = r * 0.5 + (fr + rf + frf) * c3
+    second = (f @ fr + rf @ f - frf * 3.0) * c4
+    third = (frf @ f + f @ frf) * (0.5 * (c4 - 3.0 * c5))
+    return first + second + third
+
+
+def right_jacobian_se3(v: Motion) -> Rows:
+    """Return the rows of J (6x6) with: body twist = J d(v)/dt, for X = exp(v)."""
+    minus = -v
+    J, Q = rotations.right_jacobian(v.angular), _coupling(minus)
+    return _upper_triangular(J, Q)
+
+
+def right_jacobian_inverse_se3(v: Motion) -> Rows:
+    """Return the rows of the inverse of `right_jacobian_se3`; singular only at rotation angles 2 pi k, k >= 1."""
+    K = rotations.right_jacobian_inverse(v.angular)
+    return _upper_triangular(K, -(K @ _coupling(-v) @ K))
+
+
+def _upper_triangular(diagonal: Matrix3, corner: Matrix3) -> Rows:
+    upper = [[*a, *b] for a, b in zip(diagonal.rows(), corner.rows(), strict=True)]
+    return upper + [[0.0, 0.0, 0.0, *row] for row in diagonal.rows()]
+
+
+def is_proper_rotation(R: Matrix3, tolerance: float = 1e-9) -> bool:
+    """Return whether nine floats form a rotation matrix: R^T R = 1 and det R = 1, to `tolerance`."""
+    m = np.array([list(row) for row in R.rows()], dtype=float)
+    orthogonal = np.abs(m.T @ m - np.eye(3)).max() <= tolerance
+    return bool(np.isfinite(m).all() and orthogonal and np.linalg.det(m) > 0.0)
+
+
+def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
+    """Return a constant pose with the rounding residues of right angles removed.
+
+    Entries of the rotation within `tolerance` of 0, 1 or -1 become exact, so that the traced program loses them.
+    """
+
+    def snap(e: float) -> float:
+        nearest = float(round(e))
+        return nearest + 0.0 if abs(e - nearest) <= tolerance else e
+
+    return SE3(Matrix3(snap(e) for e in X.rotation), Vector3(*(e + 0.0 for e in X.translation)))
+
+
+def symmetric_part(m: Matrix3) -> Symmetric3:
+    """Return (m + m^T) / 2."""
+    return Symmetric3.of((m + m.T) * 0.5)

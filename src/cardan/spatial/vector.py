@@ -1,0 +1,275 @@
+"""Three-dimensional vectors and matrices over scalars of any type.
+
+The components are separate scalars: a component may be a float, a whole batch (a NumPy array) or a symbol. An exact
+float zero or one among them stays a float, which is how a traced program loses what a robot does not need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import ParameterError, ShapeError
+
+Scalar = Any
+
+
+def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, ...]:
+    """Return the entries of `value`, row by row, as separate scalars.
+
+    Args:
+        value: nested sequences of scalars of the given shape, or an array of shape (..., *shape), whose entries then
+            are arrays of the leading shape.
+        shape: `(3,)`, `(3, 3)`, ...
+        name: what to call it in an error.
+
+    Raises:
+        ShapeError: if the shape does not fit.
+    """
+    if isinstance(value, np.ndarray):
+        if value.ndim < len(shape) or value.shape[value.ndim - len(shape) :] != shape:
+            raise ShapeError("cardan.spatial", name, got=value.shape, expected=f"(..., {', '.join(map(str, shape))})")
+        entries = (value[(..., *index)] for index in np.ndindex(*shape))
+        return tuple(float(e) if e.ndim == 0 and e.dtype.kind in "fiu" else e[()] for e in entries)
+    rows = [value]
+    for size in shape:
+        if any(not hasattr(row, "__len__") or len(row) != size for row in rows):
+            raise ShapeError("cardan.spatial", name, got=np.shape(value), expected=str(shape))
+        rows = [entry for row in rows for entry in row]
+    return tuple(float(e) if type(e) is int else e for e in rows)
+
+
+class Vector3(tuple[Any, Any, Any]):
+    """Three scalars (x, y, z)."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # an array on the left multiplies component by component, through __rmul__
+
+    def __new__(cls, x: Scalar, y: Scalar, z: Scalar) -> Vector3:
+        return tuple.__new__(cls, (x, y, z))
+
+    def __getnewargs__(self) -> tuple[Scalar, Scalar, Scalar]:
+        return (self[0], self[1], self[2])
+
+    @staticmethod
+    def of(value: Any, name: str = "vector") -> Vector3:
+        """Return `value` (three scalars, or an array of shape (..., 3)) as a vector."""
+        return value if type(value) is Vector3 else Vector3(*components(value, (3,), name))
+
+    @staticmethod
+    def zero() -> Vector3:
+        """Return the zero vector."""
+        return _ZERO
+
+    def __add__(self, other: Any) -> Vector3:
+        return Vector3(self[0] + other[0], self[1] + other[1], self[2] + other[2])
+
+    def __sub__(self, other: Any) -> Vector3:
+        return Vector3(self[0] - other[0], self[1] - other[1], self[2] - other[2])
+
+    def __neg__(self) -> Vector3:
+        return Vector3(-self[0], -self[1], -self[2])
+
+    def __mul__(self, factor: Scalar) -> Vector3:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Vector3(self[0] * factor, self[1] * factor, self[2] * factor)
+
+    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+
+    def dot(self, other: Any) -> Scalar:
+        """Return the inner product."""
+        return self[0] * other[0] + self[1] * other[1] + self[2] * other[2]
+
+    def cross(self, other: Any) -> Vector3:
+        """Return the vector product self x other."""
+        a, b, c = self
+        x, y, z = other
+        return Vector3(b * z - c * y, c * x - a * z, a * y - b * x)
+
+    def norm_squared(self) -> Scalar:
+        """Return the squared length."""
+        return self.dot(self)
+
+    def skew(self) -> Matrix3:
+        """Return the matrix [u] with [u] v = u x v."""
+        x, y, z = self
+        return Matrix3((0.0, -z, y, z, 0.0, -x, -y, x, 0.0))
+
+    def outer(self, other: Any) -> Matrix3:
+        """Return the matrix with entries self_i other_j."""
+        return Matrix3(tuple(a * b for a in self for b in other))
+
+
+_ZERO = Vector3(0.0, 0.0, 0.0)
+
+
+class Matrix3(tuple[Any, ...]):
+    """Nine scalars, row by row."""
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    @staticmethod
+    def of(value: Any, name: str = "matrix") -> Matrix3:
+        """Return `value` (3x3 nested sequences, or an array of shape (..., 3, 3)) as a matrix."""
+        return value if type(value) is Matrix3 else Matrix3(components(value, (3, 3), name))
+
+    @staticmethod
+    def identity() -> Matrix3:
+        """Return the identity."""
+        return _IDENTITY
+
+    @staticmethod
+    def zero() -> Matrix3:
+        """Return the zero matrix."""
+        return Matrix3((0.0,) * 9)
+
+    @staticmethod
+    def diagonal(x: Scalar, y: Scalar, z: Scalar) -> Matrix3:
+        """Return the diagonal matrix."""
+        return Matrix3((x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z))
+
+    @staticmethod
+    def from_columns(x: Any, y: Any, z: Any) -> Matrix3:
+        """Return the matrix with the given columns."""
+        return Matrix3((x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+
+    def entry(self, row: int, column: int) -> Scalar:
+        """Return one entry."""
+        return self[3 * row + column]
+
+    def rows(self) -> tuple[Vector3, Vector3, Vector3]:
+        """Return the three rows."""
+        return Vector3(*self[0:3]), Vector3(*self[3:6]), Vector3(*self[6:9])
+
+    def columns(self) -> Iterator[Vector3]:
+        """Yield the three columns."""
+        return (Vector3(self[k], self[k + 3], self[k + 6]) for k in range(3))
+
+    @property
+    def T(self) -> Matrix3:
+        """The transpose."""
+        a, b, c, d, e, f, g, h, i = self
+        return Matrix3((a, d, g, b, e, h, c, f, i))
+
+    def __matmul__(self, other: Any) -> Any:
+        a, b, c, d, e, f, g, h, i = self
+        if type(other) is not Matrix3:
+            x, y, z = other
+            return Vector3(a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z)
+        return Matrix3.from_columns(*(self @ column for column in other.columns()))
+
+    def transpose_apply(self, vector: Any) -> Vector3:
+        """Return self.T @ vector."""
+        a, b, c, d, e, f, g, h, i = self
+        x, y, z = vector
+        return Vector3(a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z)
+
+    def __add__(self, other: Any) -> Matrix3:
+        return Matrix3(a + b for a, b in zip(self, other, strict=True))
+
+    def __sub__(self, other: Any) -> Matrix3:
+        return Matrix3(a - b for a, b in zip(self, other, strict=True))
+
+    def __neg__(self) -> Matrix3:
+        return Matrix3(-a for a in self)
+
+    def __mul__(self, factor: Scalar) -> Matrix3:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Matrix3(a * factor for a in self)
+
+    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+
+    def trace(self) -> Scalar:
+        """Return the sum of the diagonal."""
+        return self[0] + self[4] + self[8]
+
+    def axial(self) -> Vector3:
+        """Return the vector u of the skew part: (self - self.T) / 2 = [u]."""
+        return Vector3(self[7] - self[5], self[2] - self[6], self[3] - self[1]) * 0.5
+
+
+_IDENTITY = Matrix3.diagonal(1.0, 1.0, 1.0)
+
+
+class Symmetric3(tuple[Any, ...]):
+    """A symmetric 3x3 matrix as its six entries (xx, xy, xz, yy, yz, zz)."""
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    @staticmethod
+    def of(value: Any, name: str = "matrix") -> Symmetric3:
+        """Return `value` (3x3, symmetric) as its six entries; the upper triangle is read."""
+        if type(value) is Symmetric3:
+            return value
+        m = Matrix3.of(value, name)
+        return Symmetric3((m[0], m[1], m[2], m[4], m[5], m[8]))
+
+    @staticmethod
+    def isotropic(a: Scalar) -> Symmetric3:
+        """Return a times the identity."""
+        return Symmetric3((a, 0.0, 0.0, a, 0.0, a))
+
+    def matrix(self) -> Matrix3:
+        """Return all nine entries."""
+        xx, xy, xz, yy, yz, zz = self
+        return Matrix3((xx, xy, xz, xy, yy, yz, xz, yz, zz))
+
+    def __matmul__(self, other: Any) -> Vector3:
+        xx, xy, xz, yy, yz, zz = self
+        x, y, z = other
+        return Vector3(xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z)
+
+    def __add__(self, other: Any) -> Symmetric3:
+        return Symmetric3(a + b for a, b in zip(self, other, strict=True))
+
+    def __sub__(self, other: Any) -> Symmetric3:
+        return Symmetric3(a - b for a, b in zip(self, other, strict=True))
+
+    def __mul__(self, factor: Scalar) -> Symmetric3:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Symmetric3(a * factor for a in self)
+
+    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+
+    def rotated(self, R: Matrix3) -> Symmetric3:
+        """Return R self R^T."""
+        half = [self @ row for row in R.rows()]  # self R^T, column by column
+        r = R.rows()
+        return Symmetric3(r[i].dot(half[j]) for i in range(3) for j in range(i, 3))
+
+    @staticmethod
+    def outer_sum(a: Any, b: Any) -> Symmetric3:
+        """Return a b^T + b a^T."""
+        return Symmetric3(a[i] * b[j] + b[i] * a[j] for i in range(3) for j in range(i, 3))
+
+    @staticmethod
+    def outer_square(a: Any) -> Symmetric3:
+        """Return a a^T."""
+        return Symmetric3(a[i] * a[j] for i in range(3) for j in range(i, 3))
+
+    @staticmethod
+    def point(a: Any) -> Symmetric3:
+        """Return [a]^T [a] = (a.a) 1 - a a^T: the inertia about the origin of a unit mass at a."""
+        x, y, z = a
+        xx, yy, zz = x * x, y * y, z * z
+        return Symmetric3((yy + zz, -(x * y), -(x * z), xx + zz, -(y * z), xx + yy))
+
+
+def unit_vector(value: Any, what: str) -> Vector3:
+    """Return the direction of three finite numbers.
+
+    Raises:
+        ParameterError: if they are not three finite numbers, or all zero.
+    """
+    try:
+        vector = Vector3(*(float(e) for e in value))
+    except (TypeError, ValueError):
+        raise ParameterError(what, got=value, expected="three finite numbers, not all zero") from None
+    length = math.hypot(*vector)
+    if not math.isfinite(length) or length == 0.0:
+        raise ParameterError(what, got=tuple(vector), expected="three finite numbers, not all zero")
+    if abs(length - 1.0) <= 4e-16:
+        return Vector3(*(e + 0.0 for e in vector))
+    return Vector3(*(e / length + 0.0 for e in vector))
