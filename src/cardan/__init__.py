@@ -1,0 +1,66 @@
+"""cardan: articulated rigid-body kinematics and dynamics built around the joint."""
+
+from cardan import errors, joints, manifolds, scalar, spatial
+from cardan._version import __version__
+from cardan.errors import CardanError, DescriptionError
+from cardan.functions import (
+    Function,
+    bias_forces,
+    body_accelerations,
+    body_velocities,
+    center_of_mass,
+    center_of_mass_jacobian,
+    center_of_mass_velocity,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+    centroidal_momentum_rate,
+    configuration_derivative_to_velocity,
+    coriolis_matrix,
+    difference,
+    evaluate_joint,
+    forward_dynamics,
+    forward_kinematics,
+    frame_acceleration,
+    frame_transform,
+    frame_velocity,
+    function,
+    gravity_forces,
+    integrate,
+    inverse_dynamics,
+    jacobian,
+    jacobian_derivative,
+    kinetic_energy,
+    limit_coordinates,
+    mass_matrix,
+    mass_matrix_inverse,
+    normalize,
+    passive_forces,
+    potential_energy,
+    principal_value,
+    torque_regressor,
+    velocity_to_configuration_derivative,
+)
+from cardan.joints import Joint, Limits
+from cardan.mechanism import Mechanism
+from cardan.model import Model
+from cardan.scalar import (
+    absolute,
+    acos,
+    asin,
+    atan2,
+    cos,
+    exp,
+    floor,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+    sign,
+    sin,
+    sqrt,
+    tan,
+    where,
+)
+from cardan.spatial import SE3, Force, Inertia, Motion

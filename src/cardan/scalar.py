@@ -149,15 +149,24 @@ _BY_MODULE: dict[str, Callable[[], Backend]] = {
     "jax": _jax,
     "jaxlib": _jax,
 }
+_OUTER: set[type] = set()
 _BY_TYPE: dict[type, Backend] = {float: _FLOAT, int: _FLOAT, bool: _FLOAT}
 
 
-def register_scalar(scalar_type: type, functions: Backend) -> None:
-    """Make `scalar_type` a scalar: `functions` maps each name in this module to its implementation."""
+def register_scalar(scalar_type: type, functions: Backend, *, outer: bool = False) -> None:
+    """Make `scalar_type` a scalar.
+
+    Args:
+        scalar_type: the class.
+        functions: for each name in this module, its implementation.
+        outer: whether it wraps other scalars (as a dual number does) and so decides where both meet.
+    """
     missing = [name for name in _FLOAT if name not in functions]
     if missing:
         raise TypeError(f"register_scalar({scalar_type.__name__}): the functions {missing} are missing.")
     _BY_TYPE[scalar_type] = functions
+    if outer:
+        _OUTER.add(scalar_type)
 
 
 def _find_backend(scalar_type: type) -> Backend:
@@ -178,7 +187,9 @@ def _find_backend(scalar_type: type) -> Backend:
 
 
 def _backend(args: tuple[Any, ...]) -> Backend:
-    """Return the functions for the first argument that is more than a plain number."""
+    """Return the functions for the first argument that is more than a plain number, a wrapping scalar before others."""
+    if len(args) > 1 and _OUTER:
+        args = next(((arg,) for arg in args if type(arg) in _OUTER), args)
     for arg in args:
         scalar_type = type(arg)
         if scalar_type is float or scalar_type is int or scalar_type is bool:

@@ -2,6 +2,7 @@
 
 from cardan.spatial import rotations
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
+from cardan.spatial.matrix6 import SpatialMatrix, momentum_rate_matrix
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.se3 import (
     SE3,
@@ -27,6 +28,7 @@ __all__ = [
     "Motion",
     "MotionSubspace",
     "Scalar",
+    "SpatialMatrix",
     "Symmetric3",
     "Vector3",
     "components",
@@ -34,6 +36,7 @@ __all__ = [
     "is_proper_rotation",
     "log_from_rotation_vector",
     "log_se3",
+    "momentum_rate_matrix",
     "right_jacobian_inverse_se3",
     "right_jacobian_se3",
     "rotations",

@@ -1,0 +1,70 @@
+"""The algorithms, one textbook page each, over scalars of any type."""
+
+from cardan.algorithms.aba import forward_dynamics, mass_matrix_inverse
+from cardan.algorithms.centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    center_of_mass_velocity,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+    centroidal_momentum_rate,
+)
+from cardan.algorithms.configuration import (
+    configuration_derivative_to_velocity,
+    difference,
+    integrate,
+    limit_coordinates,
+    normalize,
+    principal_value,
+    velocity_to_configuration_derivative,
+)
+from cardan.algorithms.coriolis import coriolis_matrix
+from cardan.algorithms.crba import mass_matrix
+from cardan.algorithms.energy import kinetic_energy, potential_energy
+from cardan.algorithms.jacobians import jacobian, jacobian_derivative
+from cardan.algorithms.kinematics import (
+    body_accelerations,
+    body_velocities,
+    forward_kinematics,
+    frame_acceleration,
+    frame_transform,
+    frame_velocity,
+)
+from cardan.algorithms.passive import passive_forces
+from cardan.algorithms.regressor import torque_regressor
+from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
+
+__all__ = [
+    "bias_forces",
+    "body_accelerations",
+    "body_velocities",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "center_of_mass_velocity",
+    "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_rate",
+    "configuration_derivative_to_velocity",
+    "coriolis_matrix",
+    "difference",
+    "forward_dynamics",
+    "forward_kinematics",
+    "frame_acceleration",
+    "frame_transform",
+    "frame_velocity",
+    "gravity_forces",
+    "integrate",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_derivative",
+    "kinetic_energy",
+    "limit_coordinates",
+    "mass_matrix",
+    "mass_matrix_inverse",
+    "normalize",
+    "passive_forces",
+    "potential_energy",
+    "principal_value",
+    "torque_regressor",
+    "velocity_to_configuration_derivative",
+]

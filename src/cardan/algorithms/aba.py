@@ -1,0 +1,167 @@
+"""Forward dynamics: the articulated body algorithm.
+
+    outwards:  V_i, c_i,   p_i = V_i x* I_i V_i - f_ext,i
+    inwards:   U = I^A S,   D = S^T U + armature,   u = tau - S^T p
+               I^a = I^A - U D^-1 U^T,   p^a = p + I^a c + U D^-1 u
+               I^A_parent += X I^a,   p_parent += X p^a
+    outwards:  A' = X^-1 A_parent + c,   a = D^-1 (u - U^T A'),   A = A' + S a          A_world = -g
+
+A mimic joint ties two velocities together, so the tree's recursion does not apply: then M a = tau - bias is solved.
+
+Source: Featherstone (1983); Featherstone (2008), table 7.1.
+Cost: O(n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cardan.algorithms.crba import mass_matrix
+from cardan.algorithms.linear import Factor
+from cardan.algorithms.rnea import bias_forces, node_forces
+from cardan.algorithms.tree import (
+    Relative,
+    Vector,
+    of_parent,
+    relative_kinematics,
+    twists,
+    velocity_products,
+    weightless,
+)
+from cardan.model import Model, Node
+from cardan.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
+
+Rows = list[list[Scalar]]
+
+
+class Articulated(NamedTuple):
+    """What the inward recursion of the inertias leaves at a node: U, D and I^a."""
+
+    U: list[Force]
+    D: Factor
+    inertia: ArticulatedInertia | None  # None where nothing above needs it
+
+
+def forward_dynamics(
+    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
+) -> list[Scalar]:
+    """Return the accelerations that the joint efforts tau produce.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        tau: joint efforts.
+        external_forces: wrench on each body, in the body's own frame at its origin.
+    """
+    if model.has_mimics:
+        bias = bias_forces(model, q, v, external_forces)
+        return Factor(mass_matrix(model, q)).solve([t - b for t, b in zip(tau, bias, strict=True)])
+    relative = relative_kinematics(model, q)
+    V = twists(model, relative, v)
+    c = velocity_products(model, relative, q, v, V)
+    p = [V[node.index].cross(node.inertia @ V[node.index]) for node in model.nodes]
+    for i, wrench in node_forces(model, external_forces):
+        p[i] = p[i] - wrench
+    articulated = articulated_inertias(model, relative)
+    u = inward_forces(model, relative, articulated, c, p, tau)
+    return outward_accelerations(model, relative, articulated, c, u, weightless(model))
+
+
+def articulated_inertias(model: Model, relative: Relative) -> list[Articulated]:
+    """Return U, D and I^a of every node."""
+    I_A = [node.inertia.articulated() for node in model.nodes]
+    found: list[Articulated] = []
+    for node in reversed(model.nodes):
+        i, S = node.index, relative.S[node.index]
+        U = [I_A[i] @ s for s in S]
+        D = Factor(_joint_inertia(node, S, U))
+        inertia = None
+        if node.parent >= 0:
+            inertia = I_A[i]
+            for scaled, column in zip(_times_inverse(U, D), U, strict=True):
+                inertia = inertia.minus_outer(scaled, column)
+            I_A[node.parent] = I_A[node.parent] + relative.X[i] @ inertia
+        found.append(Articulated(U, D, inertia))
+    return found[::-1]
+
+
+def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force]) -> Rows:
+    D = [list(S.T @ column) for column in U]
+    for k, rotor in enumerate(node.armature):
+        D[k][k] = D[k][k] + rotor
+    return D
+
+
+def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
+    """Return the columns of U D^-1."""
+    rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
+    return [Force.of(tuple(row[k] for row in rows)) for k in range(len(U))]
+
+
+def _combined(columns: Sequence[Force], factors: Sequence[Scalar]) -> Force:
+    total = Force.zero()
+    for column, factor in zip(columns, factors, strict=True):
+        total = total + column * factor
+    return total
+
+
+def inward_forces(
+    model: Model,
+    relative: Relative,
+    articulated: Sequence[Articulated],
+    c: Sequence[Motion],
+    p: Sequence[Force],
+    tau: Vector,
+) -> list[list[Scalar]]:
+    """Return u_i of every node, with the bias forces p carried inwards."""
+    p = list(p)
+    u: list[list[Scalar]] = []
+    for node in reversed(model.nodes):
+        i = node.index
+        felt = relative.S[i].T @ p[i]
+        u.append([t - f for t, f in zip(node.velocity(tau), felt, strict=True)])
+        U, D, inertia = articulated[i]
+        if node.parent >= 0 and inertia is not None:
+            carried = p[i] + inertia @ c[i] + _combined(U, D.solve(u[-1]))
+            p[node.parent] = p[node.parent] + relative.X[i] @ carried
+    return u[::-1]
+
+
+def outward_accelerations(
+    model: Model,
+    relative: Relative,
+    articulated: Sequence[Articulated],
+    c: Sequence[Motion],
+    u: Sequence[Sequence[Scalar]],
+    world: Motion,
+) -> list[Scalar]:
+    """Return the joint accelerations."""
+    a: list[Scalar] = [0.0] * model.nv
+    A: list[Motion] = []
+    for node in model.nodes:
+        i = node.index
+        free = relative.X[i].inverse_act(of_parent(A, node.parent, world)) + c[i]
+        U, D, _ = articulated[i]
+        own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])
+        node.scatter(a, own)
+        A.append(free + relative.S[i] @ own)
+    return a
+
+
+def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
+    """Return M^-1 (nv x nv): column k is the acceleration by a unit effort k, at rest and without gravity.
+
+    The articulated inertias are shared by all columns.
+    """
+    if model.has_mimics:
+        return Factor(mass_matrix(model, q)).inverse()
+    relative = relative_kinematics(model, q)
+    articulated = articulated_inertias(model, relative)
+    c, p = [Motion.zero()] * len(model.nodes), [Force.zero()] * len(model.nodes)
+    columns = []
+    for k in range(model.nv):
+        u = inward_forces(model, relative, articulated, c, p, [float(i == k) for i in range(model.nv)])
+        columns.append(outward_accelerations(model, relative, articulated, c, u, Motion.zero()))
+    return [[columns[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]

@@ -1,0 +1,72 @@
+"""Frame Jacobians and their time derivative.
+
+V_r = J v, in the reference (see `kinematics`). With X_rk the pose of node k in the reference,
+
+    J_k = X_rk S_k          dJ_k/dt = X_rk (dS_k/dt + V_k x S_k) - W_r x J_k
+
+for every node k that supports the frame, zero for the others.
+
+Source: Featherstone (2008), section 4.5; the rate follows from d(X_wk)/dt = X_wk [V_k].
+Cost: about 30 operations a supporting joint beyond its pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cardan.algorithms.kinematics import Kinematics, Reference
+from cardan.algorithms.tree import Vector, supports
+from cardan.model import Model, Node
+from cardan.spatial import SE3, Motion, Scalar
+
+Rows = list[list[Scalar]]
+
+
+def jacobian(model: Model, q: Vector, frame: str, at: str = "frame", expressed_in: str = "world") -> Rows:
+    """Return J (6 x nv): the twist of a frame is J v."""
+    kinematics = Kinematics(model, q)
+    columns = [Motion.zero()] * model.nv
+    for node, X_rk in _supporting(kinematics, frame, Reference.of(frame, at, expressed_in)):
+        _accumulate(columns, node, (X_rk @ s for s in kinematics.relative.S[node.index]))
+    return _rows(columns)
+
+
+def jacobian_derivative(
+    model: Model, q: Vector, v: Vector, frame: str, at: str = "frame", expressed_in: str = "world"
+) -> Rows:
+    """Return dJ/dt (6 x nv) while q moves with velocity v."""
+    kinematics = Kinematics(model, q, v)
+    reference = Reference.of(frame, at, expressed_in)
+    W = kinematics.reference_twist(reference)
+    columns = [Motion.zero()] * model.nv
+    for node, X_rk in _supporting(kinematics, frame, reference):
+        rates = subspace_rates(kinematics, node, q, v)
+        S = kinematics.relative.S[node.index]
+        _accumulate(columns, node, (X_rk @ dS - W.cross(X_rk @ s) for s, dS in zip(S, rates, strict=True)))
+    return _rows(columns)
+
+
+def subspace_rates(kinematics: Kinematics, node: Node, q: Vector, v: Vector) -> list[Motion]:
+    """Return dS/dt + V x S of a node: the rate of its motion subspace as the world sees it, in node coordinates."""
+    assert kinematics.twists is not None
+    rates = node.joint.motion_subspace_rate(node.configuration(q), node.velocity(v))
+    V, S = kinematics.twists[node.index], kinematics.relative.S[node.index]
+    return [dS + V.cross(s) for s, dS in zip(S, rates, strict=True)]
+
+
+def _supporting(kinematics: Kinematics, frame: str, reference: Reference) -> Iterable[tuple[Node, SE3]]:
+    """Yield the nodes that move the frame, each with its pose in the reference."""
+    X_rw = kinematics.reference_pose(reference).inverse()
+    for index in supports(kinematics.model, kinematics.model.attachment(frame).node):
+        yield kinematics.model.nodes[index], X_rw @ kinematics.poses[index]
+
+
+def _accumulate(columns: list[Motion], node: Node, part: Iterable[Motion]) -> None:
+    for i, column in zip(node.v, part, strict=True):
+        columns[i] = columns[i] + column
+
+
+def _rows(columns: list[Motion]) -> Rows:
+    if not columns:
+        return [[] for _ in range(6)]
+    return [list(row) for row in zip(*(column.scalars() for column in columns), strict=True)]

@@ -1,0 +1,55 @@
+"""Symmetric positive definite systems, small or with the sparsity of a tree.
+
+    A = L^T D L,  L unit lower triangular, eliminated from the last row to the first
+
+so that, with children after their parents, L is as sparse as the tree: zeros that are structural stay so and cost
+nothing.
+
+Source: Featherstone (2008), section 6.5 (the LTDL factorisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cardan.spatial import Scalar
+
+Rows = list[list[Scalar]]
+
+
+class Factor:
+    """The factorisation A = L^T D L of a symmetric positive definite matrix given by its rows."""
+
+    __slots__ = ("L", "inverse_diagonal")
+
+    def __init__(self, A: Sequence[Sequence[Scalar]]) -> None:
+        H = [list(row) for row in A]
+        n = len(H)
+        self.inverse_diagonal: list[Scalar] = [0.0] * n
+        for k in reversed(range(n)):
+            self.inverse_diagonal[k] = 1.0 / H[k][k]
+            for i in reversed(range(k)):
+                factor = H[k][i] * self.inverse_diagonal[k]
+                for j in range(i + 1):
+                    H[i][j] = H[i][j] - factor * H[k][j]
+                H[k][i] = factor
+        self.L = H
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """Return A^-1 b."""
+        x = list(b)
+        n = len(x)
+        for k in reversed(range(n)):
+            for i in range(k):
+                x[i] = x[i] - self.L[k][i] * x[k]
+        x = [e * d for e, d in zip(x, self.inverse_diagonal, strict=True)]
+        for k in range(n):
+            for i in range(k):
+                x[k] = x[k] - self.L[k][i] * x[i]
+        return x
+
+    def inverse(self) -> Rows:
+        """Return A^-1, its symmetric halves equal."""
+        n = len(self.L)
+        columns = [self.solve([float(i == k) for i in range(n)]) for k in range(n)]
+        return [[columns[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]

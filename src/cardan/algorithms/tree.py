@@ -1,0 +1,95 @@
+"""Relative kinematics and the outward recursions every algorithm begins with.
+
+Notation: X_i maps node i's frame to its parent's; V_i, A_i are the twist and spatial acceleration of node i, in its own
+frame; p(i) is its parent. Lists are indexed by node.
+
+    X_i = placement_i X_J(q_i)          V_i = X_i^-1 V_p(i) + S_i v_i
+    A_i = X_i^-1 A_p(i) + S_i a_i + bias_i + V_i x S_i v_i
+
+Source: Featherstone (2008), equations 4.2 and 5.7 to 5.11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+from cardan.model import Model
+from cardan.spatial import SE3, Motion, MotionSubspace, Scalar
+
+Vector = Sequence[Scalar]
+T = TypeVar("T")
+
+
+class Relative(NamedTuple):
+    """Pose of each node in its parent, and its motion subspace."""
+
+    X: list[SE3]
+    S: list[MotionSubspace]
+
+
+def of_parent(values: Sequence[T], parent: int, world: T) -> T:
+    """Return the value of the parent node, or that of the world."""
+    return values[parent] if parent >= 0 else world
+
+
+def relative_kinematics(model: Model, q: Vector) -> Relative:
+    """Return X_i and S_i of every node."""
+    own = [node.configuration(q) for node in model.nodes]
+    X = [node.placement @ node.joint.transform(qi) for node, qi in zip(model.nodes, own, strict=True)]
+    S = [MotionSubspace(node.joint.motion_subspace(qi)) for node, qi in zip(model.nodes, own, strict=True)]
+    return Relative(X, S)
+
+
+def world_poses(model: Model, X: Sequence[SE3]) -> list[SE3]:
+    """Return the pose of every node in the world."""
+    poses: list[SE3] = []
+    for node in model.nodes:
+        poses.append(poses[node.parent] @ X[node.index] if node.parent >= 0 else X[node.index])
+    return poses
+
+
+def twists(model: Model, relative: Relative, v: Vector) -> list[Motion]:
+    """Return V_i of every node."""
+    V: list[Motion] = []
+    for node in model.nodes:
+        X, S = relative.X[node.index], relative.S[node.index]
+        joint = S @ node.velocity(v)
+        V.append(X.inverse_act(V[node.parent]) + joint if node.parent >= 0 else joint)
+    return V
+
+
+def velocity_products(model: Model, relative: Relative, q: Vector, v: Vector, V: Sequence[Motion]) -> list[Motion]:
+    """Return c_i = bias_i + V_i x S_i v_i of every node: its relative acceleration at zero joint acceleration."""
+    products = []
+    for node in model.nodes:
+        rates = node.velocity(v)
+        joint = relative.S[node.index] @ rates
+        products.append(node.joint.bias(node.configuration(q), rates) + V[node.index].cross(joint))
+    return products
+
+
+def accelerations(
+    model: Model, relative: Relative, c: Sequence[Motion], a: Vector, world: Motion | None = None
+) -> list[Motion]:
+    """Return A_i of every node; `world` is the acceleration of the world, minus gravity in dynamics."""
+    A: list[Motion] = []
+    for node in model.nodes:
+        own = relative.S[node.index] @ node.velocity(a) + c[node.index]
+        above = of_parent(A, node.parent, world or Motion.zero())
+        A.append(relative.X[node.index].inverse_act(above) + own)
+    return A
+
+
+def weightless(model: Model) -> Motion:
+    """Return the acceleration of the world that stands for gravity: a world in free rise feels the same."""
+    return Motion(-model.gravity, (0.0, 0.0, 0.0))
+
+
+def supports(model: Model, node: int) -> list[int]:
+    """Return the node and all its ancestors, from the node to the root."""
+    path = []
+    while node >= 0:
+        path.append(node)
+        node = model.nodes[node].parent
+    return path

@@ -1,0 +1,82 @@
+"""The public compiled functions."""
+
+from cardan.functions.configuration import (
+    configuration_derivative_to_velocity,
+    difference,
+    integrate,
+    limit_coordinates,
+    normalize,
+    principal_value,
+    velocity_to_configuration_derivative,
+)
+from cardan.functions.dynamics import (
+    bias_forces,
+    coriolis_matrix,
+    forward_dynamics,
+    gravity_forces,
+    inverse_dynamics,
+    mass_matrix,
+    mass_matrix_inverse,
+    passive_forces,
+    torque_regressor,
+)
+from cardan.functions.function import Function, function
+from cardan.functions.joint import evaluate_joint
+from cardan.functions.kinematics import (
+    body_accelerations,
+    body_velocities,
+    forward_kinematics,
+    frame_acceleration,
+    frame_transform,
+    frame_velocity,
+    jacobian,
+    jacobian_derivative,
+)
+from cardan.functions.momentum import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    center_of_mass_velocity,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+    centroidal_momentum_rate,
+    kinetic_energy,
+    potential_energy,
+)
+
+__all__ = [
+    "Function",
+    "bias_forces",
+    "body_accelerations",
+    "body_velocities",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "center_of_mass_velocity",
+    "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_rate",
+    "configuration_derivative_to_velocity",
+    "coriolis_matrix",
+    "difference",
+    "evaluate_joint",
+    "forward_dynamics",
+    "forward_kinematics",
+    "frame_acceleration",
+    "frame_transform",
+    "frame_velocity",
+    "function",
+    "gravity_forces",
+    "integrate",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_derivative",
+    "kinetic_energy",
+    "limit_coordinates",
+    "mass_matrix",
+    "mass_matrix_inverse",
+    "normalize",
+    "passive_forces",
+    "potential_energy",
+    "principal_value",
+    "torque_regressor",
+    "velocity_to_configuration_derivative",
+]

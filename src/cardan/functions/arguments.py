@@ -1,0 +1,150 @@
+"""The door of every compiled function: what comes in is checked, converted, or refused with its reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan.errors import DTypeError, ShapeError
+
+Shape = tuple[int | str, ...]
+
+SHAPES: dict[str, Shape] = {
+    "q": ("nq",),
+    "q0": ("nq",),
+    "q1": ("nq",),
+    "qdot": ("nq",),
+    "v": ("nv",),
+    "a": ("nv",),
+    "tau": ("nv",),
+    "external_forces": ("nbodies", 6),
+}
+"""Core shapes of the arguments every function knows by name."""
+
+
+class Batch(NamedTuple):
+    """Checked numeric arguments.
+
+    Attributes:
+        arrays: each of shape (count, size).
+        shape: the broadcast leading dimensions.
+        count: their product.
+        dtype: float64, or float32 if that is what came in.
+    """
+
+    arrays: list[np.ndarray]
+    shape: tuple[int, ...]
+    count: int
+    dtype: np.dtype
+
+
+def core_shape(shape: Shape, model: Any) -> tuple[int, ...]:
+    """Return a shape with its names (nq, nv, nbodies) replaced by the model's numbers."""
+    return tuple(getattr(model, n) if isinstance(n, str) else n for n in shape)
+
+
+def is_symbolic(value: Any) -> bool:
+    """Return whether an argument holds symbols (of any library) instead of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype == object
+    if isinstance(value, (list, tuple)):
+        return any(is_symbolic(e) for e in value)
+    return not isinstance(value, (int, float, complex, str, bytes, np.generic, type(None))) and not hasattr(
+        value, "__array_interface__"
+    )
+
+
+def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
+    """Return symbols as an array of objects of exactly the core shape.
+
+    Raises:
+        ShapeError: if the shape differs; a batch of symbols is not a thing.
+        DTypeError: if an entry is no scalar.
+    """
+    if type(value).__module__.startswith("casadi"):
+        value = [value[k] for k in range(value.numel())]
+    array = np.empty(math.prod(core), dtype=object)
+    flat = _flatten(value)
+    if len(flat) != array.size:
+        hint = "Symbolic arguments have no batch dimensions."
+        raise ShapeError(where, name, got=(len(flat),), expected=str(core), hint=hint)
+    for e in flat:
+        if isinstance(e, (str, bytes, type(None), dict)):
+            raise DTypeError(where, name, got=f"an array with {e!r} in it", expected="numbers or symbols")
+    array[:] = flat
+    return array.reshape(core)
+
+
+def _flatten(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        return value.ravel().tolist()
+    if isinstance(value, (list, tuple)):
+        return [e for part in value for e in _flatten(part)]
+    return [value]
+
+
+def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
+    """Return an argument as an array of real numbers.
+
+    Raises:
+        DTypeError: if it is not made of real numbers.
+        ShapeError: if it is ragged.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise DTypeError(where, name, got="a ragged nested sequence", expected="an array of numbers") from None
+    if array.dtype.kind not in "fiu":
+        kinds = {"c": "complex numbers", "b": "truth values", "U": "text", "S": "bytes", "O": "objects", "M": "dates"}
+        got = f"an array of {kinds.get(array.dtype.kind, str(array.dtype))}"
+        raise DTypeError(where, name, got=got, expected="real numbers (float64, float32 or integers)")
+    return array
+
+
+def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tuple[int, ...]]) -> Batch:
+    """Return the arguments checked, broadcast against each other and flattened.
+
+    Raises:
+        ShapeError, DTypeError: what was wrong with which argument.
+    """
+    arrays = {name: numeric_array(where, name, value) for name, value in values.items()}
+    for name, array in arrays.items():
+        _check_core(where, name, array, cores[name])
+    shape = _broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
+    dtype = _common_dtype(arrays.values())
+    count = math.prod(shape)
+    flat = []
+    for name, array in arrays.items():
+        full = (*shape, *cores[name])
+        widened = array if array.shape == full else np.broadcast_to(array, full)
+        flat.append(np.ascontiguousarray(widened, dtype=dtype).reshape(count, math.prod(cores[name])))
+    return Batch(flat, shape, count, dtype)
+
+
+def _check_core(where: str, name: str, array: np.ndarray, core: tuple[int, ...]) -> None:
+    if array.ndim >= len(core) and array.shape[array.ndim - len(core) :] == core:
+        return
+    expected = f"(..., {', '.join(map(str, core))})" if core else "(...)"
+    hint = ""
+    if array.ndim == 2 and len(core) == 1 and array.shape[0] == core[0]:
+        hint = "The batch comes first: is it transposed?"
+    raise ShapeError(where, name, got=array.shape, expected=expected, hint=hint)
+
+
+def _broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*leading.values())
+    except ValueError:
+        listed = ", ".join(f"{name}: {shape}" for name, shape in leading.items())
+        name, shape = next(iter(leading.items()))
+        hint = f"The leading (batch) dimensions are {listed}."
+        raise ShapeError(where, name, got=shape, expected="leading dimensions that broadcast", hint=hint) from None
+
+
+def _common_dtype(arrays: Any) -> np.dtype:
+    floats = {a.dtype for a in arrays if a.dtype.kind == "f"}
+    single = bool(floats) and all(d.itemsize == 4 for d in floats)
+    return np.dtype(np.float32 if single else np.float64)

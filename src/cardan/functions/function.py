@@ -1,0 +1,205 @@
+"""The compiled function: an algorithm, its signature and a program for each model.
+
+`@cardan.function` makes one from plain Python. Called on arrays, it is traced once for the model, compiled and run on
+the whole batch; called on symbols (its own, SymPy's, CasADi's ...) it is the plain Python again, so functions call one
+another freely and everything is inlined.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, overload
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from cardan.errors import DTypeError, ParameterError
+from cardan.functions.arguments import SHAPES, Shape, checked_batch, core_shape, is_symbolic, symbolic_array
+from cardan.functions.results import RESULT, named_results, rebuilder
+from cardan.model import Model
+from cardan.program import Array, Program, compile_numpy, trace
+from cardan.program.targets.numpy import Runner
+
+Options = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A program for one model and one choice of options, ready to run."""
+
+    program: Program
+    run: Runner
+    rebuild: Callable[[dict[str, Any]], Any]
+    seconds: float
+
+
+class Function:
+    """A function of a model and arrays, compiled for each model on first use.
+
+    Args:
+        kernel: `kernel(model, q, v, ...)`, written over scalars; its array arguments arrive as arrays of symbols.
+        shapes: core shapes of array arguments beyond the known names (q, v, a, tau, q0, q1, external_forces); entries
+            are numbers or `"nq"`, `"nv"`, `"nbodies"`. All other arguments are options: fixed while tracing, hashable.
+        returns: core shape of the result, where it is known.
+    """
+
+    def __init__(
+        self, kernel: Callable[..., Any], shapes: Mapping[str, Shape] | None = None, returns: Shape | None = None
+    ) -> None:
+        functools.update_wrapper(self, kernel)
+        self.kernel, self.returns = kernel, returns
+        self.name: str = getattr(kernel, "__name__", "function")
+        self.parameters = inspect.signature(kernel)
+        self.shapes = _array_shapes(self.name, self.parameters, dict(shapes or {}))
+        self._cache: WeakKeyDictionary[Model, dict[Any, Compiled]] = WeakKeyDictionary()
+
+    def __call__(self, model: Model, *args: Any, **kwargs: Any) -> Any:
+        """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
+
+        Raises:
+            ShapeError, DTypeError: for an argument that does not fit.
+            UnknownNameError: for a frame, body or joint that does not exist.
+            TraceError: if the function's own code cannot be traced.
+        """
+        arrays, options = self._arguments(model, args, kwargs)
+        cores = {name: core_shape(self.shapes[name], model) for name in arrays}
+        if any(is_symbolic(value) for value in arrays.values()):
+            symbols = {n: symbolic_array(self.name, n, value, cores[n]) for n, value in arrays.items()}
+            return self._inline(model, symbols, options)
+        batch = checked_batch(self.name, arrays, cores)
+        compiled = self._compiled(model, tuple(arrays), options)
+        flat = compiled.run(batch.arrays, batch.count, batch.dtype)
+        return compiled.rebuild(_split(flat, compiled.program, batch.shape))
+
+    def _arguments(self, model: Any, args: Any, kwargs: Any) -> tuple[dict[str, Any], Options]:
+        """Return the arrays that were given, and the options, by name."""
+        if not isinstance(model, Model):
+            hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
+            raise DTypeError(self.name, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)
+        bound = self.parameters.bind(model, *args, **kwargs)
+        bound.apply_defaults()
+        given = dict(list(bound.arguments.items())[1:])
+        arrays = {n: value for n, value in given.items() if n in self.shapes and not self._left_out(n, value)}
+        options = tuple((n, value) for n, value in given.items() if n not in self.shapes)
+        for n, value in options:
+            if isinstance(value, (np.ndarray, list, dict, set)):
+                hint = f"If it is data, declare it: @cardan.function(shapes={{{n!r}: (...)}})."
+                expected = "an option: text, a number, a truth value"
+                raise DTypeError(self.name, n, got=f"a {type(value).__name__}", expected=expected, hint=hint)
+        return arrays, options
+
+    def _left_out(self, name: str, value: Any) -> bool:
+        return value is None and self.parameters.parameters[name].default is None
+
+    def _inline(self, model: Model, symbols: Mapping[str, np.ndarray], options: Options) -> Any:
+        value = self.kernel(model, **symbols, **dict(options))
+        results = {n: a if a.ndim else a[()] for n, a in self._named(model, value).items()}
+        return rebuilder(value)(results)
+
+    def _named(self, model: Model, value: Any) -> dict[str, np.ndarray]:
+        results = named_results(value)
+        if self.returns is not None:
+            results[RESULT] = results[RESULT].reshape(core_shape(self.returns, model))
+        return results
+
+    def _compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
+        programs = self._cache.setdefault(model, {})
+        key = (names, options)
+        if key not in programs:
+            programs[key] = self._compile(model, names, options)
+        return programs[key]
+
+    def _compile(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
+        started = time.perf_counter()
+        rebuild: list[Any] = []
+
+        def run_kernel(*symbols: np.ndarray) -> dict[str, np.ndarray]:
+            value = self.kernel(model, **dict(zip(names, symbols, strict=True)), **dict(options))
+            rebuild.append(rebuilder(value))
+            return self._named(model, value)
+
+        inputs = [Array(n, core_shape(self.shapes[n], model)) for n in names]
+        program = trace(self.name, run_kernel, inputs)
+        return Compiled(program, compile_numpy(program), rebuild[0], time.perf_counter() - started)
+
+    def _defaults(self, model: Model, options: Mapping[str, Any]) -> tuple[tuple[str, ...], Options]:
+        """Return the required arrays, and the options with their defaults."""
+        parameters = list(self.parameters.parameters.values())[1:]
+        names = tuple(p.name for p in parameters if p.name in self.shapes and p.default is p.empty)
+        missing = [p.name for p in parameters if p.name not in self.shapes and p.default is p.empty]
+        absent = [n for n in missing if n not in options]
+        if absent:
+            raise ParameterError(f"{self.name}: options", got=dict(options), expected=f"values for {absent}")
+        fixed = tuple((p.name, options.get(p.name, p.default)) for p in parameters if p.name not in self.shapes)
+        return names, fixed
+
+    def program(self, model: Model, **options: Any) -> Program:
+        """Return the program for a model: printable, countable. Optional array arguments are left out."""
+        return self._compiled(model, *self._defaults(model, options)).program
+
+    def explain(self, model: Model, **options: Any) -> str:
+        """Return what the program for a model is made of, as text."""
+        compiled = self._compiled(model, *self._defaults(model, options))
+        counts = ", ".join(f"{n} {op}" for op, n in compiled.program.operation_counts().most_common())
+        return (
+            f"{self.name}{self.signature(model, **options)} for {model.name}\n"
+            f"  {compiled.program.operations} operations: {counts}\n"
+            f"  traced in {compiled.seconds:.3f} s; target: numpy"
+        )
+
+    def signature(self, model: Model, **options: Any) -> str:
+        """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`."""
+        program = self.program(model, **options)
+        sides = [
+            ",".join(f"({','.join(map(str, a.shape))})" for a in side) for side in (program.inputs, program.outputs)
+        ]
+        return "->".join(sides)
+
+    def __repr__(self) -> str:
+        return f"<cardan function {self.name}{self.parameters}>"
+
+
+def _split(flat: np.ndarray, program: Program, batch: tuple[int, ...]) -> dict[str, Any]:
+    """Return the flattened outputs, (count, total), as named arrays of shape (*batch, *core)."""
+    results, start = {}, 0
+    for output in program.outputs:
+        part = flat[:, start : start + output.size]
+        results[output.name] = part.reshape(*batch, *output.shape)[()]
+        start += output.size
+    return results
+
+
+def _array_shapes(where: str, parameters: inspect.Signature, declared: dict[str, Shape]) -> dict[str, Shape]:
+    names = list(parameters.parameters)[1:]
+    unknown = [n for n in declared if n not in names]
+    if unknown:
+        raise ParameterError(f"shapes of {where}", got=unknown, expected=f"names among its arguments {names}")
+    known = {**SHAPES, **declared}
+    return {n: tuple(known[n]) for n in names if n in known}
+
+
+@overload
+def function(kernel: Callable[..., Any], /) -> Function: ...
+@overload
+def function(
+    *, shapes: Mapping[str, Shape] | None = None, returns: Shape | None = None
+) -> Callable[[Callable[..., Any]], Function]: ...
+def function(
+    kernel: Callable[..., Any] | None = None,
+    /,
+    *,
+    shapes: Mapping[str, Shape] | None = None,
+    returns: Shape | None = None,
+) -> Any:
+    """Make a compiled function of `kernel(model, q, v, ...)`.
+
+    Use it as `@cardan.function`, or with arguments where there are arrays of other names:
+    `@cardan.function(shapes={"target": (3,)})`. See `Function`.
+    """
+    if kernel is None:
+        return lambda k: Function(k, shapes, returns)
+    return Function(kernel, shapes, returns)

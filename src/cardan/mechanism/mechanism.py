@@ -1,0 +1,184 @@
+"""The description of a mechanism: bodies, joints between them, frames and shapes on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
+from cardan.joints import Fixed, FreeFlyer, Joint, Limits
+from cardan.mechanism.shapes import Shape
+from cardan.model import WORLD, Body, Connection, Frame, Model
+from cardan.spatial import Inertia
+
+
+class Mechanism:
+    """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
+
+    Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.
+
+    Args:
+        name: name of the robot.
+    """
+
+    def __init__(self, name: str = "mechanism") -> None:
+        self.name = name
+        self._bodies: dict[str, Body] = {}
+        self._joints: dict[str, Connection] = {}
+        self._frames: dict[str, Frame] = {}
+        self._shapes: list[Shape] = []
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies, in the order they were added."""
+        return tuple(self._bodies.values())
+
+    @property
+    def joints(self) -> tuple[Connection, ...]:
+        """The joints, in the order they were added."""
+        return tuple(self._joints.values())
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames, in the order they were added."""
+        return tuple(self._frames.values())
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Visual and collision shapes, in the order they were added."""
+        return tuple(self._shapes)
+
+    def add_body(self, name: str, inertia: Inertia | None = None) -> Body:
+        """Add a rigid body and return its record.
+
+        Args:
+            name: new name.
+            inertia: about the centre of mass, in body axes; None for a body without inertia.
+
+        Raises:
+            DuplicateNameError, ParameterError: for a name in use; for an empty name or a wrong inertia.
+        """
+        body = Body(name, inertia)
+        self._check_new("body", name)
+        self._bodies[name] = body
+        return body
+
+    def add_joint(
+        self,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        parent_pose: Any = None,
+        child_pose: Any = None,
+        limits: Limits | None = None,
+        damping: Sequence[float] | None = None,
+        friction: Sequence[float] | None = None,
+        armature: Sequence[float] | None = None,
+    ) -> Connection:
+        """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
+
+        Args:
+            name: new name.
+            joint: what kind of joint, such as `Revolute(axis=[0, 1, 0])`.
+            parent: name of a body, or `"world"`.
+            child: name of a body.
+            parent_pose: the joint's parent frame in the parent body; identity by default.
+            child_pose: the joint's child frame in the child body; identity by default.
+            limits: position, velocity and effort limits, nv numbers each.
+            damping: viscous friction [N m s/rad, N s/m], nv numbers.
+            friction: dry friction [N m, N], nv numbers.
+            armature: inertia of the drive, felt at the joint [kg m^2, kg], nv numbers.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
+        """
+        poses = {"parent_pose": parent_pose, "child_pose": child_pose}
+        given = {key: pose for key, pose in poses.items() if pose is not None}
+        record = Connection(
+            name, joint, parent, child, limits=limits, damping=damping, friction=friction, armature=armature, **given
+        )  # pyright: ignore[reportArgumentType]
+        if name in self._joints:
+            raise DuplicateNameError("joint", name, f"mechanism {self.name!r}")
+        for body in (parent, child):
+            self._check_body(body, f"joint {name!r}")
+        if parent == child:
+            raise MechanismError(f"joint {name!r} connects body {parent!r} with itself.")
+        self._joints[name] = record
+        return record
+
+    def add_frame(self, name: str, body: str, pose: Any = None) -> Frame:
+        """Add a frame fixed on a body (or the world), at `pose` = X_body_frame, and return its record."""
+        frame = Frame(name, body) if pose is None else Frame(name, body, pose)
+        self._check_new("frame", name)
+        self._check_body(body, f"frame {name!r}")
+        self._frames[name] = frame
+        return frame
+
+    def add_shape(self, shape: Shape) -> Shape:
+        """Add a visual or collision shape; shapes take no part in the dynamics."""
+        if not isinstance(shape, Shape):
+            raise ParameterError("shape", got=shape, expected="a cardan.mechanism.Shape")
+        self._check_body(shape.body, "shape")
+        self._shapes.append(shape)
+        return shape
+
+    def model(
+        self, root: str = WORLD, base: str | Joint = "fixed", gravity: Sequence[float] = (0.0, 0.0, -9.81)
+    ) -> Model:
+        """Return the rooted tree of this mechanism.
+
+        Every connected part that does not hang on the world is attached to it by a base joint named `"root"`
+        (`"root_<body>"` from the second part on), at the body that is no joint's child.
+
+        Args:
+            root: `"world"`; other roots are not available yet.
+            base: `"fixed"`, `"floating"` (a `FreeFlyer`), or any joint.
+            gravity: [m/s^2], in world axes.
+
+        Raises:
+            MechanismError: if there is no body, the bodies do not form trees, or a base other than fixed is asked for
+                and every body already hangs on the world.
+        """
+        if root != WORLD:
+            raise MechanismError(f"root={root!r}: only root='world' is available; model() cannot re-root yet.")
+        if not self._bodies:
+            raise MechanismError(f"mechanism {self.name!r} has no body; add one with add_body.")
+        base_joint = _base_joint(base)
+        anchors = self._anchors()
+        if not anchors and not isinstance(base_joint, Fixed):
+            raise MechanismError(
+                f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
+            )
+        roots = tuple(Connection(self._base_name(k, b), base_joint, WORLD, b) for k, b in enumerate(anchors))
+        return Model(self.name, self.bodies, roots + self.joints, self.frames, tuple(gravity))
+
+    def _anchors(self) -> list[str]:
+        children = {c.child for c in self.joints}
+        return [name for name in self._bodies if name not in children]
+
+    def _base_name(self, k: int, body: str) -> str:
+        name = "root" if k == 0 else f"root_{body}"
+        if name in self._joints:
+            raise DuplicateNameError("joint", name, f"mechanism {self.name!r} (this name is the base joint's)")
+        return name
+
+    def _check_new(self, kind: str, name: str) -> None:
+        if name == WORLD or name in self._bodies or name in self._frames:
+            raise DuplicateNameError(kind, name, f"mechanism {self.name!r} (bodies and frames share their names)")
+
+    def _check_body(self, body: str, where: str) -> None:
+        if body != WORLD and body not in self._bodies:
+            raise UnknownNameError("body", body, [WORLD, *self._bodies], where=where)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"
+        return f"<Mechanism {self.name!r}: {counts}>"
+
+
+def _base_joint(base: Any) -> Joint:
+    if isinstance(base, Joint):
+        return base
+    if base in ("fixed", "floating"):
+        return Fixed() if base == "fixed" else FreeFlyer()
+    raise ParameterError("base", got=base, expected="'fixed', 'floating' or a joint")

@@ -1,0 +1,7 @@
+"""The rooted tree the algorithms run over."""
+
+from cardan.model.description import WORLD, Body, Connection, Frame
+from cardan.model.model import Model
+from cardan.model.node import Attachment, Node
+
+__all__ = ["WORLD", "Attachment", "Body", "Connection", "Frame", "Model", "Node"]

@@ -1,0 +1,156 @@
+"""From the description to the tree: who hangs on whom, which coordinates are whose, what rides on what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError
+from cardan.joints import Mimic
+from cardan.model.description import WORLD, Body, Connection, Frame
+from cardan.model.node import Attachment, Node
+from cardan.spatial import SE3, Inertia, snapped
+
+Slices = dict[str, tuple[slice, slice]]
+
+
+def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: Sequence[Connection]) -> None:
+    """Raise `DuplicateNameError` where a name is used twice; bodies and frames share one set of names."""
+    seen: set[str] = {WORLD}
+    for kind, name in [("body", b.name) for b in bodies] + [("frame", f.name) for f in frames]:
+        if name in seen:
+            raise DuplicateNameError(kind, name, "model")
+        seen.add(name)
+    joints: set[str] = set()
+    for connection in connections:
+        if connection.name in joints:
+            raise DuplicateNameError("joint", connection.name, "model")
+        joints.add(connection.name)
+
+
+def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
+    """Return the connections from the world outwards, depth first, siblings in document order.
+
+    Raises:
+        MechanismError: if the bodies do not form a forest on the world.
+    """
+    names = [b.name for b in bodies]
+    children: dict[str, list[Connection]] = {name: [] for name in (WORLD, *names)}
+    parent_joint: dict[str, str] = {}
+    for c in connections:
+        for body in (c.parent, c.child):
+            if body not in children:
+                raise UnknownNameError("body", body, [WORLD, *names], where=f"joint {c.name!r}")
+        if c.child == WORLD:
+            raise MechanismError(f"joint {c.name!r}: the world cannot be a child; swap parent and child.")
+        if c.child in parent_joint:
+            other = parent_joint[c.child]
+            raise MechanismError(f"body {c.child!r} has two parents, through joints {other!r} and {c.name!r}.")
+        parent_joint[c.child] = c.name
+        children[c.parent].append(c)
+    order, stack = [], list(reversed(children[WORLD]))
+    while stack:
+        connection = stack.pop()
+        order.append(connection)
+        stack.extend(reversed(children[connection.child]))
+    if len(order) < len(names):
+        reached = {c.child for c in order}
+        lost = [n for n in names if n not in reached]
+        raise MechanismError(f"bodies {lost[:6]} are not connected to the world, or lie on a loop.")
+    return order
+
+
+def coordinate_slices(connections: Sequence[Connection]) -> Slices:
+    """Return each joint's slices of q and v, in document order; a mimic's are empty."""
+    slices: Slices = {}
+    iq = iv = 0
+    for c in connections:
+        nq, nv = (0, 0) if isinstance(c.joint, Mimic) else (c.joint.nq, c.joint.nv)
+        slices[c.name] = slice(iq, iq + nq), slice(iv, iv + nv)
+        iq, iv = iq + nq, iv + nv
+    return slices
+
+
+def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
+    """Return each mimic joint with a primary that is not itself a mimic.
+
+    Raises:
+        MechanismError: if a primary is unknown, fixed, of another kind of coordinates, or mimics form a circle.
+    """
+    by_name = {c.name: c.joint for c in connections}
+    resolved: dict[str, Mimic] = {}
+    for name, joint in by_name.items():
+        if not isinstance(joint, Mimic):
+            continue
+        visited = {name}
+        while isinstance(primary := _primary(name, joint, by_name), Mimic):
+            if joint.primary in visited:
+                raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(visited)}.")
+            visited.add(joint.primary)
+            joint = joint.of_mimic(primary)
+        if type(primary.manifold) is not type(joint.manifold) or primary.nq != joint.nq or primary.nv != joint.nv:
+            raise MechanismError(
+                f"mimic joint {name!r} ({type(joint.joint).__name__}, nq={joint.nq}) cannot copy {joint.primary!r} "
+                f"({type(primary).__name__}, nq={primary.nq}): both need the same kind of coordinates."
+            )
+        resolved[name] = joint
+    return resolved
+
+
+def _primary(name: str, mimic: Mimic, by_name: dict[str, object]):
+    if mimic.primary not in by_name:
+        raise UnknownNameError("joint", mimic.primary, by_name, where=f"mimic joint {name!r}")
+    return by_name[mimic.primary]
+
+
+def place(
+    bodies: Sequence[Body],
+    frames: Sequence[Frame],
+    order: Sequence[Connection],
+    slices: Slices,
+    mimics: dict[str, Mimic],
+) -> tuple[tuple[Node, ...], dict[str, Attachment]]:
+    """Return the nodes, and where every body and frame rides."""
+    attachments = {WORLD: Attachment(-1, SE3.identity())}
+    skeleton: list[tuple[Connection, int, SE3]] = []
+    for c in order:
+        base = attachments[c.parent]
+        at_joint, to_child = base.pose @ c.parent_pose, c.child_pose.inverse()
+        if c.joint.nv == 0:
+            pose = at_joint @ c.joint.transform(()) @ to_child
+            attachments[c.child] = Attachment(base.node, snapped(pose))
+        else:
+            attachments[c.child] = Attachment(len(skeleton), snapped(to_child))
+            skeleton.append((c, base.node, snapped(at_joint)))
+    for frame in frames:
+        if frame.body not in attachments:
+            raise UnknownNameError("body", frame.body, attachments, where=f"frame {frame.name!r}")
+        base = attachments[frame.body]
+        attachments[frame.name] = Attachment(base.node, snapped(base.pose @ frame.pose))
+    inertias = [Inertia.zero() for _ in skeleton]
+    for body in bodies:
+        at = attachments[body.name]
+        if body.inertia is not None and at.node >= 0:
+            inertias[at.node] = inertias[at.node] + at.pose @ body.inertia
+    nodes = tuple(_node(i, *s, inertias[i], slices, mimics.get(s[0].name)) for i, s in enumerate(skeleton))
+    return nodes, attachments
+
+
+def _node(
+    index: int, c: Connection, parent: int, placement: SE3, inertia: Inertia, slices: Slices, mimic: Mimic | None
+) -> Node:
+    joint = mimic or c.joint
+    iq, iv = slices[mimic.primary if mimic else c.name]
+    k = mimic.multiplier if mimic else 1.0
+    return Node(
+        index=index,
+        name=c.name,
+        joint=joint,
+        parent=parent,
+        placement=placement,
+        inertia=inertia,
+        q=tuple(range(iq.start, iq.stop)),
+        v=tuple(range(iv.start, iv.stop)),
+        armature=tuple(k * k * e for e in c.armature or ()),
+        damping=tuple(k * k * e for e in c.damping or ()),
+        friction=tuple(abs(k) * e for e in c.friction or ()),
+    )

@@ -1,0 +1,283 @@
+"""The model: a rooted tree (or forest) of bodies, ready for the algorithms. Immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
+from cardan.joints import Fixed, Joint, Mimic
+from cardan.manifolds import Product
+from cardan.model import layout
+from cardan.model.description import WORLD, Body, Connection, Frame
+from cardan.model.node import Attachment, Node
+from cardan.model.table import layout_table
+from cardan.spatial import SE3, Inertia, Vector3
+
+EARTH_GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Model:
+    """A mechanism with a root: bodies and joints in document order, coordinates assigned.
+
+    Built by `Mechanism.model()` or `cardan.load`. Everything is addressed by name. Two models are equal only if they
+    are the same object; what they are made of can be compared: `bodies`, `connections`, `frames`, `gravity`.
+
+    Attributes:
+        nq: number of configuration coordinates.
+        nv: number of degrees of freedom.
+        manifold: the configuration space: the product of the joints', in document order.
+        nodes: the movable joints, topologically ordered; what the algorithms run over.
+
+    Args:
+        name: name of the robot.
+        bodies: the bodies, in document order, without the world.
+        connections: the joints, in document order; every body is the child of exactly one.
+        frames: further frames.
+        gravity: acceleration of gravity in world axes [m/s^2].
+
+    Raises:
+        MechanismError: if bodies and joints do not form a forest on the world.
+        DuplicateNameError, UnknownNameError: if a name is used twice, or not defined.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    connections: tuple[Connection, ...]
+    frames: tuple[Frame, ...] = ()
+    gravity: Any = EARTH_GRAVITY
+    nodes: tuple[Node, ...] = field(init=False)
+    attachments: Mapping[str, Attachment] = field(init=False)
+    slices: Mapping[str, tuple[slice, slice]] = field(init=False)
+    manifold: Product = field(init=False)
+    nq: int = field(init=False)
+    nv: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        layout.check_unique(self.bodies, self.frames, self.connections)
+        order = layout.ordered_tree(self.bodies, self.connections)
+        slices = layout.coordinate_slices(self.connections)
+        mimics = layout.resolve_mimics(self.connections)
+        nodes, attachments = layout.place(self.bodies, self.frames, order, slices, mimics)
+        manifold = Product(tuple(c.joint.manifold for c in self._owners()))
+        derived = {"nodes": nodes, "attachments": attachments, "slices": slices, "manifold": manifold}
+        derived |= {"nq": manifold.nq, "nv": manifold.nv, "gravity": _checked_gravity(self.gravity)}
+        for key, value in derived.items():
+            object.__setattr__(self, key, value)
+
+    # --- sizes and names ---
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, fixed and mimic ones included, in document order."""
+        return tuple(c.name for c in self.connections)
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies in document order, without the world."""
+        return tuple(b.name for b in self.bodies)
+
+    @property
+    def nbodies(self) -> int:
+        """Number of bodies, without the world."""
+        return len(self.bodies)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of everything with a pose: the world, the bodies, the frames."""
+        return tuple(self.attachments)
+
+    def q_slice(self, joint: str) -> slice:
+        """Return where the joint's coordinates are in q; empty for fixed and mimic joints."""
+        return self._slices(joint)[0]
+
+    def v_slice(self, joint: str) -> slice:
+        """Return where the joint's velocities are in v; empty for fixed and mimic joints."""
+        return self._slices(joint)[1]
+
+    def _slices(self, joint: str) -> tuple[slice, slice]:
+        if joint not in self.slices:
+            raise UnknownNameError("joint", joint, self.slices, where=f"model {self.name!r}")
+        return self.slices[joint]
+
+    def connection(self, joint: str) -> Connection:
+        """Return the joint with its bodies, poses and limits."""
+        self._slices(joint)
+        return next(c for c in self.connections if c.name == joint)
+
+    def joint(self, joint: str) -> Joint:
+        """Return the joint itself."""
+        return self.connection(joint).joint
+
+    def body(self, body: str) -> Body:
+        """Return a body."""
+        for b in self.bodies:
+            if b.name == body:
+                return b
+        raise UnknownNameError("body", body, self.body_names, where=f"model {self.name!r}")
+
+    def attachment(self, frame: str) -> Attachment:
+        """Return where a body or frame rides: its node, and its pose in the node's frame."""
+        if not isinstance(frame, str) or frame not in self.attachments:
+            raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}")
+        return self.attachments[frame]
+
+    # --- configuration space ---
+
+    def _owners(self) -> list[Connection]:
+        return [c for c in self.connections if not isinstance(c.joint, Mimic)]
+
+    def neutral(self) -> np.ndarray:
+        """Return the reference configuration, shape (nq,)."""
+        return np.array(self.manifold.neutral(), dtype=float)
+
+    def random_configuration(self, shape: int | Sequence[int] = (), *, seed: Any = None) -> np.ndarray:
+        """Return random configurations within the position limits, shape (*shape, nq).
+
+        Unlimited angles are uniform in [-pi, pi], unlimited lengths in [-1, 1] m, orientations uniform.
+
+        Args:
+            shape: leading dimensions.
+            seed: of `numpy.random.default_rng`; the same seed gives the same configurations.
+        """
+        size = (shape,) if isinstance(shape, int) else tuple(shape)
+        return self.manifold.random(np.random.default_rng(seed), size, self.lower, self.upper)
+
+    # --- limits and passive properties, along v ---
+
+    def _along_v(self, values: list[Sequence[float]]) -> np.ndarray:
+        array = np.array([e for part in values for e in part], dtype=float)
+        array.setflags(write=False)
+        return array
+
+    def _limit(self, name: str) -> np.ndarray:
+        return self._along_v([getattr(c.limits, name) for c in self._owners()])
+
+    @property
+    def lower(self) -> np.ndarray:
+        """Smallest positions, shape (nv,), in the sense of `Manifold.limit_coordinates` [rad, m]."""
+        return self._limit("lower")
+
+    @property
+    def upper(self) -> np.ndarray:
+        """Largest positions, shape (nv,)."""
+        return self._limit("upper")
+
+    @property
+    def velocity_lower(self) -> np.ndarray:
+        """Smallest velocities, shape (nv,)."""
+        return self._limit("velocity_lower")
+
+    @property
+    def velocity_upper(self) -> np.ndarray:
+        """Largest velocities, shape (nv,)."""
+        return self._limit("velocity")
+
+    @property
+    def effort_lower(self) -> np.ndarray:
+        """Smallest efforts, shape (nv,)."""
+        return self._limit("effort_lower")
+
+    @property
+    def effort_upper(self) -> np.ndarray:
+        """Largest efforts, shape (nv,)."""
+        return self._limit("effort")
+
+    @property
+    def has_mimics(self) -> bool:
+        """Whether a joint copies another, so that joint velocities are not independent."""
+        return any(isinstance(node.joint, Mimic) for node in self.nodes)
+
+    def passive(self, name: str) -> tuple[float, ...]:
+        """Return `"armature"`, `"damping"` or `"friction"` along v, nv floats, those of mimic joints included."""
+        total = [0.0] * self.nv
+        for node in self.nodes:
+            node.scatter(total, getattr(node, name))
+        return tuple(total)
+
+    # --- masses ---
+
+    @property
+    def mass(self) -> float:
+        """Mass of all bodies [kg]."""
+        return float(sum(b.inertia.mass for b in self.bodies if b.inertia is not None))
+
+    def world_inertia(self) -> Inertia:
+        """Return the inertia of the bodies fixed on the world, in the world frame."""
+        total = Inertia.zero()
+        for body in self.bodies:
+            at = self.attachments[body.name]
+            if at.node < 0 and body.inertia is not None:
+                total = total + at.pose @ body.inertia
+        return total
+
+    def inertial_parameters(self) -> np.ndarray:
+        """Return ten parameters a body, shape (10 nbodies,), in the order of `body_names` (`Inertia.parameters`)."""
+        rows = [(b.inertia or Inertia.zero()).parameters() for b in self.bodies]
+        return np.array(rows, dtype=float).reshape(-1)
+
+    # --- other models of the same robot ---
+
+    def with_gravity(self, gravity: Sequence[float]) -> Model:
+        """Return the same model under another gravity [m/s^2, world axes]."""
+        return Model(self.name, self.bodies, self.connections, self.frames, gravity)
+
+    def lock(self, configurations: Mapping[str, Any]) -> Model:
+        """Return the model with joints fixed at given configurations, and nothing else changed.
+
+        Joints that mimic a locked joint are fixed with it. Names, order, frames and the other joints stay.
+
+        Args:
+            configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
+
+        Raises:
+            UnknownNameError, ShapeError, MechanismError: for an unknown joint, a wrong number of coordinates, a mimic.
+        """
+        mimics = layout.resolve_mimics(self.connections)
+        at = {name: self._own_configuration(name, value) for name, value in configurations.items()}
+        followers = {n: at[m.primary] for n, m in mimics.items() if m.primary in at}
+        joints = {c.name: mimics.get(c.name, c.joint) for c in self.connections}
+        locked = {**at, **followers}
+        connections = tuple(
+            _locked(c, joints[c.name].transform(locked[c.name])) if c.name in locked else c for c in self.connections
+        )
+        return Model(self.name, self.bodies, connections, self.frames, self.gravity)
+
+    def _own_configuration(self, joint: str, value: Any) -> tuple[float, ...]:
+        kind = self.joint(joint)
+        if isinstance(kind, Mimic):
+            raise MechanismError(f"joint {joint!r} mimics {kind.primary!r}: lock that one.")
+        q = np.atleast_1d(np.asarray(value, dtype=float))
+        if q.shape != (kind.nq,):
+            raise ShapeError("lock", joint, got=q.shape, expected=f"({kind.nq},)", hint=f"{kind!r}")
+        if not np.isfinite(q).all():
+            raise ParameterError(f"configuration of joint {joint!r}", got=tuple(q), expected="finite numbers")
+        return tuple(q.tolist())
+
+    def __str__(self) -> str:
+        return layout_table(self)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
+
+
+def _locked(connection: Connection, X: SE3) -> Connection:
+    nothing = {"limits": None, "damping": None, "friction": None, "armature": None}
+    return replace(connection, joint=Fixed(), parent_pose=connection.parent_pose @ X, **nothing)
+
+
+def _checked_gravity(gravity: Any) -> Vector3:
+    try:
+        vector = Vector3(*(float(e) for e in gravity))
+    except (TypeError, ValueError):
+        vector = Vector3(np.nan, np.nan, np.nan)
+    if not np.isfinite(tuple(vector)).all():
+        raise ParameterError("gravity", got=gravity, expected="three finite numbers [m/s^2], in world axes")
+    return vector
+
+
+__all__ = ["WORLD", "Model"]

@@ -1,0 +1,42 @@
+"""The layout table: what `print(model)` shows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cardan.joints import Mimic
+
+if TYPE_CHECKING:
+    from cardan.model.model import Model
+
+HEADER = ("joint", "type", "parent -> child", "q", "v", "position limits")
+
+
+def layout_table(model: Model) -> str:
+    """Return the joints of a model with their slices of q and v and their limits, as text."""
+    rows = [HEADER, *(_row(model, connection) for connection in model.connections)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    title = f"{model.name}: {len(model.bodies)} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}"
+    return "\n".join([title, lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def _row(model: Model, c: Any) -> tuple[str, ...]:
+    iq, iv = model.slices[c.name]
+    kind = type(c.joint).__name__
+    if isinstance(c.joint, Mimic):
+        kind = f"{type(c.joint.joint).__name__} = {c.joint.multiplier:g} {c.joint.primary} + {c.joint.offset:g}"
+    return c.name, kind, f"{c.parent} -> {c.child}", _slice(iq), _slice(iv), _limits(c.limits)
+
+
+def _slice(s: slice) -> str:
+    if s.stop == s.start:
+        return "-"
+    return str(s.start) if s.stop == s.start + 1 else f"{s.start}:{s.stop}"
+
+
+def _limits(limits: Any) -> str:
+    pairs = zip(limits.lower, limits.upper, strict=True)
+    shown = ["free" if math.isinf(a) and math.isinf(b) else f"[{a:.4g}, {b:.4g}]" for a, b in pairs]
+    return shown[0] if len(set(shown)) == 1 else ", ".join(shown)

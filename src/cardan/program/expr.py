@@ -1,0 +1,340 @@
+"""The traced scalar: arithmetic on it writes a program instead of computing a number.
+
+Every expression lives in a `Graph`, which holds each operation once (hash-consing). Numbers known while tracing stay
+Python floats and fold away: a structural zero or one of a robot never reaches the program. A sign is carried beside
+the value, so that a negation costs nothing until it must be stored: x - y and y - x are one operation.
+
+Folding treats known zeros as structural, 0 x = 0 even where x may be NaN; a NaN in an input still reaches every result
+that depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cardan import scalar
+from cardan.errors import TraceError
+from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
+from cardan.program.program import Instruction
+
+Number = (float, int, np.floating, np.integer)
+
+
+class Graph:
+    """The operations traced so far, each once."""
+
+    __slots__ = ("instructions", "table")
+
+    def __init__(self) -> None:
+        self.instructions: list[Instruction] = []
+        self.table: dict[Any, int] = {}
+
+    def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
+        """Return the number of the instruction, new or known."""
+        if op in COMMUTATIVE and args[0] > args[1]:
+            args = (args[1], args[0])
+        key = (op, args, value)
+        index = self.table.get(key)
+        if index is None:
+            index = self.table[key] = len(self.instructions)
+            self.instructions.append(Instruction(op, args, value))
+        return index
+
+    def input(self, position: int) -> Expr:
+        """Return the symbol of one entry of the flattened inputs."""
+        return Expr(self, self.add(Op.INPUT, (), float(position)))
+
+    def constant(self, value: float) -> Expr:
+        """Return a number as an expression; its sign is carried beside it."""
+        magnitude = abs(value)
+        return Expr(self, self.add(Op.CONST, (), magnitude), value < 0.0)
+
+    def lift(self, value: Any) -> Expr:
+        """Return a number or an expression of this graph as an expression.
+
+        Raises:
+            TraceError: for an expression of another trace, or anything that is no scalar.
+        """
+        if type(value) is Expr:
+            if value.graph is not self:
+                raise TraceError("a traced value was kept from one function call and used in another; pass it in.")
+            return value
+        if isinstance(value, Number):
+            return self.constant(float(value))
+        raise TraceError(f"{type(value).__name__} cannot be part of a traced function; use numbers and arguments.")
+
+    def result(self, value: Any) -> int:
+        """Return the number of the instruction that holds a value, with its sign."""
+        e = self.lift(value)
+        if not e.negative:
+            return e.index
+        op, _, number = self.instructions[e.index]
+        return self.add(Op.CONST, (), -number) if op is Op.CONST else self.add(Op.NEG, (e.index,))
+
+
+class Expr:
+    """A traced scalar: the value of an instruction, or its negative."""
+
+    __slots__ = ("graph", "index", "negative")
+
+    def __init__(self, graph: Graph, index: int, negative: bool = False) -> None:
+        self.graph, self.index, self.negative = graph, index, negative
+
+    # --- arithmetic ---
+
+    def __neg__(self) -> Expr:
+        return Expr(self.graph, self.index, not self.negative)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        if type(other) is not Expr:
+            if not isinstance(other, Number):
+                return NotImplemented
+            if other == 0.0:
+                return self
+        return _sum(self, self.graph.lift(other), False)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        if type(other) is not Expr:
+            if not isinstance(other, Number):
+                return NotImplemented
+            if other == 0.0:
+                return self
+        return _sum(self, self.graph.lift(other), True)
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is not Expr:
+            if not isinstance(other, Number):
+                return NotImplemented
+            if other == 0.0:
+                return 0.0
+            if other == 1.0:
+                return self
+            if other == -1.0:
+                return -self
+        b = self.graph.lift(other)
+        return Expr(self.graph, self.graph.add(Op.MUL, (self.index, b.index)), self.negative != b.negative)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if type(other) is not Expr:
+            if not isinstance(other, Number):
+                return NotImplemented
+            if abs(other) == 1.0 or (other != 0.0 and math.frexp(other)[0] in (0.5, -0.5)):
+                return self * (1.0 / float(other))  # exact
+        return _quotient(self, self.graph.lift(other))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if not isinstance(other, Number):
+            return NotImplemented
+        return 0.0 if other == 0.0 else _quotient(self.graph.lift(other), self)
+
+    def __pow__(self, exponent: Any) -> Any:
+        if isinstance(exponent, (int, float, np.integer, np.floating)):
+            if float(exponent).is_integer() and abs(exponent) <= 64:
+                return _power(self, int(exponent))
+            if exponent == 0.5:
+                return scalar.sqrt(self)
+        elif type(exponent) is not Expr:
+            return NotImplemented
+        return scalar.exp(scalar.log(self) * exponent)
+
+    def __rpow__(self, base: Any) -> Any:
+        return scalar.exp(self * math.log(base))
+
+    def __abs__(self) -> Expr:
+        return scalar.absolute(self)
+
+    # --- comparison: a truth value of the program, not of Python ---
+
+    def __lt__(self, other: Any) -> Any:
+        return _compare(Op.LT, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _compare(Op.LE, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _compare(Op.LT, other, self)
+
+    def __ge__(self, other: Any) -> Any:
+        return _compare(Op.LE, other, self)
+
+    def __eq__(self, other: object) -> Any:
+        return _compare(Op.EQ, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return scalar.logical_not(_compare(Op.EQ, self, other))
+
+    __hash__ = object.__hash__
+
+    def __and__(self, other: Any) -> Any:
+        return scalar.logical_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return scalar.logical_or(self, other)
+
+    def __invert__(self) -> Any:
+        return scalar.logical_not(self)
+
+    def __bool__(self) -> bool:
+        raise TraceError(
+            "a traced function cannot branch on a computed value (if, while, and, or, min, max); "
+            "use cardan.where(condition, a, b), cardan.minimum, cardan.maximum."
+        )
+
+    def __float__(self) -> float:
+        raise TraceError(
+            "a traced value has no number yet: use cardan.sin, cardan.sqrt, ... or numpy's functions, not math's."
+        )
+
+    __int__ = __index__ = __float__  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return f"{'-' if self.negative else ''}%{self.index}"
+
+
+def _sum(a: Expr, b: Expr, subtract: bool) -> Any:
+    """Return a + b, or a - b, with the signs moved outside."""
+    graph, negative_b = a.graph, b.negative != subtract
+    if a.negative == negative_b:
+        return Expr(graph, graph.add(Op.ADD, (a.index, b.index)), a.negative)
+    if a.index == b.index:
+        return 0.0
+    plus, minus = (b.index, a.index) if a.negative else (a.index, b.index)
+    if plus > minus:
+        return Expr(graph, graph.add(Op.SUB, (minus, plus)), True)
+    return Expr(graph, graph.add(Op.SUB, (plus, minus)))
+
+
+def _quotient(a: Expr, b: Expr) -> Expr:
+    return Expr(a.graph, a.graph.add(Op.DIV, (a.index, b.index)), a.negative != b.negative)
+
+
+def _power(x: Any, n: int) -> Any:
+    if n < 0:
+        return 1.0 / _power(x, -n)
+    result, square = 1.0, x
+    while n:
+        if n & 1:
+            result = square * result
+        square, n = (square * square, n >> 1) if n > 1 else (square, 0)
+    return result
+
+
+def _graph_of(*values: Any) -> Graph:
+    return next(v.graph for v in values if type(v) is Expr)
+
+
+def _apply(op: Op, *values: Any) -> Expr:
+    graph = _graph_of(*values)
+    kinds = SPEC[op].operands
+    args = tuple(_operand(graph, v, kind, op) for v, kind in zip(values, kinds, strict=True))
+    return Expr(graph, graph.add(op, args))
+
+
+def _operand(graph: Graph, value: Any, kind: Kind, op: Op) -> int:
+    index = graph.result(value)
+    if SPEC[graph.instructions[index].op].result is not kind:
+        raise TraceError(f"{op.value}: an operand is not a {kind.value} value; conditions come from <, <=, ==.")
+    return index
+
+
+def _compare(op: Op, a: Any, b: Any) -> Any:
+    if not isinstance(a, (Expr, *Number)) or not isinstance(b, (Expr, *Number)):
+        return NotImplemented
+    return _apply(op, a, b)
+
+
+def _even(op: Op) -> Callable[[Expr], Expr]:
+    """Return a function with f(-x) = f(x)."""
+    return lambda x: Expr(x.graph, x.graph.add(op, (x.index,)))
+
+
+def _odd(op: Op) -> Callable[[Expr], Expr]:
+    """Return a function with f(-x) = -f(x)."""
+    return lambda x: Expr(x.graph, x.graph.add(op, (x.index,)), x.negative)
+
+
+def _any(op: Op) -> Callable[..., Expr]:
+    return lambda *values: _apply(op, *values)
+
+
+def _truth(value: Any) -> bool | None:
+    return bool(value) if isinstance(value, (bool, np.bool_)) else None
+
+
+def _select(condition: Any, a: Any, b: Any) -> Any:
+    known = _truth(condition)
+    if known is not None:
+        return a if known else b
+    if type(a) is Expr and type(b) is Expr and a.index == b.index and a.negative == b.negative:
+        return a
+    if isinstance(a, Number) and isinstance(b, Number) and a == b:
+        return float(a)
+    return _apply(Op.SELECT, condition, a, b)
+
+
+def _and(a: Any, b: Any) -> Any:
+    for known, other in ((_truth(a), b), (_truth(b), a)):
+        if known is not None:
+            return other if known else False
+    return _apply(Op.AND, a, b)
+
+
+def _or(a: Any, b: Any) -> Any:
+    for known, other in ((_truth(a), b), (_truth(b), a)):
+        if known is not None:
+            return True if known else other
+    return _apply(Op.OR, a, b)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sin": _odd(Op.SIN),
+    "cos": _even(Op.COS),
+    "tan": _odd(Op.TAN),
+    "asin": _odd(Op.ASIN),
+    "acos": _any(Op.ACOS),
+    "atan2": _any(Op.ATAN2),
+    "sqrt": _any(Op.SQRT),
+    "exp": _any(Op.EXP),
+    "log": _any(Op.LOG),
+    "absolute": _even(Op.ABS),
+    "sign": _odd(Op.SIGN),
+    "floor": _any(Op.FLOOR),
+    "minimum": _any(Op.MIN),
+    "maximum": _any(Op.MAX),
+    "where": _select,
+    "logical_and": _and,
+    "logical_or": _or,
+    "logical_not": _any(Op.NOT),
+}
+scalar.register_scalar(Expr, FUNCTIONS)
+
+# NumPy's functions on an array of expressions call the method of the same name on each entry.
+for _numpy_name, _name in {
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan2": "atan2",
+    "sqrt": "sqrt",
+    "exp": "exp",
+    "log": "log",
+    "sign": "sign",
+    "floor": "floor",
+    "square": None,
+}.items():
+    setattr(Expr, _numpy_name, FUNCTIONS[_name] if _name else (lambda self: self * self))

@@ -1,0 +1,55 @@
+"""Tracing: run a function once on symbols and keep what it did as a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import TraceError
+from cardan.program.expr import Graph
+from cardan.program.passes import PASSES
+from cardan.program.program import Array, Program
+
+
+def trace(name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: Sequence[Array]) -> Program:
+    """Return the program of a function.
+
+    Args:
+        name: of the program.
+        function: takes one array of symbols (dtype object) for each input, returns its results by name: arrays whose
+            entries are symbols or numbers.
+        inputs: names and shapes of the arguments.
+
+    Raises:
+        TraceError: if the function branches on a symbol or returns something that is no scalar.
+    """
+    graph = Graph()
+    results = function(*_symbols(graph, inputs))
+    outputs, numbers = [], []
+    for key, value in results.items():
+        array = np.asarray(value)
+        outputs.append(Array(key, array.shape))
+        numbers += [_result(graph, name, key, entry) for entry in array.ravel().tolist()]
+    program = Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), tuple(numbers))
+    for apply in PASSES:
+        program = apply(program)
+    return program
+
+
+def _symbols(graph: Graph, inputs: Sequence[Array]) -> list[np.ndarray]:
+    arrays, start = [], 0
+    for spec in inputs:
+        array = np.empty(spec.size, dtype=object)
+        array[:] = [graph.input(start + k) for k in range(spec.size)]
+        arrays.append(array.reshape(spec.shape))
+        start += spec.size
+    return arrays
+
+
+def _result(graph: Graph, name: str, key: str, entry: Any) -> int:
+    try:
+        return graph.result(entry)
+    except TraceError as error:
+        raise TraceError(f"{name}: result {key!r} holds something that is no scalar: {error}") from None
