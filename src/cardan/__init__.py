@@ -3,6 +3,7 @@
 from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
 from cardan.errors import CardanError, DescriptionError
+from cardan.formats import check_urdf, load, load_mechanism, read_urdf
 from cardan.functions import (
     Function,
     bias_forces,

@@ -1,0 +1,113 @@
+"""Collecting faults while reading on, and reading numbers that are numbers."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from cardan.errors import Fault
+from cardan.formats.xml import Element
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+@dataclass(slots=True)
+class Report:
+    """The faults of one file. Warnings about inertia are kept apart from remarks, which only `check` shows."""
+
+    file: str
+    errors: list[Fault] = field(default_factory=list)
+    inertia: list[Fault] = field(default_factory=list)
+    remarks: list[Fault] = field(default_factory=list)
+
+    def error(self, at: Element | int, message: str) -> None:
+        """Note an error at an element or line."""
+        self.errors.append(Fault(self.file, _line(at), message))
+
+    def doubt(self, at: Element | int, message: str) -> None:
+        """Note a questionable inertia."""
+        self.inertia.append(Fault(self.file, _line(at), message, "warning"))
+
+    def remark(self, at: Element | int, message: str) -> None:
+        """Note something harmless that is probably not meant."""
+        self.remarks.append(Fault(self.file, _line(at), message, "warning"))
+
+    def faults(self) -> list[Fault]:
+        """Return all faults by line."""
+        return sorted(self.errors + self.inertia + self.remarks, key=lambda f: f.line)
+
+    # --- reading attributes; each notes an error and returns None (or a default) where there is one ---
+
+    def text(self, element: Element, name: str) -> str | None:
+        """Return a required, non-empty attribute."""
+        value = element.attributes.get(name)
+        if value is None or not value.strip():
+            self.error(element, f"<{element.tag}> needs a non-empty attribute {name!r}")
+            return None
+        return value
+
+    def numbers(self, element: Element, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
+        """Return `count` numbers of an attribute; `default` None makes it required."""
+        raw = element.attributes.get(name)
+        if raw is None:
+            if default is None:
+                self.error(element, f"<{element.tag}> needs the attribute {name!r}")
+            return default or (0.0,) * count
+        words = raw.split()
+        if len(words) != count:
+            expected = "1 number" if count == 1 else f"{count} numbers separated by spaces"
+            hint = " (use a decimal point, and spaces between numbers)" if "," in raw else ""
+            self.error(element, f"<{element.tag} {name}={raw[:60]!r}>: expected {expected}, got {len(words)}{hint}")
+            return default or (0.0,) * count
+        return tuple(self._number(element, name, word) for word in words)
+
+    def number(self, element: Element, name: str, default: float | None) -> float:
+        """Return one number of an attribute; `default` None makes it required."""
+        return self.numbers(element, name, 1, None if default is None else (default,))[0]
+
+    def _number(self, element: Element, name: str, word: str) -> float:
+        where = f"<{element.tag} {name}=...>"
+        if _NUMBER.fullmatch(word):
+            value = float(word)
+            if math.isfinite(value):
+                return value
+            self.error(element, f"{where}: {word[:40]} is too large for a number")
+        elif word.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+            self.error(element, f"{where}: {word} is not a finite number")
+        else:
+            hint = "; use a decimal point" if "," in word else ""
+            self.error(element, f"{where}: {word[:40]!r} is not a number{hint}")
+        return 0.0
+
+    def one(self, element: Element, tag: str, *, required: bool = False) -> Element | None:
+        """Return the only child with a tag; a second one is an error."""
+        found = list(element.all(tag))
+        if len(found) > 1:
+            self.error(found[1], f"a second <{tag}> in <{element.tag}> of line {element.line}; only one is allowed")
+        if not found and required:
+            self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
+        return found[0] if found else None
+
+    def unknown_attributes(self, element: Element, known: Collection[str]) -> None:
+        """Remark on attributes that mean nothing here."""
+        for name in element.attributes:
+            if name not in known and ":" not in name and name != "xmlns":
+                self.remark(element, f"<{element.tag}> has no attribute {name!r}{nearest(name, known)}")
+
+
+def _line(at: Element | int) -> int:
+    return at if isinstance(at, int) else at.line
+
+
+def _named(element: Element) -> str:
+    name = element.attributes.get("name")
+    return f" name={name!r}" if name else ""
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """Return a question with the nearest names, or nothing."""
+    matches = difflib.get_close_matches(name, list(candidates), n=3, cutoff=0.5)
+    return "; did you mean " + " or ".join(repr(m) for m in matches) + "?" if matches else ""
