@@ -292,6 +292,9 @@ def _mimicked(r: Reading, element: Element, name: str, kind: str, joint: Joint) 
     mimic = r.report.one(element, "mimic")
     if mimic is None:
         return joint
+    if kind == "fixed":
+        r.report.remark(mimic, f"joint {name!r} is fixed: its <mimic> has no effect")
+        return joint
     r.report.unknown_attributes(mimic, ("joint", "multiplier", "offset"))
     primary = r.report.text(mimic, "joint")
     multiplier, offset = r.report.number(mimic, "multiplier", 1.0), r.report.number(mimic, "offset", 0.0)

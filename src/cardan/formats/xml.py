@@ -78,7 +78,7 @@ def _bounded(name: str, content: bytes) -> bytes:
     return content
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Stops the parser: `message` says why."""
 
 
@@ -94,9 +94,9 @@ class _Builder:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
         if self.count > MAX_ELEMENTS:
-            raise _Refused(f"has more than {MAX_ELEMENTS} elements")
+            raise _RefusedError(f"has more than {MAX_ELEMENTS} elements")
         if len(self.stack) >= MAX_DEPTH:
-            raise _Refused(f"elements are nested more than {MAX_DEPTH} deep")
+            raise _RefusedError(f"elements are nested more than {MAX_DEPTH} deep")
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
         if self.stack:
             self.stack[-1].children.append(element)
@@ -112,7 +112,7 @@ class _Builder:
             self.stack[-1].text += text
 
     def doctype(self, *_: Any) -> None:
-        raise _Refused("a DOCTYPE declaration is refused; remove it (a robot description needs none)")
+        raise _RefusedError("a DOCTYPE declaration is refused; remove it (a robot description needs none)")
 
 
 def parse(source: Source) -> Element:
@@ -132,7 +132,7 @@ def parse(source: Source) -> Element:
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise DescriptionError([Fault(source.name, error.lineno, f"not well-formed XML: {reason}")]) from None
-    except _Refused as refusal:
+    except _RefusedError as refusal:
         raise DescriptionError([Fault(source.name, parser.CurrentLineNumber, str(refusal))]) from None
     except (LookupError, ValueError, UnicodeError) as error:
         raise DescriptionError([Fault(source.name, 1, f"its encoding cannot be read: {error}")]) from None

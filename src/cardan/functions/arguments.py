@@ -29,15 +29,15 @@ class Batch(NamedTuple):
     """Checked numeric arguments.
 
     Attributes:
-        arrays: each of shape (count, size).
+        arrays: each of shape (size, entries).
         shape: the broadcast leading dimensions.
-        count: their product.
+        size: their product.
         dtype: float64, or float32 if that is what came in.
     """
 
     arrays: list[np.ndarray]
     shape: tuple[int, ...]
-    count: int
+    size: int
     dtype: np.dtype
 
 
@@ -115,13 +115,13 @@ def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tup
         _check_core(where, name, array, cores[name])
     shape = _broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
     dtype = _common_dtype(arrays.values())
-    count = math.prod(shape)
+    size = math.prod(shape)
     flat = []
     for name, array in arrays.items():
         full = (*shape, *cores[name])
         widened = array if array.shape == full else np.broadcast_to(array, full)
-        flat.append(np.ascontiguousarray(widened, dtype=dtype).reshape(count, math.prod(cores[name])))
-    return Batch(flat, shape, count, dtype)
+        flat.append(np.ascontiguousarray(widened, dtype=dtype).reshape(size, math.prod(cores[name])))
+    return Batch(flat, shape, size, dtype)
 
 
 def _check_core(where: str, name: str, array: np.ndarray, core: tuple[int, ...]) -> None:

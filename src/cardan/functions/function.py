@@ -72,7 +72,7 @@ class Function:
             return self._inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
         compiled = self._compiled(model, tuple(arrays), options)
-        flat = compiled.run(batch.arrays, batch.count, batch.dtype)
+        flat = compiled.run(batch.arrays, batch.size, batch.dtype)
         return compiled.rebuild(_split(flat, compiled.program, batch.shape))
 
     def _arguments(self, model: Any, args: Any, kwargs: Any) -> tuple[dict[str, Any], Options]:

@@ -29,6 +29,8 @@ from cardan.manifolds import Manifold
 from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
 
 Scalars = Sequence[Scalar]
+Axis = Any
+"""Three numbers, which become a unit `Vector3`."""
 
 
 class Joint(ABC):

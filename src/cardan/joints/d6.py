@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.joints.base import Joint, Scalars
+from cardan.joints.base import Axis, Joint, Scalars
 from cardan.joints.chain import Links, chain_bias, chain_subspace, chain_transform
 from cardan.joints.prismatic import Prismatic
 from cardan.joints.revolute import Revolute
@@ -30,8 +30,8 @@ class D6(Joint):
         angular: axes of rotation, each in the frame left by the rotations before it; normalised.
     """
 
-    linear: Sequence[Vector3] = ()
-    angular: Sequence[Vector3] = ()
+    linear: Sequence[Axis] = ()
+    angular: Sequence[Axis] = ()
 
     def __post_init__(self) -> None:
         for name in ("linear", "angular"):

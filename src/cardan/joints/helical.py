@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from cardan.errors import ParameterError
-from cardan.joints.base import ConstantSubspaceJoint, Scalars
+from cardan.joints.base import Axis, ConstantSubspaceJoint, Scalars
 from cardan.manifolds import Euclidean
 from cardan.scalar import floor
 from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
@@ -22,7 +22,7 @@ class Helical(ConstantSubspaceJoint):
         pitch: translation per angle [m/rad]; any finite number, negative for a left-handed screw.
     """
 
-    axis: Vector3 = Vector3(0.0, 0.0, 1.0)
+    axis: Axis = Vector3(0.0, 0.0, 1.0)
     pitch: float = 0.01
     manifold = Euclidean(1)
 

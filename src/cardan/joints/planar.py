@@ -10,6 +10,8 @@ from cardan.scalar import cos, sin
 from cardan.spatial import SE3, Motion, Scalar, Vector3
 from cardan.spatial.rotations import angle_about_axis, matrix_about_axis
 
+_SPACE = SE2()
+
 
 @dataclass(frozen=True, slots=True)
 class Planar(ConstantSubspaceJoint):
@@ -18,10 +20,10 @@ class Planar(ConstantSubspaceJoint):
     A heading off the unit circle is projected onto it.
     """
 
-    manifold = SE2()
+    manifold = _SPACE
 
     def transform(self, q: Scalars) -> SE3:
-        c, s = self.manifold.cos_sin(q)
+        c, s = _SPACE.cos_sin(q)
         return SE3(matrix_about_axis((0.0, 0.0, 1.0), c, s), Vector3(q[0], q[1], 0.0))
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:

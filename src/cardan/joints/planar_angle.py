@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cardan.errors import ParameterError
-from cardan.joints.base import ConstantSubspaceJoint, Scalars
+from cardan.joints.base import Axis, ConstantSubspaceJoint, Scalars
 from cardan.manifolds import SE2, Euclidean
 from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
 from cardan.spatial.rotations import angle_about_axis, rotation_about_axis
@@ -23,8 +23,8 @@ class PlanarAngle(ConstantSubspaceJoint):
         y_axis: second direction; normalised, orthogonal to the first.
     """
 
-    x_axis: Vector3 = Vector3(1.0, 0.0, 0.0)
-    y_axis: Vector3 = Vector3(0.0, 1.0, 0.0)
+    x_axis: Axis = Vector3(1.0, 0.0, 0.0)
+    y_axis: Axis = Vector3(0.0, 1.0, 0.0)
     manifold = SE2(Euclidean(1))
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cardan.joints.base import ConstantSubspaceJoint, Scalars
+from cardan.joints.base import Axis, ConstantSubspaceJoint, Scalars
 from cardan.manifolds import Euclidean
 from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
 from cardan.spatial.rotations import angle_about_axis, rotation_about_axis
@@ -18,7 +18,7 @@ class Revolute(ConstantSubspaceJoint):
         axis: direction in the parent (and child) frame; normalised.
     """
 
-    axis: Vector3 = Vector3(0.0, 0.0, 1.0)
+    axis: Axis = Vector3(0.0, 0.0, 1.0)
     manifold = Euclidean(1)
 
     def __post_init__(self) -> None:

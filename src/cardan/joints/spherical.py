@@ -9,6 +9,8 @@ from cardan.manifolds import UnitQuaternion
 from cardan.spatial import SE3, Matrix3, Motion, Scalar, Vector3
 from cardan.spatial.rotations import quaternion_xyzw_from_matrix
 
+_SPACE = UnitQuaternion()
+
 
 @dataclass(frozen=True, slots=True)
 class Spherical(ConstantSubspaceJoint):
@@ -17,10 +19,10 @@ class Spherical(ConstantSubspaceJoint):
     A quaternion of another norm is projected onto the unit ones.
     """
 
-    manifold = UnitQuaternion()
+    manifold = _SPACE
 
     def transform(self, q: Scalars) -> SE3:
-        return SE3(self.manifold.matrix(q))
+        return SE3(_SPACE.matrix(q))
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
         return [Motion(Vector3.zero(), e) for e in Matrix3.identity().columns()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cardan.joints.base import ConstantSubspaceJoint, Scalars
+from cardan.joints.base import Axis, ConstantSubspaceJoint, Scalars
 from cardan.manifolds import UnitComplex
 from cardan.manifolds.unit_complex import Order
 from cardan.scalar import cos, sin
@@ -23,7 +23,7 @@ class UnboundedRevolute(ConstantSubspaceJoint):
         order: `"cos_sin"` for q = (cos, sin), `"sin_cos"` for q = (sin, cos).
     """
 
-    axis: Vector3 = Vector3(0.0, 0.0, 1.0)
+    axis: Axis = Vector3(0.0, 0.0, 1.0)
     order: Order = "cos_sin"
 
     def __post_init__(self) -> None:

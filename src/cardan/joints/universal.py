@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cardan.errors import ParameterError
-from cardan.joints.base import Joint, Scalars
+from cardan.joints.base import Axis, Joint, Scalars
 from cardan.joints.chain import Links, chain_bias, chain_subspace, chain_transform
 from cardan.joints.revolute import Revolute
 from cardan.manifolds import Euclidean
@@ -22,8 +22,8 @@ class Universal(Joint):
         axis2: second axis, in the child frame; normalised. Not parallel to the first; usually orthogonal.
     """
 
-    axis1: Vector3 = Vector3(1.0, 0.0, 0.0)
-    axis2: Vector3 = Vector3(0.0, 1.0, 0.0)
+    axis1: Axis = Vector3(1.0, 0.0, 0.0)
+    axis2: Axis = Vector3(0.0, 1.0, 0.0)
     manifold = Euclidean(2)
 
     def __post_init__(self) -> None:

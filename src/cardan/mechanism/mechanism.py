@@ -93,11 +93,9 @@ class Mechanism:
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
         """
-        poses = {"parent_pose": parent_pose, "child_pose": child_pose}
-        given = {key: pose for key, pose in poses.items() if pose is not None}
-        record = Connection(
-            name, joint, parent, child, limits=limits, damping=damping, friction=friction, armature=armature, **given
-        )  # pyright: ignore[reportArgumentType]
+        optional = {"parent_pose": parent_pose, "child_pose": child_pose, "limits": limits}
+        given: dict[str, Any] = {key: value for key, value in optional.items() if value is not None}
+        record = Connection(name, joint, parent, child, damping=damping, friction=friction, armature=armature, **given)
         if name in self._joints:
             raise DuplicateNameError("joint", name, f"mechanism {self.name!r}")
         for body in (parent, child):

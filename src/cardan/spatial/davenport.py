@@ -32,7 +32,7 @@ def angles_about_axes(axes: Sequence[Vector3], R: Matrix3) -> tuple[Scalar, ...]
     if len(axes) == 2:
         first = _turn(axes[0], axes[1], R @ axes[1])
         return first, angle_about_axis(axes[1], rotation_about_axis(axes[0], -first) @ R)
-    return _three(*axes, R)
+    return _three(axes[0], axes[1], axes[2], R)
 
 
 def _three(a1: Vector3, a2: Vector3, a3: Vector3, R: Matrix3) -> tuple[Scalar, Scalar, Scalar]:
