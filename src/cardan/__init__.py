@@ -1,6 +1,6 @@
 """cardan: articulated rigid-body kinematics and dynamics built around the joint."""
 
-from cardan import errors, joints, manifolds, scalar, spatial
+from cardan import errors, joints, manifolds, robots, scalar, spatial
 from cardan._version import __version__
 from cardan.errors import CardanError, DescriptionError
 from cardan.formats import check_urdf, load, load_mechanism, read_urdf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError
-from cardan.joints import Mimic
+from cardan.joints import Joint, Mimic
 from cardan.model.description import WORLD, Body, Connection, Frame
 from cardan.model.node import Attachment, Node
 from cardan.spatial import SE3, Inertia, snapped
@@ -96,7 +96,7 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
     return resolved
 
 
-def _primary(name: str, mimic: Mimic, by_name: dict[str, object]):
+def _primary(name: str, mimic: Mimic, by_name: dict[str, Joint]) -> Joint:
     if mimic.primary not in by_name:
         raise UnknownNameError("joint", mimic.primary, by_name, where=f"mimic joint {name!r}")
     return by_name[mimic.primary]

@@ -1,0 +1,7 @@
+"""`python -m cardan` is `cardan`."""
+
+import sys
+
+from cardan.cli import main
+
+sys.exit(main())

@@ -1,0 +1,72 @@
+"""`cardan dynamics FILE TRAJECTORY -o OUT`: torques, energies and an end-effector's poses along a motion."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import numpy as np
+
+from cardan.cli.options import add_robot, load_robot
+from cardan.cli.trajectory import Trajectory, read_trajectory, write_results
+from cardan.functions import frame_transform, inverse_dynamics, kinetic_energy, potential_energy
+from cardan.model import Model
+from cardan.spatial import SE3
+from cardan.spatial.rotations import quaternion_xyzw_from_matrix
+
+CHUNK = 4096
+LONG = 20_000  # rows from which progress is shown
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser("dynamics", help="torques, energies and poses along a trajectory")
+    add_robot(parser)
+    parser.add_argument("trajectory", metavar="TRAJECTORY", help=".csv or .npz of q[, v, a]")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".csv or .npz to write")
+    parser.add_argument("--frame", help="body or frame whose pose is reported; by default the last body")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compute and write, in chunks, with progress on long inputs."""
+    model = load_robot(args)
+    frame = args.frame or model.body_names[-1]
+    model.attachment(frame)
+    trajectory = read_trajectory(args.trajectory, model)
+    rows = len(trajectory.q)
+    parts = []
+    for start in range(0, rows, CHUNK):
+        part = Trajectory(*(array[start : start + CHUNK] for array in trajectory))
+        parts.append(columns(model, part, frame))
+        if rows >= LONG:
+            print(f"\r{min(start + CHUNK, rows)} of {rows} rows", end="", file=sys.stderr, flush=True)
+    if rows >= LONG:
+        print(file=sys.stderr)
+    write_results(args.output, {name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
+    print(f"{args.output}: {rows} rows, {len(parts[0])} columns; poses are those of {frame!r}")
+    return 0
+
+
+def columns(model: Model, trajectory: Trajectory, frame: str) -> dict[str, np.ndarray]:
+    """Return the results by column name: `tau:<joint>`, energies [J], position [m] and quaternion (xyzw)."""
+    q, v, a = trajectory
+    tau = inverse_dynamics(model, q, v, a)
+    pose = SE3.of(frame_transform(model, q, frame))
+    results = {name: tau[:, k] for k, name in enumerate(effort_names(model))}
+    results["kinetic_energy"], results["potential_energy"] = kinetic_energy(model, q, v), potential_energy(model, q)
+    numbers = (*pose.translation, *quaternion_xyzw_from_matrix(pose.rotation))
+    for name, values in zip(("x", "y", "z", "qx", "qy", "qz", "qw"), numbers, strict=True):
+        results[f"{frame}:{name}"] = np.broadcast_to(values, len(q))
+    return results
+
+
+def effort_names(model: Model) -> list[str]:
+    """Return a name for each of the nv efforts."""
+    names = []
+    for c in model.connections:
+        iv = model.v_slice(c.name)
+        count = iv.stop - iv.start
+        names += [f"tau:{c.name}"] if count == 1 else [f"tau:{c.name}:{n}" for n in c.joint.velocity_names[:count]]
+    return names

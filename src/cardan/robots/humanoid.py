@@ -1,0 +1,75 @@
+"""A humanoid: pelvis, torso and head, two arms of seven joints, two legs of six."""
+
+from __future__ import annotations
+
+from cardan.joints import Fixed, Limits, Revolute
+from cardan.mechanism import Mechanism
+from cardan.robots.solids import add_box, add_rod, add_sphere, at, positive
+
+_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+# part, axis, offset from the part before (y counts to the left), mass, length of the rod downwards, radius, effort
+_ARM = (
+    ("shoulder_pitch", "y", (0.0, 0.18, 0.38), 1.2, 0.06, 0.045, 80.0),
+    ("shoulder_roll", "x", (0.0, 0.05, 0.0), 1.0, 0.08, 0.045, 80.0),
+    ("upper_arm", "z", (0.0, 0.0, -0.06), 1.4, 0.20, 0.040, 60.0),
+    ("forearm", "y", (0.0, 0.0, -0.22), 1.0, 0.12, 0.035, 60.0),
+    ("wrist_yaw", "z", (0.0, 0.0, -0.12), 0.6, 0.08, 0.030, 20.0),
+    ("wrist_pitch", "y", (0.0, 0.0, -0.10), 0.3, 0.04, 0.028, 15.0),
+    ("wrist_roll", "x", (0.0, 0.0, -0.02), 0.3, 0.04, 0.028, 15.0),
+)
+_LEG = (
+    ("hip_yaw", "z", (0.0, 0.10, -0.06), 1.6, 0.08, 0.055, 120.0),
+    ("hip_roll", "x", (0.0, 0.0, -0.06), 1.6, 0.08, 0.055, 150.0),
+    ("thigh", "y", (0.0, 0.0, -0.02), 4.5, 0.38, 0.060, 200.0),
+    ("shank", "y", (0.0, 0.0, -0.38), 3.0, 0.38, 0.045, 200.0),
+    ("ankle", "y", (0.0, 0.0, -0.38), 0.5, 0.04, 0.035, 90.0),
+    ("ankle_roll", "x", (0.0, 0.0, 0.0), 0.4, 0.04, 0.035, 60.0),
+)
+
+
+def humanoid(height: float = 1.6) -> Mechanism:
+    """Return a humanoid with 30 joints, standing straight with hanging arms at q = 0; x is forward, y left.
+
+    Args:
+        height: about, [m]; lengths scale with it, masses with its cube.
+
+    Raises:
+        ParameterError: unless it is positive.
+    """
+    s = positive("height of a humanoid", height) / 1.6
+    m = Mechanism("humanoid")
+    add_box(m, "pelvis", 7.0 * s**3, (0.18 * s, 0.28 * s, 0.14 * s))
+    add_box(m, "waist", 2.0 * s**3, (0.14 * s, 0.18 * s, 0.08 * s), centre=(0.0, 0.0, 0.04 * s))
+    add_box(m, "torso", 12.0 * s**3, (0.20 * s, 0.32 * s, 0.40 * s), centre=(0.0, 0.0, 0.20 * s))
+    add_rod(m, "neck", 0.8 * s**3, 0.06 * s, 0.04 * s, centre=(0.0, 0.0, 0.03 * s))
+    add_sphere(m, "head", 3.5 * s**3, 0.11 * s, centre=(0.0, 0.0, 0.11 * s))
+    _hinge(m, "waist", "z", "pelvis", (0.0, 0.0, 0.08 * s), 1.2, 150.0)
+    _hinge(m, "torso", "y", "waist", (0.0, 0.0, 0.06 * s), 0.9, 150.0)
+    _hinge(m, "neck", "z", "torso", (0.0, 0.0, 0.42 * s), 1.2, 15.0)
+    _hinge(m, "head", "y", "neck", (0.0, 0.0, 0.06 * s), 0.7, 15.0)
+    for side, left in (("left", 1.0), ("right", -1.0)):
+        hand = _limb(m, side, left, "torso", _ARM, s)
+        add_box(m, f"{side}_hand", 0.4 * s**3, (0.03 * s, 0.08 * s, 0.10 * s), centre=(0.0, 0.0, -0.05 * s))
+        m.add_joint(f"{side}_hand_mount", Fixed(), hand, f"{side}_hand", parent_pose=at(0, 0, -0.04 * s))
+        foot = _limb(m, side, left, "pelvis", _LEG, s)
+        add_box(m, f"{side}_foot", 0.8 * s**3, (0.22 * s, 0.10 * s, 0.04 * s), centre=(0.03 * s, 0.0, -0.02 * s))
+        m.add_joint(f"{side}_foot_mount", Fixed(), foot, f"{side}_foot", parent_pose=at(0, 0, -0.05 * s))
+    return m
+
+
+def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: float) -> str:
+    """Add the parts of a limb, mirrored for the right side, and return the last one's name."""
+    for part, axis, (x, y, z), mass, length, radius, effort in parts:
+        name = f"{side}_{part}"
+        add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, -length * s / 2))
+        _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), 2.4, effort)
+        parent = name
+    return parent
+
+
+def _hinge(m: Mechanism, child: str, axis: str, parent: str, place: tuple, reach: float, effort: float) -> None:
+    limits = Limits(lower=[-reach], upper=[reach], velocity=[12.0], effort=[effort])
+    m.add_joint(
+        f"{child}_joint", Revolute(_AXES[axis]), parent, child, parent_pose=at(*place), limits=limits, damping=[0.2]
+    )

@@ -1,0 +1,36 @@
+"""The registry of shipped mechanisms and where their URDF files are; a new one adds a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+
+from cardan.errors import UnknownNameError
+from cardan.mechanism import Mechanism
+from cardan.robots.arm7 import arm7
+from cardan.robots.cart_pole import cart_pole
+from cardan.robots.chain import chain
+from cardan.robots.double_pendulum import double_pendulum
+from cardan.robots.humanoid import humanoid
+from cardan.robots.quadruped import quadruped
+
+ROBOTS: dict[str, Callable[[], Mechanism]] = {
+    "double_pendulum": double_pendulum,
+    "cart_pole": cart_pole,
+    "chain": chain,
+    "arm7": arm7,
+    "quadruped": quadruped,
+    "humanoid": humanoid,
+}
+"""Builders by name; each has parameters with defaults, with which the URDF files are made."""
+
+
+def urdf_path(name: str) -> str:
+    """Return the path of a shipped robot's URDF file.
+
+    Raises:
+        UnknownNameError: with suggestions, if there is no such robot.
+    """
+    if name not in ROBOTS:
+        raise UnknownNameError("shipped robot", name, ROBOTS)
+    return str(files("cardan.robots") / "urdf" / f"{name}.urdf")
