@@ -36,7 +36,7 @@ def mass_matrix(model: Model, q: Vector) -> Rows:
     M: Rows = [[0.0] * model.nv for _ in range(model.nv)]
     for node in model.nodes:
         F = [composite[node.index] @ s for s in relative.S[node.index]]
-        _add(M, node.v, node.v, [relative.S[node.index].T @ f for f in F])
+        _add(M, node.v, node.v, _mirrored([relative.S[node.index].T @ f for f in F]))
         for k, rotor in zip(node.v, node.armature, strict=True):
             M[k][k] = M[k][k] + rotor
         j = node
@@ -47,6 +47,12 @@ def mass_matrix(model: Model, q: Vector) -> Rows:
             _add(M, node.v, j.v, block)
             _add(M, j.v, node.v, [list(column) for column in zip(*block, strict=True)])
     return M
+
+
+def _mirrored(block: Sequence[Sequence[Scalar]]) -> Rows:
+    """Return a block that is symmetric in exact arithmetic with both halves equal to the last digit."""
+    n = len(block)
+    return [[block[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
 
 
 def _add(M: Rows, rows: Sequence[int], columns: Sequence[int], block: Sequence[Sequence[Scalar]]) -> None:

@@ -18,7 +18,7 @@ Rows = list[list[Scalar]]
 
 
 class Factor:
-    """The factorisation A = L^T D L of a symmetric positive definite matrix given by its rows."""
+    """The factorisation A = L^T D L of a symmetric positive definite matrix; its lower triangle is read."""
 
     __slots__ = ("L", "inverse_diagonal")
 

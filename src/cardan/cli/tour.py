@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     t, q, v, a = motion(arm)
     tau = inverse_dynamics(arm, q, v, a)
     print(
-        f"Torques along a motion of {DURATION:g} s, {len(t)} states in one call, tau = inverse_dynamics(arm, q, v, a):\n"
+        f"Torques along a motion of {DURATION:g} s, {len(t)} states in one call of inverse_dynamics:\n"
     )
     print(torque_table(arm, tau))
     print(f"\nChecks:\n{checks(arm, t, q, v, a, tau)}\n")
