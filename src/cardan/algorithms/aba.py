@@ -29,6 +29,7 @@ from cardan.algorithms.tree import (
     velocity_products,
     weightless,
 )
+from cardan.errors import MechanismError
 from cardan.model import Model, Node
 from cardan.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
 
@@ -57,7 +58,7 @@ def forward_dynamics(
     """
     if model.has_mimics:
         bias = bias_forces(model, q, v, external_forces)
-        return Factor(mass_matrix(model, q)).solve([t - b for t, b in zip(tau, bias, strict=True)])
+        return _mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
     relative = relative_kinematics(model, q)
     V = twists(model, relative, v)
     c = velocity_products(model, relative, q, v, V)
@@ -91,7 +92,24 @@ def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force]) -> Rows:
     D = [list(S.T @ column) for column in U]
     for k, rotor in enumerate(node.armature):
         D[k][k] = D[k][k] + rotor
+    _check_inertia(node, D)
     return D
+
+
+def _check_inertia(node: Node, D: Rows) -> None:
+    """Raise where a joint moves nothing: there M is singular for every configuration."""
+    if any(isinstance(row[k], float) and row[k] == 0.0 for k, row in enumerate(D)):
+        raise MechanismError(
+            f"joint {node.name!r} moves nothing that has inertia, so its acceleration is not determined; "
+            "give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
+        )
+
+
+def _mass_factor(model: Model, q: Vector) -> Factor:
+    M = mass_matrix(model, q)
+    for node in model.nodes:
+        _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
+    return Factor(M)
 
 
 def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
@@ -156,7 +174,7 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
     The articulated inertias are shared by all columns.
     """
     if model.has_mimics:
-        return Factor(mass_matrix(model, q)).inverse()
+        return _mass_factor(model, q).inverse()
     relative = relative_kinematics(model, q)
     articulated = articulated_inertias(model, relative)
     c, p = [Motion.zero()] * len(model.nodes), [Force.zero()] * len(model.nodes)

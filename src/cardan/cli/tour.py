@@ -32,9 +32,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"The robot, read from {file}:\n\n{arm}\n")
     t, q, v, a = motion(arm)
     tau = inverse_dynamics(arm, q, v, a)
-    print(
-        f"Torques along a motion of {DURATION:g} s, {len(t)} states in one call of inverse_dynamics:\n"
-    )
+    print(f"Torques along a motion of {DURATION:g} s, {len(t)} states in one call of inverse_dynamics:\n")
     print(torque_table(arm, tau))
     print(f"\nChecks:\n{checks(arm, t, q, v, a, tau)}\n")
     try:

@@ -74,7 +74,8 @@ def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> 
     for e in flat:
         if isinstance(e, (str, bytes, type(None), dict)):
             raise DTypeError(where, name, got=f"an array with {e!r} in it", expected="numbers or symbols")
-    array[:] = flat
+    for k, e in enumerate(flat):  # one by one: some libraries' symbols pretend to be arrays
+        array[k] = e
     return array.reshape(core)
 
 
@@ -100,6 +101,8 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
     if array.dtype.kind not in "fiu":
         kinds = {"c": "complex numbers", "b": "truth values", "U": "text", "S": "bytes", "O": "objects", "M": "dates"}
         got = f"an array of {kinds.get(array.dtype.kind, str(array.dtype))}"
+        if array.dtype == object:
+            got += f" such as {next(iter(array.ravel()), None)!r}"
         raise DTypeError(where, name, got=got, expected="real numbers (float64, float32 or integers)")
     return array
 

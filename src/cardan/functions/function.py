@@ -168,7 +168,7 @@ def _split(flat: np.ndarray, program: Program, batch: tuple[int, ...]) -> dict[s
     results, start = {}, 0
     for output in program.outputs:
         part = flat[:, start : start + output.size]
-        results[output.name] = part.reshape(*batch, *output.shape)[()]
+        results[output.name] = part.reshape((*batch, *output.shape))[()]
         start += output.size
     return results
 

@@ -59,7 +59,7 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray:
     with np.errstate(all="ignore"):
         result = getattr(joint, quantity)(*parts)
     batch = np.broadcast_shapes(*(np.shape(e) for part in parts for e in _entries(part)))
-    stacked = _stacked(packed(result), batch)
+    stacked = _stacked(packed(result, batched=True), batch)
     return np.swapaxes(stacked, -1, -2) if quantity in _COLUMNS else stacked
 
 

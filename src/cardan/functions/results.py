@@ -31,21 +31,27 @@ def rebuilder(value: Any) -> Callable[[dict[str, Any]], Any]:
     return lambda results: results[RESULT]
 
 
-def packed(value: Any) -> np.ndarray:
-    """Return a scalar, spatial object, array or nested sequence of these as an array of objects."""
-    shape, flat = _flat(value)
+def packed(value: Any, *, batched: bool = False) -> np.ndarray:
+    """Return a scalar, spatial object, array or nested sequence of these as an array of objects.
+
+    Args:
+        value: what a kernel or a joint's method returned.
+        batched: whether an array in it is a scalar (with a batch of values) instead of a sequence of scalars.
+    """
+    shape, flat = _flat(value, batched)
     array = np.empty(len(flat), dtype=object)
-    array[:] = flat
+    for k, entry in enumerate(flat):
+        array[k] = entry
     return array.reshape(shape)
 
 
-def _flat(value: Any) -> tuple[tuple[int, ...], list[Any]]:
+def _flat(value: Any, batched: bool) -> tuple[tuple[int, ...], list[Any]]:
     value = _plain(value)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and not batched:
         return value.shape, value.ravel().tolist()
     if not isinstance(value, (list, tuple)):
         return (), [value]
-    parts = [_flat(part) for part in value]
+    parts = [_flat(part, batched) for part in value]
     inner = parts[0][0] if parts else ()
     return (len(parts), *inner), [e for _, flat in parts for e in flat]
 

@@ -22,6 +22,10 @@ from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
 from cardan.program.program import Instruction
 
 Number = (float, int, np.floating, np.integer)
+_NO_BRANCH = (
+    "a traced function cannot branch on a computed value (if, while, and, or, min, max); "
+    "use cardan.where(condition, a, b), cardan.minimum, cardan.maximum."
+)
 
 
 class Graph:
@@ -65,6 +69,8 @@ class Graph:
             return value
         if isinstance(value, Number):
             return self.constant(float(value))
+        if type(value) is Condition:
+            raise TraceError("a condition is not a real value; choose with cardan.where(condition, a, b).")
         raise TraceError(f"{type(value).__name__} cannot be part of a traced function; use numbers and arguments.")
 
     def result(self, value: Any) -> int:
@@ -179,20 +185,8 @@ class Expr:
 
     __hash__ = object.__hash__
 
-    def __and__(self, other: Any) -> Any:
-        return scalar.logical_and(self, other)
-
-    def __or__(self, other: Any) -> Any:
-        return scalar.logical_or(self, other)
-
-    def __invert__(self) -> Any:
-        return scalar.logical_not(self)
-
     def __bool__(self) -> bool:
-        raise TraceError(
-            "a traced function cannot branch on a computed value (if, while, and, or, min, max); "
-            "use cardan.where(condition, a, b), cardan.minimum, cardan.maximum."
-        )
+        raise TraceError(_NO_BRANCH)
 
     def __float__(self) -> float:
         raise TraceError(
@@ -203,6 +197,37 @@ class Expr:
 
     def __repr__(self) -> str:
         return f"{'-' if self.negative else ''}%{self.index}"
+
+
+class Condition:
+    """A traced truth value: the result of a comparison."""
+
+    __slots__ = ("graph", "index")
+
+    def __init__(self, graph: Graph, index: int) -> None:
+        self.graph, self.index = graph, index
+
+    def __and__(self, other: Any) -> Any:
+        return scalar.logical_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return scalar.logical_or(self, other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Any:
+        return scalar.logical_not(self)
+
+    def __bool__(self) -> bool:
+        raise TraceError(_NO_BRANCH)
+
+    def __add__(self, other: Any) -> Any:
+        return self.graph.lift(self)  # raises
+
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
+
+    def __repr__(self) -> str:
+        return f"%{self.index}"
 
 
 def _sum(a: Expr, b: Expr, subtract: bool) -> Any:
@@ -234,21 +259,22 @@ def _power(x: Any, n: int) -> Any:
 
 
 def _graph_of(*values: Any) -> Graph:
-    return next(v.graph for v in values if type(v) is Expr)
+    return next(v.graph for v in values if type(v) in (Expr, Condition))
 
 
-def _apply(op: Op, *values: Any) -> Expr:
+def _apply(op: Op, *values: Any) -> Any:
     graph = _graph_of(*values)
-    kinds = SPEC[op].operands
-    args = tuple(_operand(graph, v, kind, op) for v, kind in zip(values, kinds, strict=True))
-    return Expr(graph, graph.add(op, args))
+    operands, result = SPEC[op]
+    args = tuple(_operand(graph, v, kind) for v, kind in zip(values, operands, strict=True))
+    return (Expr if result is Kind.REAL else Condition)(graph, graph.add(op, args))
 
 
-def _operand(graph: Graph, value: Any, kind: Kind, op: Op) -> int:
-    index = graph.result(value)
-    if SPEC[graph.instructions[index].op].result is not kind:
-        raise TraceError(f"{op.value}: an operand is not a {kind.value} value; conditions come from <, <=, ==.")
-    return index
+def _operand(graph: Graph, value: Any, kind: Kind) -> int:
+    if kind is Kind.REAL:
+        return graph.result(value)
+    if type(value) is not Condition or value.graph is not graph:
+        raise TraceError(f"{value!r} is not a condition; conditions come from comparing: <, <=, >, >=, ==.")
+    return value.index
 
 
 def _compare(op: Op, a: Any, b: Any) -> Any:
@@ -259,15 +285,25 @@ def _compare(op: Op, a: Any, b: Any) -> Any:
 
 def _even(op: Op) -> Callable[[Expr], Expr]:
     """Return a function with f(-x) = f(x)."""
-    return lambda x: Expr(x.graph, x.graph.add(op, (x.index,)))
+
+    def evaluate(x: Any) -> Expr:
+        x = x.graph.lift(x)
+        return Expr(x.graph, x.graph.add(op, (x.index,)))
+
+    return evaluate
 
 
 def _odd(op: Op) -> Callable[[Expr], Expr]:
     """Return a function with f(-x) = -f(x)."""
-    return lambda x: Expr(x.graph, x.graph.add(op, (x.index,)), x.negative)
+
+    def evaluate(x: Any) -> Expr:
+        x = x.graph.lift(x)
+        return Expr(x.graph, x.graph.add(op, (x.index,)), x.negative)
+
+    return evaluate
 
 
-def _any(op: Op) -> Callable[..., Expr]:
+def _any(op: Op) -> Callable[..., Any]:
     return lambda *values: _apply(op, *values)
 
 
@@ -321,6 +357,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "logical_not": _any(Op.NOT),
 }
 scalar.register_scalar(Expr, FUNCTIONS)
+scalar.register_scalar(Condition, FUNCTIONS)
 
 # NumPy's functions on an array of expressions call the method of the same name on each entry.
 for _numpy_name, _name in {

@@ -1,0 +1,256 @@
+"""The public functions: arguments, errors, the user's own functions, symbols of other libraries."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.errors import DTypeError, MechanismError, ShapeError, TraceError, UnknownNameError
+from mechanisms import central_difference, random_model, random_state
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return cardan.load(cardan.robots.urdf_path("arm7"))
+
+
+@pytest.fixture
+def state(arm):
+    return random_state(arm, seed=0, shape=(5,))
+
+
+@cardan.function
+def energy(model, q, v):
+    """The user's own."""
+    return cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)
+
+
+def test_the_users_own_function(arm, state):
+    q, v, _ = state
+    expected = cardan.kinetic_energy(arm, q, v) + cardan.potential_energy(arm, q)
+    np.testing.assert_allclose(energy(arm, q, v), expected, rtol=1e-14)
+    assert energy(arm, q[0], v[0]).shape == ()
+    assert energy.__doc__ == "The user's own."
+
+
+def test_own_function_with_numpy_inside_and_declared_arrays(arm, state):
+    @cardan.function(shapes={"gain": ("nv",), "target": (3,)})
+    def control(model, q, v, target, gain, *, frame="tool"):
+        error = target - cardan.frame_transform(model, q, frame)[:3, 3]
+        J = cardan.jacobian(model, q, frame)[:3]
+        return {"tau": J.T @ error - gain * np.tanh(0.0) - gain * v, "distance": np.sqrt(error @ error)}
+
+    q, v, _ = state
+    target, gain = np.array([0.4, 0.1, 0.6]), np.full(arm.nv, 2.0)
+    result = control(arm, q, v, target, gain)
+    error = target - cardan.frame_transform(arm, q, "tool")[:, :3, 3]
+    J = cardan.jacobian(arm, q, "tool")[:, :3]
+    np.testing.assert_allclose(result["tau"], np.einsum("tki,tk->ti", J, error) - gain * v, atol=1e-13)
+    np.testing.assert_allclose(result["distance"], np.linalg.norm(error, axis=1), rtol=1e-13)
+    assert control.signature(arm) == "(7),(7),(3),(7)->(7),()"
+
+
+def test_named_tuples_come_back_as_they_are(arm, state):
+    from typing import NamedTuple
+
+    class Energies(NamedTuple):
+        kinetic: object
+        potential: object
+
+    @cardan.function
+    def both(model, q, v):
+        return Energies(cardan.kinetic_energy(model, q, v), cardan.potential_energy(model, q))
+
+    result = both(arm, state[0], state[1])
+    assert isinstance(result, Energies)
+    np.testing.assert_array_equal(result.kinetic, cardan.kinetic_energy(arm, state[0], state[1]))
+
+
+def test_arguments_broadcast(arm, state):
+    q, v, a = state
+    tau = cardan.inverse_dynamics(arm, q[:, None], v[0], a[None, :2])
+    assert tau.shape == (5, 2, 7)
+    np.testing.assert_array_equal(tau[3, 1], cardan.inverse_dynamics(arm, q[3], v[0], a[1]))
+
+
+def test_gufunc_signatures(arm):
+    assert cardan.inverse_dynamics.signature(arm) == "(7),(7),(7)->(7)"
+    assert cardan.mass_matrix.signature(arm) == "(7)->(7,7)"
+    assert cardan.frame_transform.signature(arm, frame="tool") == "(7)->(4,4)"
+    vectorized = np.vectorize(lambda q: cardan.mass_matrix(arm, q), signature=cardan.mass_matrix.signature(arm))
+    q = arm.random_configuration((3,), seed=0)
+    np.testing.assert_array_equal(vectorized(q), cardan.mass_matrix(arm, q))
+
+
+def test_explain_says_what_the_program_is_made_of(arm):
+    text = cardan.inverse_dynamics.explain(arm)
+    program = cardan.inverse_dynamics.program(arm)
+    assert f"{program.operations} operations" in text
+    assert "target: numpy" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"q": np.zeros(6)}, ShapeError, ["inverse_dynamics", "'q'", "(6,)", "(..., 7)"]),
+        ({"q": np.zeros((7, 5))}, ShapeError, ["(7, 5)", "transposed"]),
+        ({"v": np.zeros((4, 7))}, ShapeError, ["(5,)", "(4,)", "broadcast"]),
+        ({"q": np.float64(1.0)}, ShapeError, ["()", "(..., 7)"]),
+        ({"q": "seven"}, DTypeError, ["'q'", "text"]),
+        ({"q": [1j] * 7}, DTypeError, ["complex"]),
+        ({"q": [True] * 7}, DTypeError, ["truth values"]),
+        ({"q": [[1.0], [2.0, 3.0]]}, DTypeError, ["ragged"]),
+        ({"q": None}, DTypeError, ["'q'"]),
+        ({"q": [None] * 7}, DTypeError, ["None"]),
+    ],
+)
+def test_wrong_arrays(arm, state, change, error, words):
+    arguments = dict(zip("qva", state, strict=True)) | change
+    with pytest.raises(error) as info:
+        cardan.inverse_dynamics(arm, **arguments)
+    for word in words:
+        assert word in str(info.value)
+    assert isinstance(info.value, cardan.CardanError)
+
+
+def test_wrong_model_and_names(arm, state):
+    with pytest.raises(DTypeError, match=r"cardan\.load"):
+        cardan.inverse_dynamics("panda.urdf", *state)
+    with pytest.raises(UnknownNameError, match="did you mean 'tool'"):
+        cardan.frame_transform(arm, state[0], "tol")
+    with pytest.raises(UnknownNameError, match="frame"):
+        cardan.jacobian(arm, state[0], "tool", expressed_in="word")
+    with pytest.raises(TypeError, match="missing"):
+        cardan.inverse_dynamics(arm, state[0])
+    with pytest.raises(DTypeError, match="shapes="):
+        cardan.function(lambda model, q, gain: q * gain)(arm, state[0], np.ones(7))
+    with pytest.raises(cardan.errors.ParameterError, match="names among its arguments"):
+        cardan.function(shapes={"gian": (1,)})(lambda model, q, gain: q)
+    with pytest.raises(TraceError):
+        cardan.function(lambda model, q: "no scalar")(arm, state[0])
+
+
+def test_inputs_are_read_whatever_their_layout(arm, state):
+    q, v, a = state
+    expected = cardan.inverse_dynamics(arm, q, v, a)
+    wide = np.zeros((10, 14))
+    wide[::2, ::2] = q
+    variants = [wide[::2, ::2], np.asfortranarray(q), q.astype(">f8"), q.tolist(), q[::-1].copy()[::-1]]
+    for variant in variants:
+        np.testing.assert_array_equal(cardan.inverse_dynamics(arm, variant, v, a), expected)
+    whole = np.arange(7)
+    np.testing.assert_array_equal(cardan.gravity_forces(arm, whole), cardan.gravity_forces(arm, whole.astype(float)))
+    assert q.flags.writeable
+
+
+def test_external_forces(arm, state):
+    q, v, a = (x[0] for x in state)
+    f = np.zeros((arm.nbodies, 6))
+    f[-1, 2] = 10.0  # 10 N along the tool's own z axis
+    felt = cardan.inverse_dynamics(arm, q, v, a) - cardan.inverse_dynamics(arm, q, v, a, f)
+    J = cardan.jacobian(arm, q, "tool", expressed_in="frame")
+    np.testing.assert_allclose(felt, 10.0 * J[2], atol=1e-12)
+    with pytest.raises(ShapeError, match=r"\(\.\.\., 9, 6\)"):
+        cardan.inverse_dynamics(arm, q, v, a, np.zeros(6))
+
+
+def test_passive_forces():
+    m = cardan.Mechanism("m")
+    m.add_body("b", cardan.Inertia(1.0))
+    m.add_joint("j", cardan.joints.Prismatic(), "world", "b", damping=[2.0], friction=[0.5])
+    np.testing.assert_allclose(cardan.passive_forces(m.model(), [[3.0], [-1.0], [0.0]])[:, 0], [6.5, -2.5, 0.0])
+
+
+def test_a_joint_that_moves_nothing_has_no_acceleration():
+    m = cardan.Mechanism("m")
+    m.add_body("b")
+    m.add_joint("idle", cardan.joints.Revolute(), "world", "b")
+    with pytest.raises(MechanismError, match="'idle' moves nothing that has inertia"):
+        cardan.forward_dynamics(m.model(), [0.0], [0.0], [0.0])
+    np.testing.assert_array_equal(cardan.inverse_dynamics(m.model(), [0.0], [0.0], [1.0]), [0.0])
+
+
+def test_robot_without_degrees_of_freedom():
+    m = cardan.Mechanism("rock")
+    m.add_body("b", cardan.Inertia(2.0, (1.0, 0.0, 0.0)))
+    model = m.model()
+    empty = np.zeros((3, 0))
+    assert cardan.inverse_dynamics(model, empty, empty, empty).shape == (3, 0)
+    assert cardan.mass_matrix(model, empty).shape == (3, 0, 0)
+    assert cardan.jacobian(model, empty, "b").shape == (3, 6, 0)
+    np.testing.assert_array_equal(cardan.center_of_mass(model, empty), [[1.0, 0.0, 0.0]] * 3)
+
+
+def test_programs_do_not_outlive_their_models():
+    import gc
+    import weakref
+
+    model = random_model(0)
+    cardan.center_of_mass(model, model.neutral())
+    reference = weakref.ref(model)
+    del model
+    gc.collect()
+    assert reference() is None
+
+
+def test_sympy_gives_the_formulas():
+    """The pendulum's torque, symbolically: m l^2 a + m g l sin q."""
+    sp = pytest.importorskip("sympy")
+    m = cardan.Mechanism("pendulum")
+    m.add_body("b", cardan.Inertia(2.0, (0.0, 0.0, -0.5)))
+    m.add_joint("j", cardan.joints.Revolute([0, 1, 0]), "world", "b")
+    q, v, a = sp.symbols("q v a")
+    (tau,) = cardan.inverse_dynamics(m.model(), [q], [v], [a])
+    assert sp.simplify(sp.nsimplify(tau) - (a / 2 + sp.Rational(981, 100) * sp.sin(q))) == 0
+
+
+def test_casadi_and_mpmath_run_the_same_algorithms(arm, state):
+    q, v, a = (x[0] for x in state)
+    expected = cardan.inverse_dynamics(arm, q, v, a)
+    mp = pytest.importorskip("mpmath")
+    with mp.workdps(40):
+        exact = cardan.inverse_dynamics(arm, *([mp.mpf(float(e)) for e in x] for x in (q, v, a)))
+    np.testing.assert_allclose(expected, [float(e) for e in exact], atol=1e-12)
+    ca = pytest.importorskip("casadi", reason="needs the `oracles` extra: casadi")
+    symbols = [ca.SX.sym(n, 7) for n in "qva"]
+    tau = ca.Function("tau", symbols, [ca.vertcat(*cardan.inverse_dynamics(arm, *symbols))])
+    np.testing.assert_allclose(np.ravel(tau(q, v, a)), expected, atol=1e-12)
+
+
+def test_double_pendulum_by_hand():
+    """Mass matrix, Coriolis and gravity terms of two rods, derived from the Lagrangian."""
+    m1, l1, m2, l2 = 1.3, 0.6, 0.7, 0.45
+    robot = cardan.robots.double_pendulum(m1, l1, m2, l2, radius=0.01).model()
+    I1, I2 = (m * (3 * 0.01**2 + length**2) / 12 for m, length in ((m1, l1), (m2, l2)))
+    q, v = np.array([0.4, -1.1]), np.array([0.9, -0.3])
+    c, s, g = np.cos(q[1]), np.sin(q[1]), 9.81
+    r1, r2 = l1 / 2, l2 / 2
+    M22 = I2 + m2 * r2**2
+    M12 = M22 + m2 * l1 * r2 * c
+    M11 = I1 + m1 * r1**2 + m2 * l1**2 + M22 + 2 * m2 * l1 * r2 * c
+    np.testing.assert_allclose(cardan.mass_matrix(robot, q), [[M11, M12], [M12, M22]], rtol=1e-13)
+    h = m2 * l1 * r2 * s
+    coriolis = np.array([-h * (2 * v[0] * v[1] + v[1] ** 2), h * v[0] ** 2])
+    lower = m2 * r2 * g * np.sin(q.sum())
+    gravity = np.array([(m1 * r1 + m2 * l1) * g * np.sin(q[0]) + lower, lower])
+    np.testing.assert_allclose(cardan.gravity_forces(robot, q), gravity, rtol=1e-13)
+    np.testing.assert_allclose(cardan.bias_forces(robot, q, v), coriolis + gravity, rtol=1e-12)
+
+
+def test_derivative_of_a_pose_by_symbols(arm):
+    """Symbols of SymPy pass through kinematics: the tool's height differentiates to the Jacobian's entry."""
+    sp = pytest.importorskip("sympy")
+    q = sp.symbols("q0:7")
+    height = cardan.frame_transform(arm, list(q), "tool")[2, 3]
+    at = arm.random_configuration(seed=3)
+    slope = float(sp.diff(height, q[3]).subs(dict(zip(q, at, strict=True))))
+    assert slope == pytest.approx(cardan.jacobian(arm, at, "tool")[2, 3], abs=1e-12)
+
+
+def test_body_kinematics_match_frames(arm, state):
+    q, v, a = state
+    twists, rates = cardan.body_velocities(arm, q, v), cardan.body_accelerations(arm, q, v, a)
+    for k, body in enumerate(arm.body_names):
+        np.testing.assert_array_equal(twists[:, k], cardan.frame_velocity(arm, q, v, body))
+        np.testing.assert_array_equal(rates[:, k], cardan.frame_acceleration(arm, q, v, a, body))
+    moved = central_difference(lambda s: cardan.body_velocities(arm, q + s * v + 0.5 * s * s * a, v + s * a))
+    np.testing.assert_allclose(rates, moved, atol=1e-7)

@@ -1,0 +1,156 @@
+"""Tracing, the intermediate representation, its rules, and the NumPy target that defines it."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.errors import ProgramError, TraceError
+from cardan.program import SPEC, Array, Graph, Instruction, Op, Program, compile_numpy, trace, verify
+from mechanisms import random_model
+
+
+def traced(function, n=3, name="f"):
+    return trace(name, lambda x: {"y": np.array(function(x), dtype=object)}, [Array("x", (n,))])
+
+
+def run(program, *arrays):
+    flat = [np.atleast_2d(np.asarray(a, dtype=float)) for a in arrays]
+    return compile_numpy(program)(flat, flat[0].shape[0], np.dtype(float))
+
+
+def test_at_most_thirty_operations_each_specified():
+    assert len(Op) <= 30
+    assert set(SPEC) == set(Op)
+
+
+@pytest.mark.parametrize(
+    ("function", "operations"),
+    [
+        (lambda x: x[0] * 0.0 + x[1] * 1.0, 0),
+        (lambda x: 0.0 + x[0] - 0, 0),
+        (lambda x: -(0.0 - x[0]), 0),
+        (lambda x: x[0] - x[0] + x[1], 0),
+        (lambda x: (x[0] - x[1]) + (x[1] - x[0]), 1),  # one difference, with its sign beside it, cancels
+        (lambda x: x[0] * x[1] + x[1] * x[0], 2),
+        (lambda x: (-x[0]) * x[1] + x[0] * x[1], 0),
+        (lambda x: (-x[0]) * (-x[1]), 1),
+        (lambda x: cardan.sin(-x[0]) + cardan.sin(x[0]), 0),
+        (lambda x: cardan.cos(-x[0]) - cardan.cos(x[0]), 0),
+        (lambda x: x[0] / 2.0 - x[0] * 0.5, 0),
+        (lambda x: x[0] ** 4, 2),
+        (lambda x: cardan.where(x[0] < 1.0, x[1], x[1]), 0),
+        (lambda x: cardan.where(True, x[0], x[1]), 0),
+    ],
+)
+def test_folding_and_sharing(function, operations):
+    program = verify(traced(lambda x: [function(x)]))
+    x = np.array([0.3, -1.7, 2.2])
+    np.testing.assert_allclose(run(program, x)[0, 0], float(function(x)), atol=1e-15)
+    assert program.operations <= operations
+
+
+def test_printed_form():
+    text = str(traced(lambda x: [cardan.sin(x[1]) * x[0] - 2.0], n=2, name="g"))
+    assert text.splitlines() == [
+        "program g(x[2]) -> y[1]",
+        "  %0 = input x[0]",
+        "  %1 = input x[1]",
+        "  %2 = sin %1",
+        "  %3 = mul %0 %2",
+        "  %4 = const 2.0",
+        "  %5 = sub %3 %4",
+        "  y[0] <- %5",
+    ]
+
+
+def broken(**changes):
+    good = traced(lambda x: [x[0] + x[1], cardan.where(x[0] < x[1], x[0], x[1])])
+    return Program(**{f: changes.get(f, getattr(good, f)) for f in good.__slots__})
+
+
+def replaced(k, instruction):
+    instructions = list(broken().instructions)
+    instructions[k] = instruction
+    return broken(instructions=tuple(instructions))
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (replaced(2, Instruction(Op.ADD, (0, 3))), "does not come before"),
+        (replaced(2, Instruction(Op.ADD, (0,))), "1 operands, expected 2"),
+        (replaced(2, Instruction(Op.NOT, (0,))), "is real, expected bool"),
+        (replaced(1, Instruction(Op.INPUT, (), 0.0)), "repeats"),
+        (replaced(1, Instruction(Op.INPUT, (), 9.0)), "no input number 9"),
+        (broken(results=(2,)), "do not fill"),
+        (broken(results=(2, 3)), "not a real value"),
+        (broken(results=(2, 2)), "dead"),
+    ],
+)
+def test_verify_finds_every_kind_of_fault(program, message):
+    with pytest.raises(ProgramError, match=message):
+        verify(program)
+
+
+@pytest.mark.parametrize(
+    "branch", [lambda x: 1.0 if x[0] > 0 else 2.0, lambda x: max(x[0], x[1]), lambda x: not x[0] < 1]
+)
+def test_branching_is_refused_with_the_way_out(branch):
+    with pytest.raises(TraceError, match=r"cardan\.where"):
+        traced(lambda x: [branch(x)])
+
+
+def test_pythons_math_is_refused_with_the_way_out():
+    import math
+
+    with pytest.raises(TraceError, match=r"cardan\.sin"):
+        traced(lambda x: [math.sin(x[0])])
+
+
+def test_values_of_another_trace_and_foreign_objects_are_refused():
+    kept = Graph().input(0)
+    with pytest.raises(TraceError, match="another"):
+        traced(lambda x: [x[0] + kept])
+    with pytest.raises(TraceError, match="no scalar"):
+        traced(lambda x: ["text"])
+
+
+def test_conditions_are_not_numbers():
+    with pytest.raises(TraceError, match="not a real value"):
+        traced(lambda x: [cardan.sin(x[0] < x[1])])
+    with pytest.raises(TraceError, match="not a real value"):
+        traced(lambda x: [2.0 * (x[0] < x[1])])
+    with pytest.raises(TraceError, match="not a condition"):
+        traced(lambda x: [cardan.where(x[0], x[1], x[2])])
+
+
+def test_every_operation_on_edge_values_equals_numpy():
+    x = np.array([0.0, -0.0, 0.5, -2.0, 1e-300, 1e300, np.inf, -np.inf, np.nan])
+    unary = ["sin", "cos", "tan", "asin", "acos", "sqrt", "exp", "log", "absolute", "sign", "floor"]
+    program = verify(traced(lambda s: [getattr(cardan, f)(s[0]) for f in unary], n=1))
+    with np.errstate(all="ignore"):
+        names = {"asin": "arcsin", "acos": "arccos"}
+        expected = [getattr(np, names.get(f, f))(x) for f in unary]
+    np.testing.assert_array_equal(run(program, x[:, None]), np.stack(expected, -1))
+
+
+def test_programs_of_real_functions_verify_and_print():
+    model = random_model(0)
+    for function in (cardan.inverse_dynamics, cardan.mass_matrix, cardan.coriolis_matrix, cardan.integrate):
+        program = verify(function.program(model))
+        assert str(program).startswith(f"program {function.name}(q[{model.nq}]")
+
+
+def test_fixed_zeros_of_a_robot_leave_no_trace():
+    """A planar arm's torques need no third dimension: far fewer operations than a tilted one's."""
+    from cardan.spatial.rotations import matrix_from_zyx
+
+    def arm(tilt):
+        m = cardan.Mechanism("arm")
+        pose = cardan.SE3(matrix_from_zyx((tilt, tilt, tilt)), (0.5, 0.0, 0.0))
+        for k in range(3):
+            m.add_body(f"b{k}", cardan.Inertia(1.0, (0.25, 0.0, 0.0), np.diag([0.01, 0.02, 0.02])))
+            m.add_joint(f"j{k}", cardan.joints.Revolute([0, 0, 1]), "world" if k == 0 else f"b{k - 1}", f"b{k}", pose)
+        return cardan.inverse_dynamics.program(m.model()).operations
+
+    assert arm(0.0) < 0.3 * arm(0.3)
