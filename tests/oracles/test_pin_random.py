@@ -5,6 +5,7 @@ import pytest
 
 import cardan
 from cardan import joints as J
+from cardan.spatial.rotations import matrix_from_zyx
 from mechanisms import random_inertia, random_pose
 
 pin = pytest.importorskip("pinocchio", reason="needs the `oracles` extra: pin", exc_type=ImportError)
@@ -12,12 +13,13 @@ pin = pytest.importorskip("pinocchio", reason="needs the `oracles` extra: pin", 
 from compare_pin import Pair, differences  # noqa: E402
 
 AXIS = np.array([0.36, 0.48, 0.8])
+OFFSET = cardan.SE3(matrix_from_zyx((0.3, -0.5, 0.8)), (0.1, -0.2, 0.3))
 
 
 def composite():
     model = pin.JointModelComposite(pin.JointModelRevoluteUnaligned(AXIS))
-    model.addJoint(pin.JointModelSpherical(), pin.SE3.Identity())
-    model.addJoint(pin.JointModelPrismaticUnaligned(AXIS), pin.SE3.Identity())
+    model.addJoint(pin.JointModelPrismaticUnaligned(AXIS), to_pin(OFFSET))
+    model.addJoint(pin.JointModelSpherical(), to_pin(OFFSET))
     return model
 
 
@@ -38,7 +40,7 @@ JOINTS = [
     (J.Planar(), lambda: pin.JointModelPlanar()),
     (J.FreeFlyer(), lambda: pin.JointModelFreeFlyer()),
     (J.Ellipsoid((0.5, 0.7, 1.1)), lambda: pin.JointModelEllipsoid(0.5, 0.7, 1.1)),
-    (J.Composite([J.Revolute(AXIS), J.Spherical(), J.Prismatic(AXIS)]), composite),
+    (J.Composite([J.Revolute(AXIS), J.Prismatic(AXIS), J.Spherical()], [cardan.SE3(), OFFSET, OFFSET]), composite),
 ]
 
 
@@ -54,9 +56,10 @@ def pair_of(seed, floating):
         root = theirs.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
         add_inertia(theirs, root, ours.bodies[0].inertia, cardan.SE3())
     places = [(root if floating else 0, cardan.SE3())]
+    branch = [0]  # Pinocchio's crba needs joints numbered depth first: a parent is on the last joint's branch
     for k, index in enumerate(rng.permutation(len(JOINTS))):
         mine, yours = JOINTS[index]
-        inertia, P, C, parent = random_inertia(rng), random_pose(rng), random_pose(rng), rng.integers(0, k + 1)
+        inertia, P, C, parent = random_inertia(rng), random_pose(rng), random_pose(rng), rng.choice(branch)
         ours.add_body(f"b{k}", inertia)
         ours.add_joint(f"j{k}", mine, "b" if parent == 0 else f"b{parent - 1}", f"b{k}", P, C)
         body, X_joint_body = places[parent]
@@ -64,6 +67,7 @@ def pair_of(seed, floating):
         add_inertia(theirs, joint, inertia, C.inverse())
         theirs.addFrame(pin.Frame(f"b{k}", joint, 0, to_pin(C.inverse()), pin.FrameType.BODY))
         places.append((joint, C.inverse()))
+        branch = [*branch[: branch.index(parent) + 1], k + 1]
     model = ours.model(base="floating" if floating else "fixed")
     return Pair(model, theirs, {})
 
