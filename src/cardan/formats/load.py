@@ -9,6 +9,7 @@ from typing import Any, Literal
 from cardan.errors import DescriptionError, Fault
 from cardan.formats.resources import Packages
 from cardan.formats.urdf import UrdfSource, read_urdf
+from cardan.formats.xml import is_content
 from cardan.joints import Joint
 from cardan.mechanism import Mechanism
 from cardan.model import Model
@@ -26,7 +27,7 @@ def load_mechanism(
 ) -> Mechanism:
     """Return the mechanism of a robot description (URDF); the arguments are those of `read_urdf`."""
     reader = READERS[".urdf"]
-    if isinstance(source, (str, os.PathLike)) and not str(source).lstrip().startswith("<"):
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and not is_content(source)):
         ending = os.path.splitext(os.fspath(source))[1].lower()
         if ending not in READERS and ending:
             known = ", ".join(READERS)

@@ -6,38 +6,64 @@ import difflib
 import math
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from cardan.errors import Fault
 from cardan.formats.xml import Element
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+MAX_FAULTS = 1000
+MAX_SUGGESTIONS = 30
+MAX_MESSAGE = 1000
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(slots=True)
 class Report:
-    """The faults of one file. Warnings about inertia are kept apart from remarks, which only `check` shows."""
+    """The faults of one file: the first `MAX_FAULTS` of each kind.
+
+    Doubts about inertia are kept apart from remarks, which only `check` shows.
+    """
 
     file: str
     errors: list[Fault] = field(default_factory=list)
-    inertia: list[Fault] = field(default_factory=list)
+    doubts: list[Fault] = field(default_factory=list)
     remarks: list[Fault] = field(default_factory=list)
+    error_count: int = 0
 
     def error(self, at: Element | int, message: str) -> None:
         """Note an error at an element or line."""
-        self.errors.append(Fault(self.file, _line(at), message))
+        self.error_count += 1
+        self._note(self.errors, Fault(self.file, _line(at), message))
 
     def doubt(self, at: Element | int, message: str) -> None:
         """Note a questionable inertia."""
-        self.inertia.append(Fault(self.file, _line(at), message, "warning"))
+        self._note(self.doubts, Fault(self.file, _line(at), message, "warning"))
 
     def remark(self, at: Element | int, message: str) -> None:
         """Note something harmless that is probably not meant."""
-        self.remarks.append(Fault(self.file, _line(at), message, "warning"))
+        self._note(self.remarks, Fault(self.file, _line(at), message, "warning"))
+
+    def _note(self, faults: list[Fault], fault: Fault) -> None:
+        if len(faults) < MAX_FAULTS:
+            faults.append(replace(fault, message=shortened(fault.message, MAX_MESSAGE)))
+        elif len(faults) == MAX_FAULTS:
+            faults.append(Fault(self.file, fault.line, "there are more; only the first are shown", fault.severity))
+
+    @property
+    def has_enough_doubts(self) -> bool:
+        """Whether one more doubt would not be kept."""
+        return len(self.doubts) > MAX_FAULTS
 
     def faults(self) -> list[Fault]:
         """Return all faults by line."""
-        return sorted(self.errors + self.inertia + self.remarks, key=lambda f: f.line)
+        return sorted(self.errors + self.doubts + self.remarks, key=lambda f: f.line)
+
+    def nearest(self, name: str, candidates: Iterable[str]) -> str:
+        """Return a question with the nearest names, or nothing; silent after many faults, for it takes time."""
+        if self.error_count + len(self.remarks) >= MAX_SUGGESTIONS:
+            return ""
+        return nearest(name, candidates)
 
     # --- reading attributes; each notes an error and returns None (or a default) where there is one ---
 
@@ -50,22 +76,23 @@ class Report:
         return value
 
     def numbers(self, element: Element, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
-        """Return `count` numbers of an attribute; `default` None makes it required."""
+        """Return `count` finite numbers of an attribute; `default` None makes it required."""
         raw = element.attributes.get(name)
         if raw is None:
             if default is None:
                 self.error(element, f"<{element.tag}> needs the attribute {name!r}")
             return default or (0.0,) * count
         words = raw.split()
-        if len(words) != count:
+        if len(words) != count or "${" in raw or "$(" in raw:
             expected = "1 number" if count == 1 else f"{count} numbers separated by spaces"
-            hint = " (use a decimal point, and spaces between numbers)" if "," in raw else ""
-            self.error(element, f"<{element.tag} {name}={raw[:60]!r}>: expected {expected}, got {len(words)}{hint}")
+            self.error(
+                element, f"<{element.tag} {name}={raw[:60]!r}>: expected {expected}, got {len(words)}{_hint(raw)}"
+            )
             return default or (0.0,) * count
         return tuple(self._number(element, name, word) for word in words)
 
     def number(self, element: Element, name: str, default: float | None) -> float:
-        """Return one number of an attribute; `default` None makes it required."""
+        """Return one finite number of an attribute; `default` None makes it required."""
         return self.numbers(element, name, 1, None if default is None else (default,))[0]
 
     def _number(self, element: Element, name: str, word: str) -> float:
@@ -78,9 +105,15 @@ class Report:
         elif word.lower().lstrip("+-") in ("nan", "inf", "infinity"):
             self.error(element, f"{where}: {word} is not a finite number")
         else:
-            hint = "; use a decimal point" if "," in word else ""
-            self.error(element, f"{where}: {word[:40]!r} is not a number{hint}")
+            self.error(element, f"{where}: {word[:40]!r} is not a number{_hint(word)}")
         return 0.0
+
+    def non_negative(self, element: Element, name: str, default: float | None, owner: str) -> float:
+        """Return one number >= 0 of an attribute; `owner` says in the error whose it is."""
+        value = self.number(element, name, default)
+        if value < 0.0:
+            self.error(element, f"{owner}: <{element.tag} {name}=...>: {value:g} is negative; expected a number >= 0")
+        return abs(value)
 
     def one(self, element: Element, tag: str, *, required: bool = False) -> Element | None:
         """Return the only child with a tag; a second one is an error."""
@@ -95,7 +128,17 @@ class Report:
         """Remark on attributes that mean nothing here."""
         for name in element.attributes:
             if name not in known and ":" not in name and name != "xmlns":
-                self.remark(element, f"<{element.tag}> has no attribute {name!r}{nearest(name, known)}")
+                self.remark(element, f"<{element.tag}> has no attribute {name!r}{self.nearest(name, known)}")
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text of at most about `length` characters."""
+    return text if len(text) <= length else text[:length] + "..."
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotes, not too long to be read."""
+    return repr(shortened(name, 120))
 
 
 def _line(at: Element | int) -> int:
@@ -107,7 +150,14 @@ def _named(element: Element) -> str:
     return f" name={name!r}" if name else ""
 
 
+def _hint(raw: str) -> str:
+    if "${" in raw or "$(" in raw:
+        return "; this is a xacro expression: expand the file first, with  xacro FILE.xacro > FILE.urdf"
+    return "; use a decimal point, and spaces between numbers" if "," in raw else ""
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str:
-    """Return a question with the nearest names, or nothing."""
-    matches = difflib.get_close_matches(name, list(candidates), n=3, cutoff=0.5)
+    """Return a question with the nearest names among the first 1000, or nothing."""
+    comparable = [c[:80] for c in islice(candidates, 1000)]
+    matches = difflib.get_close_matches(name[:80], comparable, n=3, cutoff=0.5)
     return "; did you mean " + " or ".join(repr(m) for m in matches) + "?" if matches else ""

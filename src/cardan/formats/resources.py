@@ -5,9 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
+from cardan.errors import ParameterError
+
 Packages = Mapping[str, str | os.PathLike[str]] | Sequence[str | os.PathLike[str]]
+
+
+def check_packages(packages: Any) -> None:
+    """Raise ParameterError unless `packages` is what `resolve` understands."""
+    expected = "a mapping from package name to folder, or a list of folders that contain packages"
+    if isinstance(packages, (str, bytes, os.PathLike)) or not isinstance(packages, (Mapping, Sequence, type(None))):
+        raise ParameterError("option packages", got=packages, expected=expected, hint="Write [folder] for one folder.")
+    places = packages.values() if isinstance(packages, Mapping) else packages or ()
+    if not all(isinstance(place, (str, os.PathLike)) for place in places):
+        raise ParameterError("option packages", got=packages, expected=expected)
 
 
 def resolve(uri: str, folder: Path | None, packages: Packages | None) -> str | None:

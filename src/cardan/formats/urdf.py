@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
-from cardan.errors import DescriptionError, DescriptionWarning, Fault, ParameterError
-from cardan.formats.report import Report, nearest
-from cardan.formats.resources import Packages
-from cardan.formats.urdf_elements import Link, Material, Reading, UrdfJoint, read_joint, read_link, read_material
+from cardan.errors import CardanError, DescriptionError, DescriptionWarning, Fault, ParameterError
+from cardan.formats.report import Report
+from cardan.formats.resources import Packages, check_packages
+from cardan.formats.urdf_checks import check_robot
+from cardan.formats.urdf_joints import UrdfJoint, read_joint
+from cardan.formats.urdf_links import Link, Reading, read_global_material, read_link
+from cardan.formats.urdf_schema import VERSIONS, remark_unknown
 from cardan.formats.xml import Element, Source, parse
-from cardan.joints import Mimic
 from cardan.mechanism import Mechanism
 from cardan.model import WORLD
 
@@ -50,11 +53,11 @@ def read_urdf(
     _check_option("on_inertia", on_inertia, ("warn", "error", "ignore"))
     mechanism, report = _read(source, packages, continuous)
     if on_inertia == "error":
-        report.errors += [Fault(f.file, f.line, f.message) for f in report.inertia]
+        report.errors += [Fault(f.file, f.line, f.message) for f in report.doubts]
     if report.errors or mechanism is None:
         raise DescriptionError(sorted(report.errors, key=lambda f: f.line))
     if on_inertia == "warn":
-        for fault in report.inertia:
+        for fault in report.doubts:
             warnings.warn(DescriptionWarning(str(fault)), stacklevel=2)
     return mechanism
 
@@ -73,154 +76,92 @@ def _check_option(name: str, value: Any, options: tuple[str, ...]) -> None:
 
 
 def _read(source: UrdfSource, packages: Packages | None, continuous: str) -> tuple[Mechanism | None, Report]:
+    check_packages(packages)
     opened = Source.of(source)
     report = Report(opened.name)
     root = parse(opened)
     if not _is_robot(root, report):
         return None, report
-    reading = Reading(opened, report, packages, continuous)
-    materials = _materials(reading, root)
-    links = [k for k in (read_link(reading, e, materials) for e in root.all("link")) if k is not None]
-    joints = [j for j in (read_joint(reading, e) for e in root.all("joint")) if j is not None]
-    if not any(True for _ in root.all("link")):
-        report.error(root, "the robot has no <link>")
-    complete = not report.errors
-    _check_names(report, links, joints)
-    _check_tree(report, links, joints, complete)
-    _check_mimics(report, joints)
+    reading = Reading(opened, report, packages, continuous, root.attributes.get("version", "1.0"))
+    links, joints = _read_elements(reading, root)
     if report.errors:
         return None, report
     return _mechanism(report, root.attributes["name"], links, joints), report
 
 
+def _read_elements(reading: Reading, root: Element) -> tuple[list[Link], list[UrdfJoint]]:
+    report = reading.report
+    remark_unknown(report, root)
+    for element in root.all("material"):
+        read_global_material(reading, element)
+    links = [read_link(reading, e) for e in root.all("link")]
+    joints = [read_joint(reading, e) for e in root.all("joint")]
+    if all(e.attributes.get("name") == WORLD for e in root.all("link")):
+        report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
+    whole_links = [link for link in links if link is not None]
+    whole_joints = [joint for joint in joints if joint is not None]
+    complete = len(whole_links) == len(links) and len(whole_joints) == len(joints)
+    check_robot(report, whole_links, whole_joints, complete=complete)
+    return whole_links, whole_joints
+
+
+_OTHER_ROOTS = {
+    "sdf": "this is SDF, not URDF: export the robot as URDF",
+    "mujoco": "this is MJCF (MuJoCo), not URDF: export the robot as URDF",
+    "COLLADA": "this is a mesh, not a robot",
+    "html": "this is a web page, not a robot: was a download refused?",
+}
+
+
 def _is_robot(root: Element, report: Report) -> bool:
-    hints = {
-        "sdf": "this is SDF; convert it to URDF",
-        "mujoco": "this is MJCF; convert it to URDF",
-        "urdf": "the root element is called robot",
-        "COLLADA": "this is a mesh, not a robot",
-    }
+    """Return whether this is worth reading as URDF."""
+    xacro = next((e for e in root.walk() if e.tag.startswith("xacro:")), None)
+    if xacro is not None:
+        message = f"<{xacro.tag}> is not expanded: expand the file first, with  xacro FILE.xacro > FILE.urdf"
+        report.error(xacro, message)
+        return False
     if root.tag != "robot":
-        report.error(
-            root, f"the root element is <{root.tag}>, expected <robot>; {hints.get(root.tag, 'is it a URDF?')}"
-        )
+        hint = _OTHER_ROOTS.get(root.tag, "is this a URDF?")
+        report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; {hint}")
         return False
-    for line in _xacro_lines(root):
-        report.error(line, "xacro elements are left: expand the file first, with  xacro FILE.xacro > FILE.urdf")
-        return False
-    report.unknown_attributes(root, ("name", "version"))
     report.text(root, "name")
+    version = root.attributes.get("version", "1.0")
+    if version not in VERSIONS:
+        report.error(root, f"URDF version {version[:40]!r} is not known; the versions are {', '.join(VERSIONS)}")
     return True
 
 
-def _xacro_lines(root: Element) -> Sequence[int]:
-    return [e.line for e in (root, *root.children) if e.tag.startswith("xacro:")]
-
-
-def _materials(reading: Reading, root: Element) -> dict[str, Material]:
-    materials: dict[str, Material] = {}
-    for element in root.all("material"):
-        material = read_material(reading, element)
-        if material.name in materials:
-            reading.report.error(element, f"there is already a material named {material.name!r}")
-        materials[material.name] = material
-    return materials
-
-
-def _check_names(report: Report, links: Sequence[Link], joints: Sequence[UrdfJoint]) -> None:
-    for kind, things in (("link", links), ("joint", joints)):
-        lines: dict[str, int] = {}
-        for thing in things:
-            if thing.name in lines:
-                report.error(thing.line, f"{kind} {thing.name!r} is already defined in line {lines[thing.name]}")
-            lines.setdefault(thing.name, thing.line)
-
-
-def _check_tree(report: Report, links: Sequence[Link], joints: Sequence[UrdfJoint], complete: bool) -> None:
-    """Check that the joints hang all links on one root; `complete` says that no link or joint was left out."""
-    lines = {link.name: link.line for link in links}
-    parent_joint: dict[str, UrdfJoint] = {}
-    known = complete
-    for joint in joints:
-        for role, name, line in (("parent", joint.parent, joint.parent_line), ("child", joint.child, joint.child_line)):
-            if name not in lines:
-                known = False
-                report.error(
-                    line, f"joint {joint.name!r}: its {role} link {name!r} does not exist{nearest(name, lines)}"
-                )
-        if joint.child in parent_joint:
-            first = parent_joint[joint.child]
-            message = (
-                f"link {joint.child!r} has two parents: joint {first.name!r} (line {first.line}) and {joint.name!r}"
-            )
-            report.error(joint.child_line, message)
-        parent_joint.setdefault(joint.child, joint)
-    _check_loops(report, parent_joint)
-    roots = [link for link in links if link.name not in parent_joint]
-    if known and len(roots) > 1:
-        named = ", ".join(f"{k.name!r} (line {k.line})" for k in roots[:4])
-        report.error(roots[1].line, f"the robot has {len(roots)} root links: {named}; join them with joints")
-    if WORLD in parent_joint:
-        report.error(parent_joint[WORLD].child_line, "the link 'world' is the world: it can only be the root")
-
-
-def _check_loops(report: Report, parent_joint: dict[str, UrdfJoint]) -> None:
-    cleared: set[str] = set()
-    for start in parent_joint:
-        path: list[str] = []
-        on_path: set[str] = set()
-        link = start
-        while link in parent_joint and link not in cleared and link not in on_path:
-            path.append(link)
-            on_path.add(link)
-            link = parent_joint[link].parent
-        if link in on_path:
-            loop = [*path[path.index(link) :], link]
-            shown = " <- ".join(repr(name) for name in loop[:8]) + (" <- ..." if len(loop) > 8 else "")
-            report.error(parent_joint[link].line, f"the links form a loop: {shown}")
-        cleared |= on_path
-
-
-def _check_mimics(report: Report, joints: Sequence[UrdfJoint]) -> None:
-    by_name = {j.name: j for j in joints}
-    for j in joints:
-        if not isinstance(j.joint, Mimic):
-            continue
-        primary = by_name.get(j.joint.primary)
-        if primary is None:
-            hint = nearest(j.joint.primary, by_name)
-            report.error(j.mimic_line, f"joint {j.name!r} mimics {j.joint.primary!r}, which does not exist{hint}")
-        elif primary.joint.nv != 1:
-            report.error(j.mimic_line, f"joint {j.name!r} mimics {primary.name!r}, which is {primary.kind}")
-        elif _mimics_itself(j, by_name):
-            report.error(j.mimic_line, f"joint {j.name!r} mimics itself, through {j.joint.primary!r}")
-        elif primary.joint.manifold != j.joint.manifold and primary.joint.nq != j.joint.nq:
-            message = f"joint {j.name!r} ({j.kind}) mimics {primary.name!r} ({primary.kind}): with unit_complex "
-            report.error(j.mimic_line, message + "coordinates both must be continuous; read with continuous='angle'")
-
-
-def _mimics_itself(joint: UrdfJoint, by_name: dict[str, UrdfJoint]) -> bool:
-    seen, current = {joint.name}, joint
-    while isinstance(current.joint, Mimic) and current.joint.primary in by_name:
-        current = by_name[current.joint.primary]
-        if current.name in seen:
-            return True
-        seen.add(current.name)
-    return False
-
-
-def _mechanism(report: Report, name: str, links: Sequence[Link], joints: Sequence[UrdfJoint]) -> Mechanism:
+def _mechanism(report: Report, name: str, links: Sequence[Link], joints: Sequence[UrdfJoint]) -> Mechanism | None:
+    """Return the mechanism; None if an error is found even now."""
     mechanism = Mechanism(name)
     for link in links:
-        if link.name != WORLD:
-            mechanism.add_body(link.name, link.inertia)
-        elif link.inertia is not None:
-            report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
-    for j in joints:
-        mechanism.add_joint(
-            j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, j.limits, j.damping, j.friction
-        )
-    for link in links:
-        for shape in link.shapes:
-            mechanism.add_shape(shape)
-    return mechanism
+        with _blamed_on(report, link.line):
+            _add_link(report, mechanism, link)
+    for joint in joints:
+        with _blamed_on(report, joint.line):
+            _add_joint(mechanism, joint)
+    return None if report.errors else mechanism
+
+
+@contextmanager
+def _blamed_on(report: Report, line: int) -> Iterator[None]:
+    """Turn what the mechanism refuses into an error of a line."""
+    try:
+        yield
+    except CardanError as error:
+        report.error(line, str(error))
+
+
+def _add_link(report: Report, mechanism: Mechanism, link: Link) -> None:
+    if link.name != WORLD:
+        mechanism.add_body(link.name, link.inertia)
+    elif link.inertia is not None:
+        report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
+    for shape in link.shapes:
+        mechanism.add_shape(shape)
+
+
+def _add_joint(mechanism: Mechanism, j: UrdfJoint) -> None:
+    mechanism.add_joint(
+        j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, j.limits, j.damping, j.friction
+    )

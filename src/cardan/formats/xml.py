@@ -1,12 +1,14 @@
 """XML into a small tree that knows its lines, hardened against hostile files.
 
 The standard library's expat does the parsing. Refused: document type declarations (and with them every entity), files
-above 64 MiB, more than 200 levels or 400 000 elements. Parsing stops at the first malformed token.
+above 64 MiB, a tag or comment above 1 MiB, more than 256 attributes, 200 levels or 400 000 elements. Parsing stops at
+the first malformed token.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,8 @@ from xml.parsers import expat
 from cardan.errors import DescriptionError, Fault
 
 MAX_BYTES = 64 * 2**20
+MAX_TOKEN = 2**20  # a tag with its attributes, or a comment; expat takes quadratic time for a long one
+MAX_ATTRIBUTES = 256
 MAX_DEPTH = 200
 MAX_ELEMENTS = 400_000
 CHUNK = 1 << 16
@@ -34,6 +38,14 @@ class Element:
     def all(self, tag: str) -> Iterator[Element]:
         """Yield the children with a tag."""
         return (child for child in self.children if child.tag == tag)
+
+    def walk(self) -> Iterator[Element]:
+        """Yield this element and everything below it, in document order."""
+        waiting: list[Element] = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting.extend(reversed(element.children))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +66,33 @@ class Source:
         """
         if isinstance(source, bytes):
             return Source("<bytes>", _bounded("<bytes>", source), None)
-        if isinstance(source, str) and source.lstrip().startswith("<"):
-            return Source("<string>", _bounded("<string>", source.encode("utf-8", "surrogatepass")), None, "utf-8")
+        if isinstance(source, str) and is_content(source):
+            text = source.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+            return Source("<string>", _bounded("<string>", text), None, "utf-8")
         name = os.fspath(source)
         try:
-            path = Path(name)
-            size = path.stat().st_size
-            if size > MAX_BYTES:
-                raise _too_large(name, size)
-            return Source(name, path.read_bytes(), path.resolve().parent)
+            return Source(name, _read_file(name), Path(name).resolve().parent)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise DescriptionError([Fault(name, 0, f"cannot be read: {reason}")]) from None
+
+
+def is_content(source: str) -> bool:
+    """Return whether a text is a description itself, not the path of one."""
+    return not source.strip() or source.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def _read_file(name: str) -> bytes:
+    """Return the content of a regular file: a device or a pipe need never end."""
+    status = os.stat(name)
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(None, "it is a folder; give the file in it")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(None, "it is no regular file; read it yourself and pass the bytes")
+    if status.st_size > MAX_BYTES:
+        raise _too_large(name, status.st_size)
+    with open(name, "rb") as file:
+        return _bounded(name, file.read(MAX_BYTES + 1))
 
 
 def _too_large(name: str, size: int) -> DescriptionError:
@@ -88,6 +115,7 @@ class _Builder:
     def __init__(self, parser: Any) -> None:
         self.parser, self.stack, self.count = parser, [], 0
         self.root: Element | None = None
+        parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
         parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self.characters, self.doctype
 
@@ -97,6 +125,8 @@ class _Builder:
             raise _RefusedError(f"has more than {MAX_ELEMENTS} elements")
         if len(self.stack) >= MAX_DEPTH:
             raise _RefusedError(f"elements are nested more than {MAX_DEPTH} deep")
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise _RefusedError(f"<{tag[:60]}> has more than {MAX_ATTRIBUTES} attributes")
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
         if self.stack:
             self.stack[-1].children.append(element)
@@ -115,6 +145,15 @@ class _Builder:
         raise _RefusedError("a DOCTYPE declaration is refused; remove it (a robot description needs none)")
 
 
+def _feed(parser: Any, content: bytes) -> None:
+    for start in range(0, len(content), CHUNK):
+        chunk = content[start : start + CHUNK]
+        parser.Parse(chunk, False)
+        if start + len(chunk) - parser.CurrentByteIndex > MAX_TOKEN:
+            raise _RefusedError(f"a single tag or comment is longer than {MAX_TOKEN} bytes")
+    parser.Parse(b"", True)
+
+
 def parse(source: Source) -> Element:
     """Return the root element.
 
@@ -126,9 +165,7 @@ def parse(source: Source) -> Element:
     parser = expat.ParserCreate(source.encoding)
     builder = _Builder(parser)
     try:
-        for start in range(0, len(source.content), CHUNK):
-            parser.Parse(source.content[start : start + CHUNK], False)
-        parser.Parse(b"", True)
+        _feed(parser, source.content)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise DescriptionError([Fault(source.name, error.lineno, f"not well-formed XML: {reason}")]) from None
