@@ -30,7 +30,7 @@ SHAPES = [(), (1,), (3, 1, 2)]
 PI = math.pi
 GRID = [10.0**k for k in range(-16, 1)]
 
-# Bounds, about twice what was measured.
+# Bounds: what was measured, rounded up.
 ROUND_TRIP = 4e-15  # integrate after difference and back, coordinates of order one
 NEAR_ZERO = 2.0**-52 * 4  # of a difference to the neutral configuration, relative to its own length
 DERIVATIVE = 1e-13  # against dual numbers, where the inverse Jacobian is at most about 10

@@ -375,8 +375,8 @@ def test_quaternions_of_any_norm_give_rotations():
 
 
 def test_outside_the_domain_floats_give_no_error():
-    assert np.isnan(ro.matrix_from_quaternion_xyzw((0.0, 0.0, 0.0, 0.0))).all()
-    assert not np.isfinite(ro.mrp_shadow((0.0, 0.0, 0.0))).any()
+    assert np.isnan(tuple(ro.matrix_from_quaternion_xyzw((0.0, 0.0, 0.0, 0.0)))).all()
+    assert not np.isfinite(tuple(ro.mrp_shadow((0.0, 0.0, 0.0)))).any()
 
 
 def test_a_quaternion_and_its_negative_have_one_rotation_vector():

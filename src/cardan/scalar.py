@@ -22,6 +22,7 @@ __all__ = [
     "asin",
     "atan2",
     "cos",
+    "divide",
     "exp",
     "floor",
     "log",
@@ -58,7 +59,10 @@ def _float_log(x: float) -> float:
 
 
 def _float_exp(x: float) -> float:
-    return math.inf if x > 709.8 else math.exp(x)
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
 
 
 _FLOAT: Backend = {
@@ -71,7 +75,7 @@ _FLOAT: Backend = {
     "exp": _float_exp,
     "log": _total(_float_log),
     "absolute": abs,
-    "floor": lambda x: math.floor(x) if math.isfinite(x) else x,
+    "floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
     "sign": lambda x: x if math.isnan(x) else float((x > 0) - (x < 0)),
     "atan2": math.atan2,
     "minimum": lambda a, b: a if a < b or math.isnan(a) else b,
@@ -265,6 +269,13 @@ def floor(x: Any) -> Any:
 def sign(x: Any) -> Any:
     """Return -1, 0 or 1."""
     return _backend((x,))["sign"](x)
+
+
+def divide(a: Any, b: Any) -> Any:
+    """Return a / b as IEEE 754 has it, where Python's floats would raise: NaN for 0 / 0, infinite for 1 / 0."""
+    if isinstance(b, (float, int)) and b == 0.0 and isinstance(a, (float, int)):
+        return math.nan if a == 0.0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1.0, b)
+    return a / b
 
 
 def minimum(a: Any, b: Any) -> Any:

@@ -39,7 +39,7 @@ def _reflection(x: list[Scalar], k: int) -> tuple[list[Scalar], Scalar]:
     tail = x[k:]
     square = _dot(tail, tail)
     norm = float_sqrt(square) if isinstance(square, float) else sqrt(square)
-    head = tail[0] + where(tail[0] < 0.0, -1.0, 1.0) * norm
+    head = tail[0] + where(tail[0] < 0.0, -norm, norm)
     u = [head, *tail[1:]]
     length = _dot(u, u)
     vanishes = length <= 0.0

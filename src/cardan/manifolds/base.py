@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.errors import ParameterError
 from cardan.spatial import Scalar
 
 Scalars = Sequence[Scalar]
@@ -120,6 +121,19 @@ def block_diagonal(blocks: Sequence[tuple[Rows, int]]) -> Rows:
         out += [[0.0] * start + list(row) + [0.0] * (width - start - columns) for row in rows]
         start += columns
     return out
+
+
+def within_a_turn(lower: Any, upper: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the part of the limits inside [-pi, pi], where the angles of a circle or of a rotation vector are.
+
+    Raises:
+        ParameterError: if there is none.
+    """
+    low, high = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
+    if (low > high).any():
+        got = (tuple(np.ravel(lower)), tuple(np.ravel(upper)))
+        raise ParameterError(f"limits of {what}", got=got, expected="an interval that overlaps [-pi, pi]")
+    return low, high
 
 
 def uniform(

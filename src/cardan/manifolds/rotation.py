@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cardan.manifolds.base import Manifold, Rows, Scalars
+from cardan.errors import ParameterError
+from cardan.manifolds.base import Manifold, Rows, Scalars, within_a_turn
 from cardan.spatial import Matrix3, Scalar, Symmetric3, Vector3
 from cardan.spatial import rotations as ro
 
@@ -54,13 +55,25 @@ class Orientation(Manifold):
     ) -> np.ndarray:
         """Return uniform rotations; where limits are finite, uniform rotation vectors between them instead."""
         if np.isfinite(lower).any() or np.isfinite(upper).any():
-            low, high = np.where(np.isfinite(lower), lower, -np.pi), np.where(np.isfinite(upper), upper, np.pi)
-            phi = rng.uniform(low, high, size=(*shape, 3))
+            phi = _rotation_vectors(rng, int(np.prod(shape)), lower, upper).reshape(*shape, 3)
             quaternion = ro.quaternion_xyzw_from_rotation_vector(tuple(np.moveaxis(phi, -1, 0)))
         else:
             quaternion = tuple(np.moveaxis(rng.normal(size=(*shape, 4)), -1, 0))
         q = self.from_quaternion_xyzw(ro.quaternion_normalize_xyzw(quaternion))
         return np.stack(q, axis=-1)
+
+
+def _rotation_vectors(rng: np.random.Generator, count: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return vectors, shape (count, 3), uniform in the part of a box whose length is at most pi."""
+    low, high = within_a_turn(lower, upper, "a rotation vector")
+    if np.linalg.norm(np.clip(0.0, low, high)) >= np.pi:
+        expected = "a box that holds a rotation vector shorter than pi"
+        raise ParameterError("limits of a rotation vector", got=(tuple(lower), tuple(upper)), expected=expected)
+    found = np.empty((0, 3))
+    while len(found) < count:
+        trial = rng.uniform(low, high, size=(2 * (count - len(found)) + 16, 3))
+        found = np.concatenate([found, trial[np.linalg.norm(trial, axis=-1) < np.pi]])
+    return found[:count]
 
 
 @dataclass(frozen=True, slots=True)

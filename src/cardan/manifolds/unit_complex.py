@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.manifolds.base import Manifold, Rows, Scalars, identity_rows, uniform
+from cardan.manifolds.base import Manifold, Rows, Scalars, identity_rows, within_a_turn
 from cardan.scalar import atan2, cos, sin, sqrt
 from cardan.spatial import Scalar
 
@@ -91,5 +91,6 @@ class UnitComplex(Manifold):
     def random(
         self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
     ) -> np.ndarray:
-        angle = uniform(rng, shape, lower, upper, np.pi)[..., 0]
+        low, high = within_a_turn(lower, upper, "an angle on the unit circle")
+        angle = rng.uniform(low[0], high[0], size=shape)
         return np.stack(self.from_angle(angle), axis=-1)

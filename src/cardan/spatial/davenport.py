@@ -56,10 +56,12 @@ def _three(a1: Vector3, a2: Vector3, a3: Vector3, R: Matrix3) -> tuple[Scalar, S
 
 
 def _turn(axis: Vector3, start: Vector3, end: Vector3) -> Scalar:
-    """Return the angle about `axis` that brings `start` nearest to `end`; 0 if they lie on the axis."""
-    across, along = axis.dot(start.cross(end)), start.dot(end) - axis.dot(start) * axis.dot(end)
-    on_axis = across * across + along * along < 1e-28
-    return atan2(where(on_axis, 0.0, across), where(on_axis, 1.0, along))
+    """Return the angle about `axis` that brings `start` nearest to `end`; 0 if they lie on the axis.
+
+    Measured between the parts across the axis, which keep their digits however near to the axis both are.
+    """
+    a, b = start - axis * axis.dot(start), end - axis * axis.dot(end)
+    return atan2(axis.dot(a.cross(b)), a.dot(b))
 
 
 def _wrapped(angle: Scalar) -> Scalar:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cardan.scalar import atan2, cos, maximum, sin, sqrt, where
+from cardan.scalar import atan2, cos, divide, maximum, sin, sqrt, where
 from cardan.spatial.stumpff import stumpff
 from cardan.spatial.vector import Matrix3, Symmetric3, Vector3
 
@@ -65,20 +65,19 @@ def quaternion_normalize_xyzw(q: Sequence[Scalar]) -> Quaternion:
     """Return q divided by its norm."""
     x, y, z, w = q
     n = sqrt(x * x + y * y + z * z + w * w)
-    return x / n, y / n, z / n, w / n
+    return divide(x, n), divide(y, n), divide(z, n), divide(w, n)
 
 
 def quaternion_canonical_xyzw(q: Sequence[Scalar]) -> Quaternion:
     """Return the one of q and -q that has w >= 0."""
-    x, y, z, w = q
-    flip = where(w < 0.0, -1.0, 1.0)
-    return x * flip, y * flip, z * flip, w * flip
+    negative = q[3] < 0.0
+    return tuple(where(negative, -e, e) for e in q)  # pyright: ignore[reportReturnType]
 
 
 def matrix_from_quaternion_xyzw(q: Sequence[Scalar]) -> Matrix3:
     """Return the rotation of q / |q|."""
     x, y, z, w = q
-    s = 2.0 / (x * x + y * y + z * z + w * w)
+    s = divide(2.0, x * x + y * y + z * z + w * w)
     xs, ys, zs = x * s, y * s, z * s
     xx, yy, zz = x * xs, y * ys, z * zs
     xy, xz, yz, wx, wy, wz = x * ys, x * zs, y * zs, w * xs, w * ys, w * zs
@@ -191,7 +190,7 @@ def mrp_from_matrix(R: Matrix3) -> Vector3:
 def mrp_shadow(s: Sequence[Scalar]) -> Vector3:
     """Return the other parameters of the same rotation, -s / s.s; not finite at s = 0."""
     sigma = Vector3.of(s)
-    return sigma * (-1.0 / sigma.norm_squared())
+    return sigma * divide(-1.0, sigma.norm_squared())
 
 
 def mrp_principal(s: Sequence[Scalar]) -> Vector3:

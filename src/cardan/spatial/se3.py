@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.errors import ShapeError
 from cardan.spatial import rotations
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.motion import Force, Motion
@@ -51,6 +52,8 @@ class SE3(tuple[Any, Any]):
         if isinstance(value, SE3):
             return value
         m = np.asarray(value)
+        if m.ndim < 2 or m.shape[-2:] != (4, 4):
+            raise ShapeError("cardan.spatial", "pose", got=m.shape, expected="(..., 4, 4)")
         return SE3(m[..., :3, :3], m[..., :3, 3])
 
     @property
@@ -128,7 +131,9 @@ def stack(nested: Any) -> np.ndarray:
         out = np.empty(len(flat), dtype=object)
         out[:] = flat
         return out.reshape(shape)
-    columns = np.broadcast_arrays(*flat)
+    kinds = [e.dtype for e in flat if isinstance(e, (np.ndarray, np.generic))]
+    dtype = np.result_type(*kinds) if kinds else np.dtype(float)
+    columns = np.broadcast_arrays(*(np.asarray(e, dtype=dtype) for e in flat))
     return np.stack(columns, axis=-1).reshape(*columns[0].shape, *shape)
 
 
