@@ -20,3 +20,8 @@ def urdf_files() -> list[Path]:
     """Return all URDF files of the package, sorted; none without it."""
     folder = robots_folder()
     return sorted(folder.rglob("*.urdf")) if folder else []
+
+
+def short(file: Path) -> str:
+    """Return a file's name within the package."""
+    return str(file).split("robots/", 1)[1]

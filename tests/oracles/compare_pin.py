@@ -150,7 +150,7 @@ def some_frames(pair):
 
 
 def main():
-    from robots import short, urdf_files
+    from robots_data import short, urdf_files
 
     worst, count = {}, 0
     for file in urdf_files():
@@ -171,5 +171,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
+    sys.path.insert(0, str(Path(__file__).parents[1]))
     main()

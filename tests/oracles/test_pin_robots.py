@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from robots import short, urdf_files
 
 import cardan
+from robots_data import short, urdf_files
 
 pin = pytest.importorskip("pinocchio", reason="needs the `oracles` extra: pin", exc_type=ImportError)
 FILES = urdf_files()

@@ -116,8 +116,8 @@ def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tup
     arrays = {name: numeric_array(where, name, value) for name, value in values.items()}
     for name, array in arrays.items():
         _check_core(where, name, array, cores[name])
-    shape = _broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
-    dtype = _common_dtype(arrays.values())
+    shape = broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
+    dtype = common_dtype(arrays.values())
     size = math.prod(shape)
     flat = []
     for name, array in arrays.items():
@@ -137,7 +137,8 @@ def _check_core(where: str, name: str, array: np.ndarray, core: tuple[int, ...])
     raise ShapeError(where, name, got=array.shape, expected=expected, hint=hint)
 
 
-def _broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the common leading dimensions, or raise `ShapeError` naming all of them."""
     try:
         return np.broadcast_shapes(*leading.values())
     except ValueError:
@@ -147,7 +148,8 @@ def _broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int,
         raise ShapeError(where, name, got=shape, expected="leading dimensions that broadcast", hint=hint) from None
 
 
-def _common_dtype(arrays: Any) -> np.dtype:
+def common_dtype(arrays: Any) -> np.dtype:
+    """Return float32 if that is what all floating-point arrays are, else float64."""
     floats = {a.dtype for a in arrays if a.dtype.kind == "f"}
     single = bool(floats) and all(d.itemsize == 4 for d in floats)
     return np.dtype(np.float32 if single else np.float64)

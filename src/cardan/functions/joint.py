@@ -7,31 +7,35 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import ShapeError, UnknownNameError
-from cardan.functions.arguments import numeric_array
+from cardan.functions.arguments import broadcast, common_dtype, numeric_array
 from cardan.functions.results import packed
 from cardan.joints import Joint
-from cardan.spatial import Force, stack
+from cardan.spatial import Force
 
-SIZES: dict[str, tuple[str, ...]] = {
-    "transform": ("nq",),
-    "motion_subspace": ("nq",),
-    "motion_subspace_rate": ("nq", "nv"),
-    "bias": ("nq", "nv"),
-    "twist": ("nq", "nv"),
-    "spatial_acceleration": ("nq", "nv", "nv"),
-    "torque": ("nq", "wrench"),
-    "constraint_wrench_subspace": ("nq",),
-    "velocity_to_configuration_derivative": ("nq", "nv"),
-    "velocity_to_configuration_derivative_jacobian": ("nq",),
-    "configuration_derivative_to_velocity": ("nq", "nq"),
-    "configuration_derivative_to_velocity_jacobian": ("nq",),
-    "configuration_derivative_to_velocity_adjoint": ("nq", "nv"),
-    "integrate": ("nq", "nv"),
-    "global_coordinates": ("nq", "nv"),
-    "difference": ("nq", "nq"),
-    "normalize": ("nq",),
-    "principal_value": ("nq",),
+Sizes = tuple[str, ...]
+
+QUANTITIES: dict[str, tuple[Sizes, Sizes]] = {
+    "transform": (("nq",), ("4", "4")),
+    "motion_subspace": (("nq",), ("6", "nv")),
+    "motion_subspace_rate": (("nq", "nv"), ("6", "nv")),
+    "bias": (("nq", "nv"), ("6",)),
+    "twist": (("nq", "nv"), ("6",)),
+    "spatial_acceleration": (("nq", "nv", "nv"), ("6",)),
+    "torque": (("nq", "wrench"), ("nv",)),
+    "constraint_wrench_subspace": (("nq",), ("6", "num_constraints")),
+    "velocity_to_configuration_derivative": (("nq", "nv"), ("nq",)),
+    "velocity_to_configuration_derivative_jacobian": (("nq",), ("nq", "nv")),
+    "configuration_derivative_to_velocity": (("nq", "nq"), ("nv",)),
+    "configuration_derivative_to_velocity_jacobian": (("nq",), ("nv", "nq")),
+    "configuration_derivative_to_velocity_adjoint": (("nq", "nv"), ("nq",)),
+    "integrate": (("nq", "nv"), ("nq",)),
+    "global_coordinates": (("nq", "nv"), ("nq",)),
+    "difference": (("nq", "nq"), ("nv",)),
+    "normalize": (("nq",), ("nq",)),
+    "principal_value": (("nq",), ("nq",)),
 }
+"""For each quantity, the sizes of its arguments and the shape of its result."""
+
 _COLUMNS = {"motion_subspace", "motion_subspace_rate", "constraint_wrench_subspace"}
 
 
@@ -50,37 +54,50 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray:
     Raises:
         UnknownNameError, ShapeError, DTypeError: for an unknown quantity or arrays that do not fit.
     """
-    if quantity not in SIZES:
-        raise UnknownNameError("quantity of a joint", quantity, SIZES)
-    where, sizes = f"{type(joint).__name__}.{quantity}", SIZES[quantity]
+    if quantity not in QUANTITIES:
+        raise UnknownNameError("quantity of a joint", quantity, QUANTITIES)
+    where, (sizes, shape) = f"{type(joint).__name__}.{quantity}", QUANTITIES[quantity]
     if len(arrays) != len(sizes):
         raise ShapeError(where, "arguments", got=(len(arrays),), expected=f"{len(sizes)} arrays: {', '.join(sizes)}")
-    parts = [_scalars(where, joint, size, array) for size, array in zip(sizes, arrays, strict=True)]
+    checked = [_checked(where, joint, size, array) for size, array in zip(sizes, arrays, strict=True)]
+    batch = broadcast(where, {size: array.shape[:-1] for size, array in zip(_unique(sizes), checked, strict=True)})
+    dtype = common_dtype(checked)
+    parts = [_scalars(size, array.astype(dtype)) for size, array in zip(sizes, checked, strict=True)]
     with np.errstate(all="ignore"):
         result = getattr(joint, quantity)(*parts)
-    batch = np.broadcast_shapes(*(np.shape(e) for part in parts for e in _entries(part)))
-    stacked = _stacked(packed(result, batched=True), batch)
-    return np.swapaxes(stacked, -1, -2) if quantity in _COLUMNS else stacked
+    if quantity in _COLUMNS:
+        result = _rows(result)
+    entries = packed(result, batched=True).reshape([_count(joint, size) for size in shape])
+    out = np.empty((*batch, *entries.shape), dtype=dtype)
+    for index in np.ndindex(entries.shape):
+        out[(..., *index)] = entries[index]
+    return out
 
 
-def _scalars(where: str, joint: Joint, size: str, value: Any) -> Any:
+def _unique(sizes: tuple[str, ...]) -> list[str]:
+    """Return names for the arguments that tell equal sizes apart."""
+    return [f"argument {k} ({size})" for k, size in enumerate(sizes)]
+
+
+def _rows(columns: Any) -> list[list[Any]]:
+    """Return motions or forces as the six rows of a matrix."""
+    return [[column.scalars()[k] for column in columns] for k in range(6)]
+
+
+def _count(joint: Joint, size: str) -> int:
+    if size == "wrench":
+        return 6
+    return int(size) if size.isdigit() else getattr(joint, size)
+
+
+def _checked(where: str, joint: Joint, size: str, value: Any) -> np.ndarray:
     array = numeric_array(where, size, value)
-    count = 6 if size == "wrench" else getattr(joint, size)
+    count = _count(joint, size)
     if array.ndim < 1 or array.shape[-1] != count:
         raise ShapeError(where, size, got=array.shape, expected=f"(..., {count})")
-    scalars = tuple(np.moveaxis(array if array.dtype.kind == "f" else array.astype(float), -1, 0))
+    return array
+
+
+def _scalars(size: str, array: np.ndarray) -> Any:
+    scalars = tuple(np.moveaxis(array, -1, 0))
     return Force.of(scalars) if size == "wrench" else scalars
-
-
-def _entries(part: Any) -> tuple[Any, ...]:
-    return part.scalars() if isinstance(part, Force) else part
-
-
-def _stacked(entries: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-    if entries.size == 0:
-        return np.zeros((*batch, *(entries.shape if entries.ndim > 1 else (0, 6)[: entries.ndim])))
-    flat = stack([np.broadcast_to(e, batch) for e in entries.ravel().tolist()])
-    return flat.reshape(*batch, *entries.shape)
-
-
-__all__ = ["evaluate_joint"]

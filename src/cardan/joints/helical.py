@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from cardan.errors import ParameterError
 from cardan.joints.base import Axis, ConstantSubspaceJoint, Scalars
@@ -28,7 +29,7 @@ class Helical(ConstantSubspaceJoint):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a helical joint"))
-        if not isinstance(self.pitch, (int, float)) or not math.isfinite(self.pitch):
+        if not isinstance(self.pitch, Real) or not math.isfinite(self.pitch):
             raise ParameterError("pitch of a helical joint", got=self.pitch, expected="a finite number [m/rad]")
         object.__setattr__(self, "pitch", float(self.pitch))
 

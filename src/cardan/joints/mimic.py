@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from cardan.errors import ParameterError
 from cardan.joints.base import Joint, Scalars
@@ -41,7 +42,7 @@ class Mimic(Joint):
             raise ParameterError("primary of a mimic", got=self.primary, expected="the name of a joint")
         for name in ("multiplier", "offset"):
             value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not math.isfinite(value):
+            if not isinstance(value, Real) or not math.isfinite(value):
                 raise ParameterError(f"{name} of a mimic", got=value, expected="a finite number")
             object.__setattr__(self, name, float(value))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Literal
 
 from cardan.errors import ParameterError
@@ -13,7 +14,7 @@ from cardan.spatial import SE3
 
 
 def _positive(what: str, value: float) -> float:
-    if not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0.0:
+    if not isinstance(value, Real) or not math.isfinite(value) or value < 0.0:
         raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
     return float(value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 from cardan.errors import ParameterError
@@ -15,7 +16,7 @@ _ONTO = {"x": (0.0, math.pi / 2, 0.0), "y": (0.0, 0.0, -math.pi / 2), "z": (0.0,
 
 def positive(what: str, value: float) -> float:
     """Return a finite number above 0, or raise `ParameterError`."""
-    if not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0.0:
+    if not isinstance(value, Real) or not math.isfinite(value) or value <= 0.0:
         raise ParameterError(what, got=value, expected="a finite number > 0")
     return float(value)
 
