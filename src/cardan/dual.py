@@ -52,7 +52,8 @@ class Dual:
         return Dual(other) / self
 
     def __pow__(self, n: Any) -> Dual:
-        return Dual(self.value**n, n * self.value ** (n - 1) * self.tangent)
+        slope = n * self.value ** (n - 1) if n != 0 else 0.0
+        return Dual(self.value**n, slope * self.tangent)
 
     def __lt__(self, other: Any) -> Any:
         return self.value < value(other)

@@ -13,7 +13,17 @@ from typing import Any
 
 
 class CardanError(Exception):
-    """Base of every error raised by cardan."""
+    """Base of every error raised by cardan. Errors keep their data when they are pickled."""
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[CardanError], args: tuple[Any, ...], data: dict[str, Any]) -> CardanError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(data)
+    return error
 
 
 class ParameterError(CardanError, ValueError):

@@ -132,11 +132,20 @@ def _casadi() -> Backend:
 
 def _mpmath() -> Backend:
     mp = importlib.import_module("mpmath")
-    same = ("sin", "cos", "tan", "asin", "acos", "sqrt", "exp", "log", "atan2", "floor", "sign")
+    same = ("sin", "cos", "tan", "exp", "atan2", "floor", "sign")
     backend: Backend = {name: getattr(mp, name) for name in same}
     backend["absolute"] = mp.fabs
+
+    def real(function: Callable[[Any], Any], lower: float, upper: float) -> Callable[[Any], Any]:
+        """Return `function` with NaN outside its real domain, where mpmath turns complex."""
+        return lambda x: function(x) if lower <= x <= upper else mp.nan
+
+    backend |= {name: real(getattr(mp, name), -1.0, 1.0) for name in ("asin", "acos")}
+    backend["sqrt"] = real(mp.sqrt, 0.0, math.inf)
+    backend["log"] = real(lambda x: mp.log(x) if x else -mp.inf, 0.0, math.inf)
     backend |= {name: _FLOAT[name] for name in ("where", "logical_and", "logical_or", "logical_not")}
-    backend["minimum"], backend["maximum"] = min, max
+    backend["minimum"] = lambda a, b: a if a < b or mp.isnan(a) else b
+    backend["maximum"] = lambda a, b: a if a > b or mp.isnan(a) else b
     return backend
 
 

@@ -1,0 +1,49 @@
+"""Errors: one base, data kept, messages that say what, got, expected and how to mend it."""
+
+import inspect
+import pickle
+
+import pytest
+
+import cardan
+from cardan import errors
+
+EXAMPLES = [
+    errors.ParameterError("axis", got=(0, 0, 0), expected="three numbers, not all zero", hint="Use z."),
+    errors.ShapeError("rnea", "q", got=(3,), expected="(..., 7)"),
+    errors.DTypeError("rnea", "q", got="text", expected="numbers"),
+    errors.UnknownNameError("frame", "tol", ["tool", "base"]),
+    errors.DuplicateNameError("body", "arm", "mechanism 'm'"),
+    errors.MechanismError("a loop"),
+    errors.ReachError("Revolute()", 0.5, 1e-7),
+    errors.TraceError("no scalar"),
+    errors.ProgramError("%3 uses %4"),
+    errors.MissingExtraError("drawing", "plot"),
+    errors.DescriptionError(
+        [errors.Fault("arm.urdf", 3, "no name"), errors.Fault("arm.urdf", 9, "no link", "warning")]
+    ),
+]
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda e: type(e).__name__)
+def test_errors_survive_pickling_with_their_data(error):
+    twin = pickle.loads(pickle.dumps(error))
+    assert type(twin) is type(error)
+    assert str(twin) == str(error)
+    assert twin.__dict__ == error.__dict__
+    assert isinstance(twin, cardan.CardanError)
+
+
+def test_every_error_has_an_example_here():
+    kinds = {c for _, c in inspect.getmembers(errors, inspect.isclass) if issubclass(c, cardan.CardanError)}
+    assert kinds - {cardan.CardanError} == {type(e) for e in EXAMPLES}
+
+
+def test_messages():
+    texts = [str(e) for e in EXAMPLES]
+    assert texts[0] == "axis: got (0, 0, 0), expected three numbers, not all zero. Use z."
+    assert texts[1] == "rnea: argument 'q' has shape (3,), expected (..., 7)."
+    assert texts[3] == "there is no frame named 'tol'; did you mean 'tool'?"
+    assert 'pip install "cardan[plot]"' in texts[9]
+    assert texts[10] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
+    assert "the names are 'tool', 'base'" in str(errors.UnknownNameError("frame", "qqq", ["tool", "base"]))
