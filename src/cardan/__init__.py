@@ -44,6 +44,7 @@ from cardan.functions import (
 from cardan.joints import Joint, Limits
 from cardan.mechanism import Mechanism
 from cardan.model import Model
+from cardan.program import num_threads, set_num_threads
 from cardan.scalar import (
     absolute,
     acos,

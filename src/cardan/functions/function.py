@@ -21,8 +21,7 @@ from cardan.errors import DTypeError, ParameterError
 from cardan.functions.arguments import SHAPES, Shape, checked_batch, core_shape, is_symbolic, symbolic_array
 from cardan.functions.results import RESULT, named_results, rebuilder
 from cardan.model import Model
-from cardan.program import Array, Program, compile_numpy, trace
-from cardan.program.targets.numpy import Runner
+from cardan.program import Array, Program, Runner, compile_program, default_target, trace
 
 Options = tuple[tuple[str, Any], ...]
 
@@ -33,6 +32,7 @@ class Compiled:
 
     program: Program
     run: Runner
+    target: str
     rebuild: Callable[[dict[str, Any]], Any]
     seconds: float
 
@@ -45,13 +45,21 @@ class Function:
         shapes: core shapes of array arguments beyond the known names (q, v, a, tau, q0, q1, external_forces); entries
             are numbers or `"nq"`, `"nv"`, `"nbodies"`. All other arguments are options: fixed while tracing, hashable.
         returns: core shape of the result, where it is known.
+        target: where it runs, `"llvm"` or `"numpy"`; by default CARDAN_TARGET, or native code.
+        threads: over how many threads a large batch is split; by default what `set_num_threads` says.
     """
 
     def __init__(
-        self, kernel: Callable[..., Any], shapes: Mapping[str, Shape] | None = None, returns: Shape | None = None
+        self,
+        kernel: Callable[..., Any],
+        shapes: Mapping[str, Shape] | None = None,
+        returns: Shape | None = None,
+        *,
+        target: str | None = None,
+        threads: int | None = None,
     ) -> None:
         functools.update_wrapper(self, kernel)
-        self.kernel, self.returns = kernel, returns
+        self.kernel, self.returns, self.target, self.threads = kernel, returns, target, threads
         self.name: str = getattr(kernel, "__name__", "function")
         self.parameters = inspect.signature(kernel)
         self.shapes = _array_shapes(self.name, self.parameters, dict(shapes or {}))
@@ -72,8 +80,12 @@ class Function:
             return self._inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
         compiled = self._compiled(model, tuple(arrays), options)
-        flat = compiled.run(batch.arrays, batch.size, batch.dtype)
+        flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
         return compiled.rebuild(_split(flat, compiled.program, batch.shape))
+
+    def on(self, target: str | None = None, *, threads: int | None = None) -> Function:
+        """Return the same function on another target, or with another number of threads."""
+        return Function(self.kernel, self.shapes, self.returns, target=target or self.target, threads=threads)
 
     def _arguments(self, model: Any, args: Any, kwargs: Any) -> tuple[dict[str, Any], Options]:
         """Return the arrays that were given, and the options, by name."""
@@ -108,12 +120,12 @@ class Function:
 
     def _compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
         programs = self._cache.setdefault(model, {})
-        key = (names, options)
+        key = (names, options, self.target or default_target())
         if key not in programs:
-            programs[key] = self._compile(model, names, options)
+            programs[key] = self._compile(model, *key)
         return programs[key]
 
-    def _compile(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
+    def _compile(self, model: Model, names: tuple[str, ...], options: Options, target: str) -> Compiled:
         started = time.perf_counter()
         rebuild: list[Any] = []
 
@@ -124,7 +136,8 @@ class Function:
 
         inputs = [Array(n, core_shape(self.shapes[n], model)) for n in names]
         program = trace(self.name, run_kernel, inputs)
-        return Compiled(program, compile_numpy(program), rebuild[0], time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        return Compiled(program, compile_program(program, target), target, rebuild[0], seconds)
 
     def _defaults(self, model: Model, options: Mapping[str, Any]) -> tuple[tuple[str, ...], Options]:
         """Return the required arrays, and the options with their defaults."""
@@ -148,7 +161,7 @@ class Function:
         return (
             f"{self.name}{self.signature(model, **options)} for {model.name}\n"
             f"  {compiled.program.operations} operations: {counts}\n"
-            f"  traced in {compiled.seconds:.3f} s; target: numpy"
+            f"  traced in {compiled.seconds:.3f} s; target: {compiled.target}"
         )
 
     def signature(self, model: Model, **options: Any) -> str:

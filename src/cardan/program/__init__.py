@@ -4,12 +4,15 @@ from cardan.program.expr import Expr, Graph
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.passes import PASSES
 from cardan.program.program import Array, Instruction, Program, input_names, output_names, verify
-from cardan.program.targets.numpy import compile_numpy, evaluate
+from cardan.program.targets import TARGETS, compile_program, default_target
+from cardan.program.targets.numpy import Runner, compile_numpy, evaluate
+from cardan.program.threads import num_threads, set_num_threads
 from cardan.program.trace import trace
 
 __all__ = [
     "PASSES",
     "SPEC",
+    "TARGETS",
     "Array",
     "Expr",
     "Graph",
@@ -17,10 +20,15 @@ __all__ = [
     "Kind",
     "Op",
     "Program",
+    "Runner",
     "compile_numpy",
+    "compile_program",
+    "default_target",
     "evaluate",
     "input_names",
+    "num_threads",
     "output_names",
+    "set_num_threads",
     "trace",
     "verify",
 ]

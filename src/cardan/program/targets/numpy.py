@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -79,15 +79,28 @@ def _last_uses(program: Program) -> list[int]:
     return last
 
 
-Runner = Callable[[Sequence[np.ndarray], int, np.dtype], np.ndarray]
-"""From flattened inputs, each (batch, size), the batch size and the dtype to flattened outputs, (batch, total)."""
+class Runner(Protocol):
+    """A program on arrays."""
+
+    def __call__(
+        self, arrays: Sequence[np.ndarray], batch: int, dtype: np.dtype, threads: int | None = None
+    ) -> np.ndarray:
+        """Return the flattened outputs, shape (batch, total).
+
+        Args:
+            arrays: the inputs, each contiguous, of shape (batch, size) and the given dtype.
+            batch: number of states.
+            dtype: float64 or float32.
+            threads: at most so many; None for the setting of `set_num_threads`.
+        """
+        ...
 
 
 def compile_numpy(program: Program) -> Runner:
     """Return the program as a function on arrays."""
     width = len(program.results)
 
-    def run(arrays: Sequence[np.ndarray], batch: int, dtype: np.dtype) -> np.ndarray:
+    def run(arrays: Sequence[np.ndarray], batch: int, dtype: np.dtype, threads: int | None = None) -> np.ndarray:
         out = np.empty((batch, width), dtype=dtype)
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):

@@ -1,0 +1,26 @@
+"""`cardan cache dir|size|clear`: the compiled programs kept on disk."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from cardan.program import cache
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser("cache", help="where compiled programs are kept, how much there is, remove them")
+    parser.add_argument("action", choices=("dir", "size", "clear"))
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the directory or the size in bytes, or remove all entries."""
+    if args.action == "dir":
+        print(cache.directory())
+    elif args.action == "size":
+        print(f"{cache.size()} bytes in {sum(1 for _ in cache.entries())} files")
+    else:
+        print(f"{cache.clear()} files removed from {cache.directory()}")
+    return 0
