@@ -1,4 +1,7 @@
-import sys
-from pathlib import Path
+import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+
+@pytest.fixture(autouse=True)
+def reference_target(monkeypatch):
+    """Single states of many robots: the reference target needs no compilation. The native one is compared with it."""
+    monkeypatch.setenv("CARDAN_TARGET", "numpy")

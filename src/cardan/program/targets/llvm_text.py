@@ -19,6 +19,7 @@ from cardan.program.program import Program
 from cardan.program.targets.llvm_math import SINCOS, sincos_definition
 
 BLOCK = 500  # operations in a function
+STORES = 200  # results a function stores; code generation is quadratic in them
 UNROLLED = 4  # groups of W columns that are transposed without a loop
 FAST_RANGE = 1e12  # largest angle the inline sine and cosine reduce exactly enough
 LIBM = ("tan", "asin", "acos", "atan2", "exp", "log")  # called lane by lane, through a table of addresses
@@ -82,13 +83,13 @@ def plan_program(program: Program) -> Plan:
 
     A crossing value's slot is free again after the last block that reads it.
     """
-    computed = [k for k, i in enumerate(program.instructions) if i.op not in (Op.INPUT, Op.CONST)]
-    blocks = [computed[s : s + BLOCK] for s in range(0, len(computed), BLOCK)] or [[]]
-    block_of = {k: b for b, block in enumerate(blocks) for k in block}
     inputs = sum(a.size for a in program.inputs)
-    plan = Plan(blocks, first_output=inputs, flag=inputs + len(program.results))
+    copies: dict[int, list[int]] = {}
     for position, k in enumerate(program.results):
-        plan.copies.setdefault(k, []).append(inputs + position)
+        copies.setdefault(k, []).append(inputs + position)
+    blocks = _blocks(program, copies)
+    block_of = {k: b for b, block in enumerate(blocks) for k in block}
+    plan = Plan(blocks, copies=copies, first_output=inputs, flag=inputs + len(program.results))
     last_reader: dict[int, int] = {}
     for b, block in enumerate(blocks):
         for k in block:
@@ -97,6 +98,21 @@ def plan_program(program: Program) -> Plan:
                     last_reader[a] = b
     plan.slots = _assign_slots(plan, blocks, last_reader)
     return plan
+
+
+def _blocks(program: Program, copies: dict[int, list[int]]) -> list[list[int]]:
+    """Return the instructions in blocks of at most `BLOCK` operations and about `STORES` results."""
+    blocks: list[list[int]] = [[]]
+    stores = 0
+    for k, instruction in enumerate(program.instructions):
+        if instruction.op in (Op.INPUT, Op.CONST):
+            continue
+        if len(blocks[-1]) >= BLOCK or stores >= STORES:
+            blocks.append([])
+            stores = 0
+        blocks[-1].append(k)
+        stores += len(copies.get(k, ()))
+    return blocks
 
 
 def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int]) -> int:
@@ -276,7 +292,8 @@ def llvm_text(program: Program, lanes: Lanes) -> str:
     plan = plan_program(program)
     blocks = [_Block(program, plan, lanes, b).text() for b in range(len(plan.blocks))]
     uses_angles = any(i.op in (Op.SIN, Op.COS) for i in program.instructions)
-    parts = [*blocks, _entry(program, plan, lanes), _declarations(lanes)]
+    constants = [_constant_function(k, stores, lanes) for k, stores in enumerate(_constants(program, plan))]
+    parts = [*blocks, *constants, _entry(program, plan, lanes), _declarations(lanes)]
     if uses_angles:
         parts.append(sincos_definition(lanes.width, lanes.scalar))
     width = 8 * lanes.bytes
@@ -284,6 +301,22 @@ def llvm_text(program: Program, lanes: Lanes) -> str:
     parts.append(f"attributes #0 = {{ noinline nounwind alignstack=64 {attributes} }}")
     parts.append(f"attributes #1 = {{ alwaysinline nounwind {attributes} }}")
     return "\n\n".join(parts)
+
+
+def _constants(program: Program, plan: Plan) -> list[list[tuple[float, int]]]:
+    """Return the results that are a number other than 0, with their slots, in groups of at most `STORES`."""
+    numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST and i.value != 0.0}
+    stores = [(number, slot) for k, number in numbers.items() for slot in plan.copies.get(k, ())]
+    return [stores[s : s + STORES] for s in range(0, len(stores), STORES)]
+
+
+def _constant_function(number: int, stores: list[tuple[float, int]], lanes: Lanes) -> str:
+    """Return a function that puts constant results in their slots, where they stay for all tiles."""
+    lines = [f"define internal void @constants{number}(ptr noalias align 64 %ws) #0 {{"]
+    for k, (value, slot) in enumerate(stores):
+        lines.append(f"  %p{k} = getelementptr inbounds i8, ptr %ws, i64 {slot * lanes.bytes}")
+        lines.append(f"  store {lanes.vector} {lanes.constant(value)}, ptr %p{k}, align {lanes.bytes}")
+    return "\n".join([*lines, "  ret void", "}"])
 
 
 def _declarations(lanes: Lanes) -> str:
@@ -294,6 +327,7 @@ def _declarations(lanes: Lanes) -> str:
         f"declare {v} @llvm.masked.load.{s}.p0(ptr, i32 immarg, <{n} x i1>, {v})",
         f"declare void @llvm.masked.store.{s}.p0({v}, ptr, i32 immarg, <{n} x i1>)",
     ]
+    memory.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1 immarg)")
     return "\n".join(one + two + memory)
 
 
@@ -427,10 +461,11 @@ def _entry(program: Program, plan: Plan, lanes: Lanes) -> str:
     ]
     flag = e.slot(plan.flag)
     e.lines.append(f"  store {v} zeroinitializer, ptr {flag}, align {lanes.bytes}")
-    for k, slots in plan.copies.items():  # results that are constants stay in their slots for all tiles
-        if program.instructions[k].op is Op.CONST:
-            value = lanes.constant(program.instructions[k].value)
-            e.lines += [f"  store {v} {value}, ptr {e.slot(s)}, align {lanes.bytes}" for s in slots]
+    size = len(program.results) * lanes.bytes
+    e.lines.append(
+        f"  call void @llvm.memset.p0.i64(ptr align 64 {e.slot(plan.first_output)}, i8 0, i64 {size}, i1 false)"
+    )
+    e.lines += [f"  call void @constants{k}(ptr %ws)" for k in range(len(_constants(program, plan)))]
     bases = []
     for k in range(len(program.inputs)):
         entry = e.emit(f"getelementptr inbounds ptr, ptr %inputs, i64 {k}")

@@ -1,0 +1,304 @@
+"""The LLVM target equals the NumPy target, sine and cosine are right to 2 ulp, and the disk cache cannot harm."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.program import Array, cache, compile_program, trace
+from cardan.program.targets.llvm import compile_object
+from cardan.program.targets.llvm_text import FAST_RANGE, Lanes, llvm_text, plan_program
+from mechanisms import random_model, random_state
+
+BOUND = {np.float64: 64, np.float32: 256}  # units in the last place of the largest entry of a result
+
+
+def traced(function, n):
+    return trace("f", lambda x: {"y": np.array(function(x), dtype=object)}, [Array("x", (n,))])
+
+
+def both(program, x):
+    x = np.ascontiguousarray(x)
+    return [compile_program(program, target)([x], len(x), x.dtype) for target in ("llvm", "numpy")]
+
+
+# --- sine and cosine ---------------------------------------------------------------------------------------------
+
+
+def angles():
+    """Small and large, subnormal, next to every kind of multiple of pi/2, up to the fast range."""
+    rng = np.random.default_rng(0)
+    spread = 10.0 ** rng.uniform(-320, 12, size=3000) * rng.choice([-1, 1], size=3000)
+    k = np.concatenate([np.arange(1.0, 2000.0), np.floor(10.0 ** rng.uniform(3, 11.8, size=3000))])
+    near = np.concatenate([k * (np.pi / 2), np.nextafter(k * (np.pi / 2), 0.0), np.nextafter(k * (np.pi / 2), np.inf)])
+    return np.concatenate([[0.0, -0.0, 5e-324, np.pi, 355.0, FAST_RANGE], spread, near[np.abs(near) <= FAST_RANGE]])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sine_and_cosine_to_two_units_in_the_last_place(dtype):
+    mp = pytest.importorskip("mpmath")
+    x = angles().astype(dtype)
+    x = x[np.abs(x) <= FAST_RANGE]
+    program = traced(lambda s: [cardan.sin(s[0]), cardan.cos(s[0])], 1)
+    got = compile_program(program, "llvm")([x[:, None]], len(x), np.dtype(dtype))
+    with mp.workprec(256):
+        exact = [(mp.sin(e), mp.cos(e)) for e in (mp.mpf(float(e)) for e in x)]
+        error = [[float(abs(mp.mpf(float(g)) - e)) for g, e in zip(*pair, strict=True)] for pair in zip(got, exact)]  # noqa: B905
+    scale = np.spacing(np.abs(np.array([[float(e) for e in row] for row in exact])).astype(dtype))
+    assert (np.array(error) / scale).max() < 2.0
+
+
+@pytest.mark.parametrize("x", [1e13, -1e22, 1.7e308, np.inf, -np.inf, np.nan])
+def test_angles_beyond_the_fast_range_are_exact_or_not_a_number(x):
+    program = traced(lambda s: [cardan.sin(s[0]), cardan.cos(s[0])], 1)
+    with np.errstate(invalid="ignore"):
+        expected = [np.sin(x), np.cos(x)]
+    for values in ([[x]], [[0.5]] * 9 + [[x]]):
+        got = compile_program(program, "llvm")([np.array(values)], len(values), np.dtype(float))
+        np.testing.assert_array_equal(got[-1], expected)
+
+
+# --- every operation, every size -------------------------------------------------------------------------------------
+
+
+EDGES = [0.0, -0.0, 0.5, -2.0, 1.0, 3.7, 1e-300, -1e300, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_operation_on_edge_values(dtype):
+    def everything(x):
+        a, b = x
+        unary = [
+            getattr(cardan, f)(a) for f in ("tan", "asin", "acos", "sqrt", "exp", "log", "absolute", "sign", "floor")
+        ]
+        binary = [a + b, a - b, a * b, a / b, -a, cardan.atan2(a, b), cardan.minimum(a, b), cardan.maximum(a, b)]
+        conditions = [a < b, a <= b, (a < b) & (b < 1.0), (a < b) | (b < 1.0), ~(a < b)]
+        return unary + binary + [cardan.where(c, a, b) for c in conditions]
+
+    with np.errstate(over="ignore"):
+        x = np.array([(a, b) for a in EDGES for b in EDGES]).astype(dtype)
+    native, reference = both(traced(everything, 2), x)
+    np.testing.assert_array_equal(np.isnan(native), np.isnan(reference))
+    np.testing.assert_allclose(native, reference, rtol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("columns", [1, 3, 7, 8, 9, 40, 150])
+def test_every_batch_size_and_width(columns, dtype):
+    """Tails of a batch, rows shorter and longer than a vector, and nothing written beyond them."""
+    program = traced(lambda x: [2.0 * e + 1.0 for e in reversed(x)], columns)
+    run = compile_program(program, "llvm")
+    for rows in (0, 1, 2, 7, 8, 9, 15, 16, 17, 33):
+        x = np.arange(rows * columns, dtype=dtype).reshape(rows, columns)
+        np.testing.assert_array_equal(run([x], rows, np.dtype(dtype)), 2.0 * x[:, ::-1] + 1.0)
+
+
+def test_results_that_are_inputs_and_constants_and_repeated():
+    program = traced(lambda x: [x[1], 3.0, x[0] * x[1], x[1], 0.0, x[0] * x[1], -2.5], 2)
+    x = np.random.default_rng(0).normal(size=(19, 2))
+    native, reference = both(program, x)
+    np.testing.assert_array_equal(native, reference)
+
+
+def test_long_programs_split_into_blocks_that_hand_on_values_and_conditions():
+    def long(x):
+        kept, condition = list(x), x[0] < x[1]
+        for k in range(3000):
+            kept[k % 5] = kept[k % 5] * 0.99 + kept[(k + 1) % 5] * (0.01 + 1e-5 * k)
+        return [cardan.where(condition, kept[0], kept[1]), *kept, x[4]]
+
+    program = traced(long, 5)
+    assert len(plan_program(program).blocks) > 5
+    native, reference = both(program, np.random.default_rng(0).normal(size=(21, 5)))
+    np.testing.assert_allclose(native, reference, rtol=1e-12)
+
+
+@pytest.mark.parametrize("width", [2, 4, 8, 16])
+def test_other_widths_compile(width):
+    """The widths of other processors: the module is valid and this machine's LLVM translates it."""
+    program = cardan.inverse_dynamics.program(cardan.load(cardan.robots.urdf_path("arm7")))
+    for scalar in ("double", "float"):
+        assert compile_object(llvm_text(program, Lanes(width, scalar)))
+
+
+# --- equality on robots -------------------------------------------------------------------------------------------
+
+
+def check_equal(function, model, *arrays, **options):
+    for dtype in (np.float64, np.float32):
+        x = [a.astype(dtype) for a in arrays]
+        native, reference = (function.on(t)(model, *x, **options) for t in ("llvm", "numpy"))
+        assert native.dtype == reference.dtype == dtype
+        unit = np.spacing(np.abs(reference).max(initial=0.0).astype(dtype))
+        assert np.abs(native - reference).max(initial=0.0) <= BOUND[dtype] * unit, (function.name, dtype)
+
+
+@pytest.mark.parametrize("name", cardan.robots.ROBOTS)
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_shipped_robots(name, base):
+    model = cardan.load(cardan.robots.urdf_path(name), base=base)
+    q, v, a = random_state(model, seed=0, shape=(37,))
+    check_equal(cardan.inverse_dynamics, model, q, v, a)
+    if base == "fixed" or model.bodies[0].inertia is not None:  # else a base without mass floats: M is singular
+        check_equal(cardan.forward_dynamics, model, q, v, a)
+    for function in (cardan.mass_matrix, cardan.center_of_mass, cardan.forward_kinematics):
+        check_equal(function, model, q)
+    check_equal(cardan.coriolis_matrix, model, q, v)
+    check_equal(cardan.jacobian, model, q, frame=model.body_names[-1])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_every_joint(seed):
+    model = random_model(seed)
+    q, v, a = random_state(model, seed=seed, shape=(11,))
+    check_equal(cardan.inverse_dynamics, model, q, v, a)
+    check_equal(cardan.mass_matrix, model, q)
+    check_equal(cardan.integrate, model, q, v)
+    tau = cardan.inverse_dynamics(model, q, v, a)
+    np.testing.assert_allclose(cardan.forward_dynamics(model, q, v, tau), a, atol=1e-9)
+    moved = cardan.integrate(model, q, 0.3 * v)
+    np.testing.assert_allclose(cardan.difference(model, q, moved), 0.3 * v, atol=1e-12)
+
+
+# --- threads -----------------------------------------------------------------------------------------------------
+
+
+def test_threads_change_no_bit():
+    arm = cardan.load(cardan.robots.urdf_path("arm7"))
+    q, v, a = random_state(arm, seed=0, shape=(20_011,))
+    alone = cardan.inverse_dynamics.on(threads=1)(arm, q, v, a)
+    for threads in (2, 3, 8):
+        np.testing.assert_array_equal(cardan.inverse_dynamics.on(threads=threads)(arm, q, v, a), alone)
+
+
+def test_many_callers_at_once_get_single_thread_results():
+    arm = cardan.load(cardan.robots.urdf_path("arm7"))
+    q, v, a = random_state(arm, seed=0, shape=(64,))
+    expected = [cardan.inverse_dynamics(arm, q[k], v[k], a[k]) for k in range(64)]
+    wrong = []
+
+    def caller(offset):
+        for k in range(300):
+            i = (k + offset) % 64
+            if not np.array_equal(cardan.inverse_dynamics(arm, q[i], v[i], a[i]), expected[i]):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=caller, args=(8 * t,)) for t in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_number_of_threads_is_checked():
+    before = cardan.num_threads()
+    with pytest.raises(cardan.errors.ParameterError):
+        cardan.set_num_threads(0)
+    cardan.set_num_threads(1)
+    assert cardan.num_threads() == 1
+    cardan.set_num_threads(before)
+
+
+def test_unknown_target():
+    arm = cardan.load(cardan.robots.urdf_path("arm7"))
+    with pytest.raises(cardan.errors.UnknownNameError, match="did you mean 'llvm'"):
+        cardan.gravity_forces.on("lvm")(arm, np.zeros(7))
+
+
+# --- the disk cache ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(folder))
+    return folder
+
+
+def evaluate():
+    """A program of its own, compiled or loaded anew."""
+    program = traced(lambda x: [cardan.sin(x[0]) + 2.0], 1)
+    return compile_program(program, "llvm")([np.array([[0.5]])], 1, np.dtype(float))[0, 0]
+
+
+EXPECTED = np.sin(0.5) + 2.0
+
+
+def test_an_entry_is_written_owner_only_and_read_back(place, monkeypatch):
+    assert evaluate() == EXPECTED
+    (entry,) = place.glob("*.obj")
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert entry.stat().st_mode & 0o077 == 0
+    monkeypatch.setattr("cardan.program.targets.llvm.compile_object", lambda text: pytest.fail("compiled again"))
+    assert evaluate() == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda d: d[:-1], lambda d: d[:40], lambda d: b"", lambda d: d[:99] + b"\0" + d[100:]]
+)
+def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
+    evaluate()
+    (entry,) = place.glob("*.obj")
+    good = entry.read_bytes()
+    entry.write_bytes(damage(good))
+    assert evaluate() == EXPECTED
+    assert entry.read_bytes() == good
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_what_others_may_write_is_refused_and_said(place, caplog):
+    evaluate()
+    (entry,) = place.glob("*.obj")
+    entry.chmod(0o666)
+    assert cache.load(entry.stem) is None
+    entry.chmod(0o600)
+    place.chmod(0o777)
+    assert cache.load(entry.stem) is None
+    assert evaluate() == EXPECTED
+    assert "chmod go-w" in caplog.text
+
+
+def test_a_full_or_missing_disk_does_not_matter(place, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("cardan.program.cache.os.replace", full)
+    assert evaluate() == EXPECTED
+    assert list(place.iterdir()) == []
+    monkeypatch.setenv("CARDAN_CACHE_DIR", "/dev/null/cache")
+    assert evaluate() == EXPECTED
+
+
+def test_the_cache_is_bounded_and_can_be_cleared(place, monkeypatch, capsys):
+    monkeypatch.setattr(cache, "LIMIT", 250)
+    for k in range(5):
+        cache.save(f"key{k}", b"x" * 68)
+        os.utime(place / f"key{k}.obj", (k, k))
+    assert cache.size() <= 250
+    assert cache.load("key4") == b"x" * 68
+    assert cache.load("key0") is None
+    from cardan.cli import main
+
+    assert main(["cache", "dir"]) == main(["cache", "size"]) == main(["cache", "clear"]) == 0
+    assert str(place) in capsys.readouterr().out
+    assert cache.size() == 0
+
+
+def test_many_processes_on_an_empty_cache(place):
+    code = (
+        "import numpy as np, cardan; arm = cardan.load(cardan.robots.urdf_path('arm7')); "
+        "print(repr(cardan.gravity_forces(arm, np.full(7, 0.3)).tolist()))"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)
+    ]
+    outputs = [process.communicate() for process in running]
+    assert {out for out, _ in outputs} == {outputs[0][0]}
+    assert all(err == b"" for _, err in outputs)
+    assert len(list(place.glob("*.obj"))) == 1
+    assert not list(place.glob(".staged-*"))
