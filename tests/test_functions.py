@@ -255,3 +255,76 @@ def test_body_kinematics_match_frames(arm, state):
         np.testing.assert_allclose(rates[:, k], cardan.frame_acceleration(arm, q, v, a, body), atol=1e-13)
     moved = central_difference(lambda s: cardan.body_velocities(arm, q + s * v + 0.5 * s * s * a, v + s * a))
     np.testing.assert_allclose(rates, moved, atol=1e-7)
+
+
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+def test_bound_functions(arm, state, target):
+    q, v, a = state
+    function = cardan.inverse_dynamics.on(target)
+    fast, expected = function.bind(arm), function(arm, q, v, a)
+    np.testing.assert_array_equal(fast(q, v, a), expected)
+    np.testing.assert_array_equal(fast(q[1], v[1], a[1]), expected[1])
+    np.testing.assert_array_equal(fast(q, v[0], a.tolist()), function(arm, q, v[0], a))
+    out = np.empty(7)
+    assert fast(q[2], v[2], a[2], out=out) is out
+    np.testing.assert_array_equal(out, expected[2])
+    aliased = a.copy()
+    fast(q, v, aliased, out=aliased)  # the result may replace an input
+    np.testing.assert_array_equal(aliased, expected)
+    single = fast(*(x.astype(np.float32) for x in state))
+    assert single.dtype == np.float32
+
+
+def test_bound_functions_with_options(arm, state):
+    fast = cardan.jacobian.bind(arm, frame="tool", expressed_in="frame")
+    np.testing.assert_array_equal(fast(state[0]), cardan.jacobian(arm, state[0], "tool", expressed_in="frame"))
+    f = np.ones((arm.nbodies, 6))
+    pushed = cardan.inverse_dynamics.bind(arm, "external_forces")
+    np.testing.assert_array_equal(pushed(*state, f), cardan.inverse_dynamics(arm, *state, f))
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "words"),
+    [
+        (np.empty(6), ShapeError, "'out' has shape (6,), expected (7,)"),
+        (np.empty(7, np.float32), DTypeError, "expected an array of float64"),
+        (np.empty(14)[::2], DTypeError, "not contiguous"),
+        ([0.0] * 7, DTypeError, "list"),
+    ],
+)
+def test_wrong_out(arm, state, out, error, words):
+    fast = cardan.inverse_dynamics.bind(arm)
+    with pytest.raises(error) as info:
+        fast(*(x[0] for x in state), out=out)
+    assert words in str(info.value)
+
+
+def test_wrong_use_of_bound_functions(arm, state):
+    fast = cardan.inverse_dynamics.bind(arm)
+    with pytest.raises(TypeError, match=r"takes 3 arrays \(q, v, a\), got 2"):
+        fast(state[0], state[1])
+    with pytest.raises(ShapeError):
+        fast(state[0], state[1], np.zeros(6))
+    frozen = np.zeros(7)
+    frozen.setflags(write=False)
+    with pytest.raises(DTypeError, match="read-only"):
+        fast(*(x[0] for x in state), out=frozen)
+    with pytest.raises(cardan.errors.ParameterError, match="frame"):
+        cardan.jacobian.bind(arm)
+
+
+def test_random_layouts_and_types_against_the_reference(arm):
+    """Shapes, strides, dtypes and byte orders at random: never misread."""
+    rng = np.random.default_rng(0)
+    fast, reference = cardan.inverse_dynamics.bind(arm), cardan.inverse_dynamics.on("numpy")
+
+    def awkward(shape):
+        big = rng.normal(size=(*(2 * s for s in shape[:-1]), 14))
+        x = big[(*(slice(0, 2 * s, 2) for s in shape[:-1]), slice(0, 14, 2))]
+        forms = [np.asfortranarray(x), x.astype(">f8"), x[..., ::-1], (10 * x).astype(int), x.copy(), x.tolist(), x]
+        return forms[rng.integers(len(forms))]
+
+    for _ in range(300):
+        batch = tuple(rng.integers(1, 5, size=rng.integers(0, 3)))
+        arrays = [awkward((*batch[rng.integers(0, len(batch) + 1) :], 7)) for _ in range(3)]
+        np.testing.assert_allclose(fast(*arrays), reference(arm, *arrays), atol=1e-9)

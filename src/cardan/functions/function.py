@@ -11,7 +11,6 @@ import functools
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, overload
 from weakref import WeakKeyDictionary
 
@@ -19,22 +18,12 @@ import numpy as np
 
 from cardan.errors import DTypeError, ParameterError
 from cardan.functions.arguments import SHAPES, Shape, checked_batch, core_shape, is_symbolic, symbolic_array
+from cardan.functions.bound import Bound, Compiled
 from cardan.functions.results import RESULT, named_results, rebuilder
 from cardan.model import Model
-from cardan.program import Array, Program, Runner, compile_program, default_target, trace
+from cardan.program import Array, Program, compile_program, default_target, trace
 
 Options = tuple[tuple[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A program for one model and one choice of options, ready to run."""
-
-    program: Program
-    run: Runner
-    target: str
-    rebuild: Callable[[dict[str, Any]], Any]
-    seconds: float
 
 
 class Function:
@@ -63,6 +52,11 @@ class Function:
         self.name: str = getattr(kernel, "__name__", "function")
         self.parameters = inspect.signature(kernel)
         self.shapes = _array_shapes(self.name, self.parameters, dict(shapes or {}))
+        rest = list(self.parameters.parameters.values())[1:]
+        self._names = {p.name for p in rest}
+        self._positional = [p.name for p in rest if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self._default_values = {p.name: p.default for p in rest if p.default is not p.empty}
+        self._cores: WeakKeyDictionary[Model, dict[str, tuple[int, ...]]] = WeakKeyDictionary()
         self._cache: WeakKeyDictionary[Model, dict[Any, Compiled]] = WeakKeyDictionary()
 
     def __call__(self, model: Model, *args: Any, **kwargs: Any) -> Any:
@@ -74,14 +68,32 @@ class Function:
             TraceError: if the function's own code cannot be traced.
         """
         arrays, options = self._arguments(model, args, kwargs)
-        cores = {name: core_shape(self.shapes[name], model) for name in arrays}
+        cores = self._core_shapes(model)
         if any(is_symbolic(value) for value in arrays.values()):
             symbols = {n: symbolic_array(self.name, n, value, cores[n]) for n, value in arrays.items()}
             return self._inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
         compiled = self._compiled(model, tuple(arrays), options)
         flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
-        return compiled.rebuild(_split(flat, compiled.program, batch.shape))
+        return compiled.results(flat, batch.shape)
+
+    def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
+        """Return the function of one model with fixed options, for loops: less to check at each call.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given, such as `"external_forces"`.
+            options: values of the options, such as `frame="tool"`.
+        """
+        names, fixed = self._defaults(model, options)
+        names = tuple(n for n in self.shapes if n in names or n in optional)
+        cores = self._core_shapes(model)
+        return Bound(self.name, self._compiled(model, names, fixed), {n: cores[n] for n in names}, self.threads)
+
+    def _core_shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
+        if model not in self._cores:
+            self._cores[model] = {name: core_shape(shape, model) for name, shape in self.shapes.items()}
+        return self._cores[model]
 
     def on(self, target: str | None = None, *, threads: int | None = None) -> Function:
         """Return the same function on another target, or with another number of threads."""
@@ -92,9 +104,9 @@ class Function:
         if not isinstance(model, Model):
             hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
             raise DTypeError(self.name, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)
-        bound = self.parameters.bind(model, *args, **kwargs)
-        bound.apply_defaults()
-        given = dict(list(bound.arguments.items())[1:])
+        given = {**self._default_values, **dict(zip(self._positional, args, strict=False)), **kwargs}
+        if len(given) != len(self._names) or len(args) + len(kwargs) > len(given) or kwargs.keys() - self._names:
+            self.parameters.bind(model, *args, **kwargs)  # raises: something is missing, unknown or given twice
         arrays = {n: value for n, value in given.items() if n in self.shapes and not self._left_out(n, value)}
         options = tuple((n, value) for n, value in given.items() if n not in self.shapes)
         for n, value in options:
@@ -174,16 +186,6 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
-
-
-def _split(flat: np.ndarray, program: Program, batch: tuple[int, ...]) -> dict[str, Any]:
-    """Return the flattened outputs, (count, total), as named arrays of shape (*batch, *core)."""
-    results, start = {}, 0
-    for output in program.outputs:
-        part = flat[:, start : start + output.size]
-        results[output.name] = part.reshape((*batch, *output.shape))[()]
-        start += output.size
-    return results
 
 
 def _array_shapes(where: str, parameters: inspect.Signature, declared: dict[str, Shape]) -> dict[str, Shape]:

@@ -38,6 +38,7 @@ def host_features() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
+@functools.cache
 def host_lanes(dtype: np.dtype) -> Lanes:
     """Return how many states of a dtype this machine computes at a time."""
     features = set(host_features()[1].split(","))
@@ -78,6 +79,11 @@ def compile_object(text: str) -> bytes:
         return machine.emit_object(module)
 
 
+def _address(array: np.ndarray, row: int) -> int:
+    start = array.__array_interface__["data"][0]
+    return start + row * array.strides[0] if row else start
+
+
 class Loaded:
     """Machine code in memory, with the entry to call; unloaded when it is no longer referred to."""
 
@@ -90,9 +96,9 @@ class Loaded:
 
     def __call__(self, arrays: Sequence[np.ndarray], out: np.ndarray, start: int, stop: int) -> int:
         """Evaluate rows start to stop; return 1 if an angle was beyond the fast range."""
-        addresses = [a.ctypes.data + start * a.strides[0] for a in arrays]
+        addresses = [_address(a, start) for a in arrays]
         table = (ctypes.c_void_p * len(addresses))(*addresses)
-        return self.entry(table, out.ctypes.data + start * out.strides[0], stop - start, libm_table())
+        return self.entry(table, _address(out, start), stop - start, libm_table())
 
 
 def program_key(program: Program, lanes: Lanes) -> str:
@@ -131,15 +137,21 @@ def compile_llvm(program: Program) -> Runner:
     loaded: dict[np.dtype, Loaded] = {}
     width, work = len(program.results), program.operations + len(program.results)
 
-    def run(arrays: Sequence[np.ndarray], batch: int, dtype: np.dtype, threads: int | None = None) -> np.ndarray:
-        out = np.empty((batch, width), dtype=dtype)
-        if not out.size:
-            return out
-        lanes = host_lanes(dtype)
-        if dtype not in loaded:
-            loaded[dtype] = Loaded(machine_code(program, lanes))
-        code = loaded[dtype]
-        far = split(batch, work, lanes.width, threads or num_threads(), lambda a, b: code(arrays, out, a, b))
-        return exact(arrays, batch, dtype) if far else out
+    def run(
+        arrays: Sequence[np.ndarray],
+        batch: int,
+        dtype: np.dtype,
+        threads: int | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        result = np.empty((batch, width), dtype=dtype) if out is None else out
+        if not result.size:
+            return result
+        code = loaded.get(dtype)
+        if code is None:
+            code = loaded[dtype] = Loaded(machine_code(program, host_lanes(dtype)))
+        step = host_lanes(dtype).width
+        far = split(batch, work, step, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
+        return exact(arrays, batch, dtype, out=result) if far else result
 
     return run

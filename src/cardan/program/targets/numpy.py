@@ -83,15 +83,21 @@ class Runner(Protocol):
     """A program on arrays."""
 
     def __call__(
-        self, arrays: Sequence[np.ndarray], batch: int, dtype: np.dtype, threads: int | None = None
+        self,
+        arrays: Sequence[np.ndarray],
+        batch: int,
+        dtype: np.dtype,
+        threads: int | None = None,
+        out: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the flattened outputs, shape (batch, total).
 
         Args:
-            arrays: the inputs, each contiguous, of shape (batch, size) and the given dtype.
+            arrays: the inputs, each contiguous and of the given dtype, `batch` rows one after the other.
             batch: number of states.
             dtype: float64 or float32.
             threads: at most so many; None for the setting of `set_num_threads`.
+            out: where to write them: contiguous, of that shape and dtype, apart from the inputs; None for a new array.
         """
         ...
 
@@ -100,12 +106,19 @@ def compile_numpy(program: Program) -> Runner:
     """Return the program as a function on arrays."""
     width = len(program.results)
 
-    def run(arrays: Sequence[np.ndarray], batch: int, dtype: np.dtype, threads: int | None = None) -> np.ndarray:
-        out = np.empty((batch, width), dtype=dtype)
+    def run(
+        arrays: Sequence[np.ndarray],
+        batch: int,
+        dtype: np.dtype,
+        threads: int | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        out = np.empty((batch, width), dtype=dtype) if out is None else out
+        rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):
                 part = slice(start, min(start + CHUNK, batch))
-                columns = [np.ascontiguousarray(c) for array in arrays for c in array[part].T]
+                columns = [np.ascontiguousarray(c) for array in rows for c in array[part].T]
                 for k, value in enumerate(evaluate(program, columns, dtype)):
                     out[part, k] = value
         return out
