@@ -1,4 +1,4 @@
-"""A chain of joints without bodies in between, seen as one: the kinematics of composite, universal and D6 joints.
+"""A chain of joints without bodies in between, seen as one: what composite, universal and D6 joints have in common.
 
     X = P_1 X_1(q_1) P_2 X_2(q_2) ...          S = [Ad(X_tail,i)^-1 S_i]_i
     bias: from the last joint to the first, with the twists of the later joints carrying the earlier ones.
@@ -8,9 +8,11 @@ Source: Featherstone (2008), section 4.4; the recursion is derived in FACTS, sec
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cardan.joints.base import Joint, Scalars
 from cardan.spatial import SE3, Motion, Scalar
 
 Links = Sequence[tuple[Any, SE3 | None]]
@@ -59,3 +61,24 @@ def chain_bias(links: Links, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion
         bias = bias + tail.inverse_act(joint.bias(part, rate)) - twist_behind.cross(twist)
         twist_behind = twist_behind + twist
     return bias
+
+
+class ChainJoint(Joint):
+    """A joint that is a chain of others; implementations say which."""
+
+    @property
+    @abstractmethod
+    def links(self) -> Links:
+        """The joints in a row, each with the pose that comes before it (None for the identity)."""
+
+    def transform(self, q: Scalars) -> SE3:
+        """Return the product of the placements and transforms."""
+        return chain_transform(self.links, q)
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        """Return the joints' twists, seen at the end of the chain."""
+        return chain_subspace(self.links, q)
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        """Return (dS/dt) v at the end of the chain."""
+        return chain_bias(self.links, q, v)

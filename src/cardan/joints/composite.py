@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cardan.errors import ParameterError
-from cardan.joints.base import Joint, Scalars
-from cardan.joints.chain import Links, chain_bias, chain_subspace, chain_transform
+from cardan.joints.base import Joint
+from cardan.joints.chain import ChainJoint, Links
 from cardan.manifolds import Product
-from cardan.spatial import SE3, Motion, snapped
+from cardan.spatial import SE3, snapped
 
 
 @dataclass(frozen=True, slots=True)
-class Composite(Joint):
+class Composite(ChainJoint):
     """A chain of joints seen as one. q and v: those of the joints, one after the other.
 
     X = P_1 X_1(q_1) P_2 X_2(q_2) ...
@@ -45,19 +45,10 @@ class Composite(Joint):
         return Product(tuple(joint.manifold for joint in self.joints))
 
     @property
-    def _links(self) -> Links:
+    def links(self) -> Links:
         identity = SE3.identity()
         pairs = zip(self.joints, self.placements or (), strict=True)
         return tuple((joint, None if identity == P else P) for joint, P in pairs)
-
-    def transform(self, q: Scalars) -> SE3:
-        return chain_transform(self._links, q)
-
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        return chain_subspace(self._links, q)
-
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        return chain_bias(self._links, q, v)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -9,17 +9,17 @@ from itertools import pairwise
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.joints.base import Axis, Joint, Scalars
-from cardan.joints.chain import Links, chain_bias, chain_subspace, chain_transform
+from cardan.joints.base import Axis
+from cardan.joints.chain import ChainJoint, Links
 from cardan.joints.prismatic import Prismatic
 from cardan.joints.revolute import Revolute
 from cardan.manifolds import Euclidean
-from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
+from cardan.spatial import SE3, Scalar, Vector3, unit_vector
 from cardan.spatial.davenport import angles_about_axes
 
 
 @dataclass(frozen=True, slots=True)
-class D6(Joint):
+class D6(ChainJoint):
     """Translations along up to three axes of the parent, then rotations about up to three axes, in order.
 
     Each rotation axis is carried along by the rotations before it. q: displacements [m], then angles [rad]; v: their
@@ -50,17 +50,8 @@ class D6(Joint):
         return Euclidean(len(reach), reach=reach)
 
     @property
-    def _links(self) -> Links:
+    def links(self) -> Links:
         return (*((Prismatic(a), None) for a in self.linear), *((Revolute(a), None) for a in self.angular))
-
-    def transform(self, q: Scalars) -> SE3:
-        return chain_transform(self._links, q)
-
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        return chain_subspace(self._links, q)
-
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        return chain_bias(self._links, q, v)
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         inverse = np.linalg.pinv(np.array(self.linear, dtype=float).reshape(-1, 3).T)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cardan.errors import ParameterError
-from cardan.joints.base import Axis, Joint, Scalars
-from cardan.joints.chain import Links, chain_bias, chain_subspace, chain_transform
+from cardan.joints.base import Axis
+from cardan.joints.chain import ChainJoint, Links
 from cardan.joints.revolute import Revolute
 from cardan.manifolds import Euclidean
-from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
+from cardan.spatial import SE3, Scalar, Vector3, unit_vector
 from cardan.spatial.davenport import angles_about_axes
 
 
 @dataclass(frozen=True, slots=True)
-class Universal(Joint):
+class Universal(ChainJoint):
     """Rotation about a first axis, then about a second one carried along. q: two angles [rad], v: their rates.
 
     Args:
@@ -34,17 +34,8 @@ class Universal(Joint):
             raise ParameterError("axes of a universal joint", got=axes, expected="two axes that are not parallel")
 
     @property
-    def _links(self) -> Links:
+    def links(self) -> Links:
         return ((Revolute(self.axis1), None), (Revolute(self.axis2), None))
-
-    def transform(self, q: Scalars) -> SE3:
-        return chain_transform(self._links, q)
-
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        return chain_subspace(self._links, q)
-
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        return chain_bias(self._links, q, v)
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return angles_about_axes((self.axis1, self.axis2), X_pc.rotation)
