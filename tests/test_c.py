@@ -1,0 +1,105 @@
+"""The C target: compiled by gcc with every warning an error, equal to the NumPy target."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.cli import main
+from cardan.program import Array, compile_numpy, trace
+from cardan.program.targets.c import c_code
+from mechanisms import random_model, random_state
+
+GCC = shutil.which("gcc")
+needs_gcc = pytest.mark.skipif(GCC is None, reason="needs gcc")
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off"]
+
+
+def built(tmp_path, program, name="f", **options):
+    code = c_code(program, name, **options)
+    (tmp_path / f"{name}.c").write_text(code.source)
+    (tmp_path / f"{name}.h").write_text(code.header)
+    library = tmp_path / f"{name}.so"
+    command = [GCC, *FLAGS, "-shared", "-fPIC", str(tmp_path / f"{name}.c"), "-o", str(library), "-lm"]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return ctypes.CDLL(str(library))
+
+
+def run(library, program, arrays, name="f"):
+    dtype, n = arrays[0].dtype, len(arrays[0])
+    outputs = [np.empty((n, a.size), dtype) for a in program.outputs]
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*arrays, *outputs)]
+    getattr(library, f"{name}_batch")(ctypes.c_size_t(n), *pointers)
+    return np.concatenate(outputs, axis=1)
+
+
+@needs_gcc
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_operation(tmp_path, dtype):
+    def everything(x):
+        a, b = x
+        names = ("sin", "cos", "tan", "asin", "acos", "sqrt", "exp", "log", "absolute", "sign", "floor")
+        values = [getattr(cardan, name)(a) for name in names]
+        values += [a + b, a - b, a * b, a / b, -a, cardan.atan2(a, b), cardan.minimum(a, b), cardan.maximum(a, b)]
+        conditions = [a < b, a <= b, (a < b) & (b < 1.0), (a < b) | (b < 1.0), ~(a < b)]
+        return [*values, *(cardan.where(c, a, -2.5) for c in conditions), b, 0.1]
+
+    program = trace("f", lambda x: {"y": np.array(everything(x), dtype=object)}, [Array("x", (2,))])
+    edges = [0.0, 0.5, -2.0, 1.0, 3.7, 1e-30, np.inf, -np.inf, np.nan]
+    x = np.array([(a, b) for a in edges for b in edges]).astype(dtype)
+    got = run(built(tmp_path, program, single=dtype is np.float32), program, [x])
+    expected = compile_numpy(program)([x], len(x), np.dtype(dtype))
+    np.testing.assert_allclose(got, expected, rtol=4 * np.finfo(dtype).eps)
+
+
+@needs_gcc
+@pytest.mark.parametrize("function", [cardan.inverse_dynamics, cardan.mass_matrix, cardan.integrate])
+def test_a_robot_with_every_joint(tmp_path, function):
+    model = random_model(0)
+    q, v, a = random_state(model, seed=0, shape=(5,))
+    program = function.program(model)
+    arrays = [{"q": q, "v": v, "a": a}[x.name] for x in program.inputs]
+    got = run(built(tmp_path, program), program, arrays)
+    expected = function.on("numpy")(model, *arrays).reshape(5, -1)
+    np.testing.assert_allclose(got, expected, atol=1e-13 * (1 + np.abs(expected).max()))
+
+
+@needs_gcc
+def test_command_line_writes_files_a_microcontroller_can_use(tmp_path, capsys):
+    source = tmp_path / "arm_dynamics.c"
+    file = cardan.robots.urdf_path("arm7")
+    assert main(["generate", file, "--function", "inverse_dynamics", "-o", str(source), "--single"]) == 0
+    text, header = source.read_text(), source.with_suffix(".h").read_text()
+    assert "joint4: q[3..3], v[3..3]" in text
+    assert "void arm_dynamics(const float q[7], const float v[7], const float a[7], float result[7]);" in header
+    for word in ("malloc", "for (", "while"):
+        assert word not in text.split("arm_dynamics_batch")[0]
+    subprocess.run([GCC, *FLAGS, "-ffreestanding", "-c", str(source), "-o", str(tmp_path / "a.o")], check=True)
+    assert "arm_dynamics.h" in capsys.readouterr().out
+
+
+def test_wrong_use(tmp_path, capsys):
+    file, source = cardan.robots.urdf_path("arm7"), str(tmp_path / "f.c")
+    for arguments, words in [
+        (["--function", "inverse_dynamic", "-o", source], "did you mean 'inverse_dynamics'"),
+        (["--function", "inverse_dynamics", "-o", source[:-1] + "cpp"], "ends in .c"),
+        (["--function", "inverse_dynamics", "-o", str(tmp_path / "7up.c")], "letters, digits and _"),
+        (["--function", "inverse_dynamics", "-o", source, "--frame", "tool"], "not about a frame"),
+        (["--function", "jacobian", "-o", source], "frame"),
+        (["--function", "jacobian", "-o", source, "--frame", "tol"], "did you mean 'tool'"),
+        (["--function", "mass_matrix", "-o", str(tmp_path / "no" / "f.c")], "writable"),
+    ]:
+        assert main(["generate", file, *arguments]) == 1
+        assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_robots_without_degrees_of_freedom_are_valid_c():
+    m = cardan.Mechanism("rock")
+    m.add_body("b", cardan.Inertia(2.0, (1.0, 0.0, 0.0)))
+    code = c_code(cardan.center_of_mass.program(m.model()), "com")
+    assert "const double q[1]" in code.header
+    assert "(void)q;" in code.source
