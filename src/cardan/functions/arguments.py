@@ -52,9 +52,17 @@ def is_symbolic(value: Any) -> bool:
         return value.dtype == object
     if isinstance(value, (list, tuple)):
         return any(is_symbolic(e) for e in value)
-    return not isinstance(value, (int, float, complex, str, bytes, np.generic, type(None))) and not hasattr(
-        value, "__array_interface__"
-    )
+    if isinstance(value, (int, float, complex, str, bytes, np.generic, type(None))):
+        return False
+    return _is_casadi(value) or _is_jax_tracer(value) or not hasattr(value, "__array__")
+
+
+def _is_casadi(value: Any) -> bool:
+    return type(value).__module__.startswith("casadi")
+
+
+def _is_jax_tracer(value: Any) -> bool:
+    return any(c.__name__ == "Tracer" and c.__module__.startswith("jax") for c in type(value).__mro__)
 
 
 def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
@@ -64,8 +72,10 @@ def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> 
         ShapeError: if the shape differs; a batch of symbols is not a thing.
         DTypeError: if an entry is no scalar.
     """
-    if type(value).__module__.startswith("casadi"):
+    if _is_casadi(value):
         value = [value[k] for k in range(value.numel())]
+    elif _is_jax_tracer(value):
+        value = list(value.ravel())
     array = np.empty(math.prod(core), dtype=object)
     flat = _flatten(value)
     if len(flat) != array.size:

@@ -1,0 +1,33 @@
+"""JAX: its arrays are numbers, its tracers are scalars like any other."""
+
+import numpy as np
+import pytest
+
+import cardan
+
+jax = pytest.importorskip("jax", reason="needs jax")
+jax.config.update("jax_enable_x64", True)
+
+
+@pytest.fixture
+def arm():
+    return cardan.load(cardan.robots.urdf_path("arm7"))
+
+
+def test_arrays_are_numbers(arm):
+    q = arm.random_configuration((3,), seed=0)
+    np.testing.assert_array_equal(cardan.gravity_forces(arm, jax.numpy.array(q)), cardan.gravity_forces(arm, q))
+
+
+def test_functions_inside_jit_and_grad(arm):
+    q = arm.random_configuration(seed=0)
+    torques = jax.jit(lambda q: jax.numpy.stack(list(cardan.gravity_forces(arm, q))))
+    np.testing.assert_allclose(torques(q), cardan.gravity_forces(arm, q), atol=1e-13)
+    slope = jax.grad(lambda q: cardan.potential_energy(arm, q))(jax.numpy.array(q))
+    np.testing.assert_allclose(slope, cardan.gravity_forces(arm, q), atol=1e-13)
+
+
+def test_algorithms_on_lists_of_tracers(arm):
+    q = arm.random_configuration(seed=1)
+    tau = jax.jit(lambda *x: jax.numpy.stack(cardan.algorithms.inverse_dynamics(arm, *map(list, x))))(q, q, q)
+    np.testing.assert_allclose(tau, cardan.inverse_dynamics(arm, q, q, q), atol=1e-13)
