@@ -15,7 +15,12 @@ def _text(lanes):
     fma = f"@llvm.fma.{lanes.suffix}"
     factor, term = lanes.constant(0.999), lanes.constant(1e-3)
     lines = [f"declare {v} {fma}({v}, {v}, {v})"]
-    lines += ["define i32 @evaluate(ptr %i, ptr %out, i64 %rows, ptr %l) #0 {", "entry:", "  br label %loop", "loop:"]
+    lines += [
+        "define i32 @evaluate(ptr %i, ptr %out, i64 %rows, ptr %l, ptr %h) #0 {",
+        "entry:",
+        "  br label %loop",
+        "loop:",
+    ]
     lines += ["  %k = phi i64 [ 0, %entry ], [ %next, %loop ]"]
     lines += [f"  %a{c} = phi {v} [ zeroinitializer, %entry ], [ %b{c}, %loop ]" for c in range(CHAINS)]
     lines += [f"  %b{c} = call {v} {fma}({v} %a{c}, {v} {factor}, {v} {term})" for c in range(CHAINS)]
@@ -39,5 +44,5 @@ def peak_operations(dtype=np.float64):
 
 def _seconds(code, out):
     started = time.perf_counter()
-    code.entry(None, ctypes.c_void_p(out.ctypes.data), ROUNDS, None)
+    code.entry(None, ctypes.c_void_p(out.ctypes.data), ROUNDS, None, None)
     return time.perf_counter() - started

@@ -18,6 +18,7 @@ EXAMPLES = [
     errors.ReachError("Revolute()", 0.5, 1e-7),
     errors.TraceError("no scalar"),
     errors.ProgramError("%3 uses %4"),
+    errors.TargetError("no fused multiply-add"),
     errors.MissingExtraError("drawing", "plot"),
     errors.DescriptionError(
         [errors.Fault("arm.urdf", 3, "no name"), errors.Fault("arm.urdf", 9, "no link", "warning")]
@@ -44,6 +45,6 @@ def test_messages():
     assert texts[0] == "axis: got (0, 0, 0), expected three numbers, not all zero. Use z."
     assert texts[1] == "rnea: argument 'q' has shape (3,), expected (..., 7)."
     assert texts[3] == "there is no frame named 'tol'; did you mean 'tool'?"
-    assert 'pip install "cardan[plot]"' in texts[9]
-    assert texts[10] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
+    assert 'pip install "cardan[plot]"' in texts[10]
+    assert texts[11] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
     assert "the names are 'tool', 'base'" in str(errors.UnknownNameError("frame", "qqq", ["tool", "base"]))

@@ -302,3 +302,36 @@ def test_many_processes_on_an_empty_cache(place):
     assert all(err == b"" for _, err in outputs)
     assert len(list(place.glob("*.obj"))) == 1
     assert not list(place.glob(".staged-*"))
+
+
+def test_a_large_workspace_lives_on_the_heap():
+    """Ten thousand results would overflow a thread's stack; every caller has a workspace of its own."""
+    n = 10_000
+    program = traced(lambda x: [x[0] * float(k % 7) + x[1] for k in range(n)], 2)
+    x = np.random.default_rng(0).normal(size=(50, 2))
+    run, results = compile_program(program, "llvm"), []
+    callers = [threading.Thread(target=lambda: results.append(run([x], 50, np.dtype(float)))) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    expected = x[:, :1] * (np.arange(n) % 7) + x[:, 1:]
+    assert len(results) == 4
+    for result in results:
+        np.testing.assert_allclose(result, expected, rtol=1e-15, atol=1e-15)
+
+
+def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch):
+    from cardan.program import default_target, targets
+    from cardan.program.targets import llvm
+
+    monkeypatch.delenv("CARDAN_TARGET", raising=False)
+    monkeypatch.setattr(llvm, "host_features", lambda: ("old", "+sse2,+avx"))
+    monkeypatch.setattr(llvm.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
+    targets._native.cache_clear()
+    try:
+        assert default_target() == "numpy"
+        with pytest.raises(cardan.errors.TargetError, match="fused multiply-add"):
+            compile_program(traced(lambda x: [x[0]], 1), "llvm")
+    finally:
+        targets._native.cache_clear()

@@ -107,6 +107,10 @@ class ProgramError(CardanError, AssertionError):
     """A program violates the rules of its representation: a defect in cardan or in a pass, never in user input."""
 
 
+class TargetError(CardanError, RuntimeError):
+    """A target cannot run on this machine."""
+
+
 class MissingExtraError(CardanError, ImportError):
     """An optional capability was asked for and its packages are not installed."""
 

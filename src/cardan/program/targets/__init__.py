@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 
@@ -21,8 +22,15 @@ TARGETS: dict[str, Callable[[Program], Runner]] = {"llvm": _llvm, "numpy": compi
 
 
 def default_target() -> str:
-    """Return CARDAN_TARGET, or `"llvm"`: native code for this machine."""
-    return os.environ.get("CARDAN_TARGET") or "llvm"
+    """Return CARDAN_TARGET, or `"llvm"`; `"numpy"` on processors native code cannot serve (without multiply-add)."""
+    return os.environ.get("CARDAN_TARGET") or _native()
+
+
+@functools.cache
+def _native() -> str:
+    from cardan.program.targets.llvm import is_supported
+
+    return "llvm" if is_supported() else "numpy"
 
 
 def compile_program(program: Program, target: str) -> Runner:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import struct
 import threading
 import time
 from array import array
@@ -19,15 +20,17 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from cardan._version import __version__
+from cardan.errors import TargetError
 from cardan.program import cache
 from cardan.program.ops import Op
 from cardan.program.program import Program
-from cardan.program.targets.llvm_text import LIBM, Lanes, llvm_text
+from cardan.program.targets.llvm_text import LIBM, Lanes, heap_bytes, llvm_text, plan_program
 from cardan.program.targets.numpy import Runner, compile_numpy
 from cardan.program.threads import num_threads, split
 
 _LOCK = threading.Lock()
-_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+_POINTER = ctypes.c_void_p
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, _POINTER, ctypes.c_int64, _POINTER, _POINTER)
 
 
 @functools.cache
@@ -36,6 +39,12 @@ def host_features() -> tuple[str, str]:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def is_supported() -> bool:
+    """Return whether this processor has what the generated code relies on: fused multiply-add."""
+    machine = llvm.get_default_triple().split("-")[0]
+    return machine not in ("x86_64", "i386", "i686") or "+fma" in host_features()[1].split(",")
 
 
 @functools.cache
@@ -87,7 +96,8 @@ def _address(array: np.ndarray, row: int) -> int:
 class Loaded:
     """Machine code in memory, with the entry to call; unloaded when it is no longer referred to."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, heap: int = 0) -> None:
+        self.heap = heap
         with _LOCK:
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
             self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -98,7 +108,11 @@ class Loaded:
         """Evaluate rows start to stop; return 1 if an angle was beyond the fast range."""
         addresses = [_address(a, start) for a in arrays]
         table = (ctypes.c_void_p * len(addresses))(*addresses)
-        return self.entry(table, _address(out, start), stop - start, libm_table())
+        if not self.heap:
+            return self.entry(table, _address(out, start), stop - start, libm_table(), None)
+        space = np.empty(self.heap + 64, dtype=np.uint8)  # one for each caller: threads share nothing
+        aligned = _address(space, 0) + 63 & ~63
+        return self.entry(table, _address(out, start), stop - start, libm_table(), aligned)
 
 
 def program_key(program: Program, lanes: Lanes) -> str:
@@ -114,18 +128,22 @@ def program_key(program: Program, lanes: Lanes) -> str:
     return digest.hexdigest()
 
 
-def machine_code(program: Program, lanes: Lanes) -> bytes:
-    """Return a program's machine code from the disk cache, or compile and keep it."""
+def load_program(program: Program, lanes: Lanes) -> Loaded:
+    """Return a program's machine code from the disk cache, or compile and keep it.
+
+    An entry is the workspace it needs from the heap (eight bytes), then the machine code.
+    """
     key = program_key(program, lanes)
-    code = cache.load(key)
-    if code is None:
+    entry = cache.load(key)
+    if entry is None:
         started = time.perf_counter()
-        code = compile_object(llvm_text(program, lanes))
+        plan = plan_program(program)
+        entry = struct.pack("<Q", heap_bytes(plan, lanes)) + compile_object(llvm_text(program, lanes, plan))
         seconds = time.perf_counter() - started
         if seconds > 1.0:
             cache.LOG.info("compiled %s (%d operations) in %.1f s", program.name, program.operations, seconds)
-        cache.save(key, code)
-    return code
+        cache.save(key, entry)
+    return Loaded(entry[8:], struct.unpack("<Q", entry[:8])[0])
 
 
 def compile_llvm(program: Program) -> Runner:
@@ -133,6 +151,11 @@ def compile_llvm(program: Program) -> Runner:
 
     States with an angle beyond 1e12 rad send their whole batch to the reference target, which is exact there.
     """
+    if not is_supported():
+        name = host_features()[0]
+        raise TargetError(
+            f"the llvm target needs a processor with fused multiply-add, {name} has none; use on('numpy')."
+        )
     exact = compile_numpy(program)
     loaded: dict[np.dtype, Loaded] = {}
     width, work = len(program.results), program.operations + len(program.results)
@@ -149,7 +172,7 @@ def compile_llvm(program: Program) -> Runner:
             return result
         code = loaded.get(dtype)
         if code is None:
-            code = loaded[dtype] = Loaded(machine_code(program, host_lanes(dtype)))
+            code = loaded[dtype] = load_program(program, host_lanes(dtype))
         step = host_lanes(dtype).width
         far = split(batch, work, step, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
         return exact(arrays, batch, dtype, out=result) if far else result

@@ -1,9 +1,9 @@
 """A program as LLVM IR: vectors of W states at a time, in functions of a few hundred operations.
 
-The module has one entry, `evaluate(inputs, out, rows, libm)`. For every tile of W states it reads the rows of the
+The module has one entry, `evaluate(inputs, out, rows, libm, heap)`. For every tile of W states it reads the rows of the
 inputs and turns them, in registers, into one vector for each entry; runs the program's blocks, which hand values on
-through a workspace on the stack; and writes the results back as rows. The last tile repeats the last state in its idle
-lanes.
+through a workspace (on the stack, or on the heap where it is large); and writes the results back as rows. The last tile
+repeats the last state in its idle lanes.
 
 Splitting keeps code generation linear in the length of the program and live ranges short (PERFORMANCE, fact 1).
 """
@@ -20,6 +20,7 @@ from cardan.program.targets.llvm_math import SINCOS, sincos_definition
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
+STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 UNROLLED = 4  # groups of W columns that are transposed without a loop
 FAST_RANGE = 1e12  # largest angle the inline sine and cosine reduce exactly enough
 LIBM = ("tan", "asin", "acos", "atan2", "exp", "log")  # called lane by lane, through a table of addresses
@@ -98,6 +99,12 @@ def plan_program(program: Program) -> Plan:
                     last_reader[a] = b
     plan.slots = _assign_slots(plan, blocks, last_reader)
     return plan
+
+
+def heap_bytes(plan: Plan, lanes: Lanes) -> int:
+    """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
+    size = plan.slots * lanes.bytes
+    return size if size > STACK else 0
 
 
 def _blocks(program: Program, copies: dict[int, list[int]]) -> list[list[int]]:
@@ -287,9 +294,9 @@ class _Block:
         return result
 
 
-def llvm_text(program: Program, lanes: Lanes) -> str:
+def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
-    plan = plan_program(program)
+    plan = plan or plan_program(program)
     blocks = [_Block(program, plan, lanes, b).text() for b in range(len(plan.blocks))]
     uses_angles = any(i.op in (Op.SIN, Op.COS) for i in program.instructions)
     constants = [_constant_function(k, stores, lanes) for k, stores in enumerate(_constants(program, plan))]
@@ -455,10 +462,14 @@ class _Entry:
 def _entry(program: Program, plan: Plan, lanes: Lanes) -> str:
     e, v = _Entry(program, plan, lanes), lanes.vector
     e.lines += [
-        "define i32 @evaluate(ptr noalias %inputs, ptr noalias %out, i64 %rows, ptr noalias %libm) #0 {",
+        "define i32 @evaluate(",
+        "  ptr noalias %inputs, ptr noalias %out, i64 %rows, ptr noalias %libm, ptr noalias align 64 %heap) #0 {",
         "entry:",
-        f"  %ws = alloca [{plan.slots * lanes.bytes} x i8], align 64",
     ]
+    if heap_bytes(plan, lanes):
+        e.lines.append("  %ws = getelementptr i8, ptr %heap, i64 0")
+    else:
+        e.lines.append(f"  %ws = alloca [{plan.slots * lanes.bytes} x i8], align 64")
     flag = e.slot(plan.flag)
     e.lines.append(f"  store {v} zeroinitializer, ptr {flag}, align {lanes.bytes}")
     size = len(program.results) * lanes.bytes
