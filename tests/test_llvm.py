@@ -11,7 +11,8 @@ import pytest
 import cardan
 from cardan.program import Array, cache, compile_program, trace
 from cardan.program.targets.llvm import compile_object
-from cardan.program.targets.llvm_text import FAST_RANGE, Lanes, llvm_text, plan_program
+from cardan.program.targets.llvm_plan import Lanes, plan_program
+from cardan.program.targets.llvm_text import FAST_RANGE, llvm_text
 from mechanisms import random_model, random_state
 
 BOUND = {np.float64: 64, np.float32: 256}  # units in the last place of the largest entry of a result

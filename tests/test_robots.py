@@ -8,16 +8,49 @@ import pytest
 import cardan
 from cardan import robots
 from cardan.errors import MechanismError, ParameterError, UnknownNameError
+from cardan.joints import Prismatic, Revolute
+from cardan.mechanism import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from cardan.spatial.rotations import matrix_from_zyx
 
 
 @pytest.mark.parametrize("name", robots.ROBOTS)
 def test_builders_make_sound_robots(name):
     mechanism = robots.ROBOTS[name]()
     for body in mechanism.bodies:
-        assert body.inertia is None or body.inertia.faults() == []
+        massless_base = body.name == "base" and body.inertia is None
+        assert massless_base or (body.inertia.mass > 0.0 and body.inertia.faults() == [])
     fixed, floating = mechanism.model(), mechanism.model(base="floating")
     assert floating.nv == fixed.nv + 6
-    assert fixed.mass > 0.0
+    assert np.linalg.eigvalsh(cardan.mass_matrix(fixed, fixed.random_configuration((5,), seed=0))).min() > 0.0
+
+
+@pytest.mark.parametrize("name", robots.ROBOTS)
+def test_what_is_drawn_is_what_has_the_inertia(name):
+    """Each body is a homogeneous solid: from its mass and its only shape follows its inertia."""
+    mechanism = robots.ROBOTS[name]()
+    shapes = {shape.body: shape for shape in mechanism.shapes}
+    assert len(shapes) == len(mechanism.shapes) == sum(body.inertia is not None for body in mechanism.bodies)
+    for body in mechanism.bodies:
+        if body.inertia is None:
+            continue
+        pose = shapes[body.name].pose
+        upright = np.diag(moments(shapes[body.name].geometry)) * body.inertia.mass
+        R = np.array(pose.rotation.rows())
+        actual = np.array(body.inertia.inertia_at_com.matrix().rows())
+        np.testing.assert_allclose(actual, R @ upright @ R.T, atol=1e-13 * (1 + np.abs(actual).max()))
+        np.testing.assert_allclose(body.inertia.com, pose.translation, atol=1e-15)
+
+
+def moments(solid):
+    """Principal moments per mass of a box, a sphere or a cylinder along z."""
+    match solid:
+        case Box(size=(x, y, z)):
+            return (y * y + z * z) / 12, (x * x + z * z) / 12, (x * x + y * y) / 12
+        case Sphere(radius=r):
+            return (0.4 * r * r,) * 3
+        case Cylinder(radius=r, length=h):
+            return r * r / 4 + h * h / 12, r * r / 4 + h * h / 12, r * r / 2
+    raise AssertionError(solid)
 
 
 @pytest.mark.parametrize("name", robots.ROBOTS)
@@ -46,12 +79,65 @@ def test_parameters_have_their_effect():
     assert height[1] == pytest.approx(2.0 * height[0])
     heavy = robots.arm7(payload=3.8).model()
     assert heavy.mass - arm.mass == pytest.approx(3.0)
+    assert arm.nv == 7
+    assert np.isfinite([*arm.lower, *arm.upper, *arm.velocity_upper, *arm.effort_upper]).all()
+    assert min(arm.passive("damping")) > 0.0
+    assert robots.cart_pole(track=1.5).model().upper[0] == 1.5
+    dog, heavy_dog = robots.quadruped().model(), robots.quadruped(trunk_mass=10.0, leg_length=0.6).model()
+    assert heavy_dog.mass - dog.mass == pytest.approx(2.0)
+    assert cardan.frame_transform(heavy_dog, np.zeros(12), "rear_left_foot")[2, 3] == pytest.approx(-0.6)
+    assert robots.humanoid(height=3.2).model().mass == pytest.approx(8.0 * robots.humanoid().model().mass)
+    assert robots.chain(np.int64(3)).model().nv == 3
+
+
+def test_chain_axes_alternate():
+    axes = [tuple(c.joint.axis) for c in robots.chain(4).joints]
+    assert axes == [(0, 1, 0), (1, 0, 0)] * 2
 
 
 @pytest.mark.parametrize("build", [robots.quadruped, robots.humanoid])
 def test_left_and_right_are_mirror_images(build):
-    com = cardan.center_of_mass(build().model(), np.zeros(build().model().nq))
-    assert abs(com[1]) < 1e-12
+    """Mirrored configurations (turns about x and z change sign) have mirrored centres of mass and equal energies."""
+    model = build().model()
+    assert abs(cardan.center_of_mass(model, model.neutral())[1]) < 1e-14
+    index = [model.q_slice(name).start for name in mirrored(model)]
+    turns = {c.name: c.joint.axis for c in build().joints if c.joint.nv}
+    sign = np.array([1.0 if turns[name][1] else -1.0 for name in moving(model)])
+    q, v = np.random.default_rng(0).normal(size=(2, 20, model.nq))
+    q_mirror, v_mirror = (sign * x[:, index] for x in (q, v))
+    com, com_mirror = cardan.center_of_mass(model, q), cardan.center_of_mass(model, q_mirror)
+    np.testing.assert_allclose(com_mirror, com * [1, -1, 1], atol=1e-13)
+    energy = cardan.kinetic_energy(model, q, v)
+    np.testing.assert_allclose(cardan.kinetic_energy(model, q_mirror, v_mirror), energy, rtol=1e-12)
+
+
+def moving(model):
+    """Names of the joints that move, in the order of q."""
+    return [name for name in model.joint_names if model.q_slice(name).start < model.q_slice(name).stop]
+
+
+def mirrored(model):
+    """The same with left and right exchanged."""
+    swap = {"left": "right", "right": "left"}
+    return ["_".join(swap.get(word, word) for word in name.split("_")) for name in moving(model)]
+
+
+def test_double_pendulum_by_hand():
+    """Two homogeneous rods: potential energy and, as the Hessian of the kinetic energy, the mass matrix.
+
+    x1 = -r1 (sin q1, cos q1) and x2 = -l1 (sin q1, cos q1) - r2 (sin q12, cos q12), with q12 = q1 + q2.
+    """
+    m1, l1, m2, l2, radius, g = 1.3, 0.6, 0.7, 0.45, 0.03, 9.81
+    robot = robots.double_pendulum(m1, l1, m2, l2, radius).model()
+    r1, r2 = l1 / 2, l2 / 2
+    I1, I2 = (m * (3 * radius**2 + length**2) / 12 for m, length in ((m1, l1), (m2, l2)))
+    for q1, q2 in np.random.default_rng(0).uniform(-np.pi, np.pi, size=(10, 2)):
+        potential = -m1 * g * r1 * np.cos(q1) - m2 * g * (l1 * np.cos(q1) + r2 * np.cos(q1 + q2))
+        assert cardan.potential_energy(robot, [q1, q2]) == pytest.approx(potential, rel=1e-13, abs=1e-13)
+        M22 = I2 + m2 * r2**2
+        M12 = M22 + m2 * l1 * r2 * np.cos(q2)
+        M11 = I1 + m1 * r1**2 + I2 + m2 * (l1**2 + r2**2 + 2 * l1 * r2 * np.cos(q2))
+        np.testing.assert_allclose(cardan.mass_matrix(robot, [q1, q2]), [[M11, M12], [M12, M22]], rtol=1e-12)
 
 
 def test_cart_pole_by_hand():
@@ -64,6 +150,8 @@ def test_cart_pole_by_hand():
     np.testing.assert_allclose(cardan.mass_matrix(robot, [0.7, theta]), expected, rtol=1e-13)
     gravity = [0.0, -mp * 9.81 * length / 2 * np.sin(theta)]
     np.testing.assert_allclose(cardan.gravity_forces(robot, [0.7, theta]), gravity, atol=1e-13)
+    potential = mp * 9.81 * length / 2 * np.cos(theta)
+    assert cardan.potential_energy(robot, [0.7, theta]) == pytest.approx(potential, rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -71,11 +159,16 @@ def test_cart_pole_by_hand():
     [
         lambda: robots.chain(0),
         lambda: robots.chain(2.0),
+        lambda: robots.chain(True),
+        lambda: robots.chain(3, radius=0.0),
         lambda: robots.chain(3, mass=-1.0),
         lambda: robots.double_pendulum(length1=0.0),
         lambda: robots.cart_pole(pole_mass=float("nan")),
+        lambda: robots.cart_pole(track=float("inf")),
         lambda: robots.arm7(scale=-1.0),
+        lambda: robots.arm7(payload=-0.1),
         lambda: robots.quadruped(leg_length=0.0),
+        lambda: robots.quadruped(trunk_mass=-1.0),
         lambda: robots.humanoid(height="tall"),
     ],
 )
@@ -84,11 +177,66 @@ def test_wrong_parameters_are_refused(build):
         build()
 
 
-def test_names_and_limits_of_the_writer():
+def test_unknown_robots_are_refused_with_suggestions():
     with pytest.raises(UnknownNameError, match="did you mean 'arm7'"):
         robots.urdf_path("arm")
+
+
+def one_joint(joint, frame=False, **options):
+    m = cardan.Mechanism("m")
+    m.add_body("a")
+    m.add_body("b", cardan.Inertia(1e-9, [0, 0, 1e-3], np.diag([2e-16, 2e-16, 1e-17])))
+    m.add_joint("j", joint, options.pop("parent", "a"), "b", **options)
+    if frame:
+        m.add_frame("f", "b")
+    return m
+
+
+@pytest.mark.parametrize(
+    ("joint", "options", "message"),
+    [
+        (cardan.joints.Spherical(), {}, "'j'.*only Revolute, Prismatic and Fixed"),
+        (Revolute(), {"child_pose": cardan.SE3(translation=(1.0, 0.0, 0.0))}, "'j'.*child pose"),
+        (Revolute(), {"armature": [0.1]}, "'j'.*armature"),
+        (Revolute(), {"limits": cardan.Limits(lower=[-1.0])}, "'j'.*both sides"),
+        (Revolute(), {"limits": cardan.Limits(effort=[2.0], effort_lower=[-1.0])}, "'j'.*both ways"),
+        (Prismatic(), {}, "'j'.*prismatic joints only with limits"),
+        (Revolute(), {"frame": True}, "'f'.*Fixed joint"),
+        (Revolute(), {"parent": "world"}, r"one root.*\['a', 'world'\]"),
+    ],
+)
+def test_what_urdf_cannot_say_is_refused(joint, options, message):
+    with pytest.raises(MechanismError, match=message):
+        robots.urdf_text(one_joint(joint, **options))
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        cardan.Limits(),
+        cardan.Limits(lower=[-1.0], upper=[2.0]),
+        cardan.Limits(lower=[-1.0], upper=[2.0], effort=[3.0]),
+        cardan.Limits(velocity=[2.0]),
+        cardan.Limits(velocity=[2.0], effort=[3.0]),
+        cardan.Limits(lower=[-1.0], upper=[2.0], velocity=[2.0], effort=[3.0]),
+    ],
+)
+def test_what_is_written_is_read_back(limits):
+    pose = cardan.SE3(matrix_from_zyx((0.3, -1.1, 2.0)), (0.1, -0.2, 0.3))
+    m = one_joint(Revolute((0.6, 0.0, -0.8)), parent_pose=pose, limits=limits, damping=[0.1], friction=[0.2])
+    m.add_shape(Shape("b", "visual", Capsule(0.1, 0.4), pose))
+    m.add_shape(Shape("b", "collision", Mesh("part.obj", scale=(1.0, 2.0, 1.0))))
+    read = cardan.load_mechanism(robots.urdf_text(m))
+    (written, back), (mass, mass_back) = (r.joints[0] for r in (m, read)), (r.bodies[1].inertia for r in (m, read))
+    assert (back.limits, back.damping, back.friction) == (written.limits, written.damping, written.friction)
+    np.testing.assert_allclose(back.parent_pose.matrix(), pose.matrix(), atol=1e-15)
+    np.testing.assert_allclose(mass_back.parameters(), mass.parameters(), rtol=1e-13)
+    assert read.shapes[0].geometry == Capsule(0.1, 0.4)
+    assert read.shapes[1].geometry.scale == (1.0, 2.0, 1.0)
+
+
+def test_a_joint_to_the_world_is_read_back():
     m = cardan.Mechanism("m")
     m.add_body("b")
-    m.add_joint("j", cardan.joints.Spherical(), "world", "b")
-    with pytest.raises(MechanismError, match="'j'"):
-        robots.urdf_text(m)
+    m.add_joint("j", Revolute(), "world", "b")
+    assert cardan.load_mechanism(robots.urdf_text(m)).joints == m.joints

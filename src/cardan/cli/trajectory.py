@@ -15,8 +15,6 @@ from cardan.errors import CardanError
 from cardan.functions import normalize
 from cardan.model import Model
 
-MAX_COLUMNS = 100_000
-
 
 class TrajectoryError(CardanError, ValueError):
     """A trajectory file cannot be read; `row` counts from 1, 0 where the fault is not in a row."""

@@ -9,7 +9,7 @@ import numpy as np
 from cardan.manifolds.base import Manifold, Rows, Scalars, block_diagonal, uniform
 from cardan.manifolds.euclidean import Euclidean
 from cardan.manifolds.unit_complex import UnitComplex
-from cardan.scalar import atan2, cos, floor, sin
+from cardan.scalar import cos, floor, sin
 from cardan.spatial import Scalar, stumpff
 
 TURN = 2.0 * np.pi
@@ -89,11 +89,6 @@ class SE2(Manifold):
 
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         return (q[0], q[1], *self.heading.limit_coordinates(q[2:]))
-
-    def from_position_and_cos_sin(self, x: Scalar, y: Scalar, c: Scalar, s: Scalar) -> tuple[Scalar, ...]:
-        """Return the coordinates of a pose of the plane."""
-        heading = self.heading.pack(c, s) if isinstance(self.heading, UnitComplex) else (atan2(s, c),)
-        return (x, y, *heading)
 
     def random(
         self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 from cardan.errors import ParameterError
 from cardan.joints import Revolute
 from cardan.mechanism import Mechanism
@@ -20,7 +22,7 @@ def chain(n: int = 6, mass: float = 0.5, length: float = 0.3, radius: float = 0.
     Raises:
         ParameterError: unless n is a positive integer and the others are positive.
     """
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise ParameterError("number of links of a chain", got=n, expected="an integer >= 1")
     for name, value in {"mass": mass, "length": length, "radius": radius}.items():
         positive(f"{name} of a chain's links", value)

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from cardan.errors import ParameterError
-from cardan.mechanism import Box, Capsule, Mechanism, Shape, Sphere
+from cardan.mechanism import Box, Cylinder, Mechanism, Shape, Sphere
 from cardan.spatial import SE3, Inertia, Matrix3
 from cardan.spatial.rotations import matrix_from_zyx
 
@@ -40,12 +40,12 @@ def add_sphere(m: Mechanism, name: str, mass: float, radius: float, centre: Any 
 def add_rod(
     m: Mechanism, name: str, mass: float, length: float, radius: float, along: str = "z", centre: Any = (0.0, 0.0, 0.0)
 ) -> None:
-    """Add a body that is a homogeneous cylinder along an axis of its frame; drawn with round ends."""
+    """Add a body that is a homogeneous cylinder along an axis of its frame."""
     across, about = mass * (3.0 * radius * radius + length * length) / 12.0, 0.5 * mass * radius * radius
     moments = {axis: about if axis == along else across for axis in "xyz"}
     m.add_body(name, Inertia(mass, centre, Matrix3.diagonal(moments["x"], moments["y"], moments["z"])))
     pose = SE3(matrix_from_zyx(_ONTO[along]), centre)
-    m.add_shape(Shape(name, "visual", Capsule(radius, max(length - 2.0 * radius, 0.0)), pose))
+    m.add_shape(Shape(name, "visual", Cylinder(radius, length), pose))
 
 
 def at(x: float, y: float, z: float) -> SE3:

@@ -17,7 +17,7 @@ from cardan.spatial import rotations
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.stumpff import stumpff
-from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3
+from cardan.spatial.vector import Matrix3, Scalar, Vector3
 
 Rows = list[list[Scalar]]
 
@@ -209,8 +209,3 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
         return nearest + 0.0 if abs(e - nearest) <= tolerance else e
 
     return SE3(Matrix3(snap(e) for e in X.rotation), Vector3(*(e + 0.0 for e in X.translation)))
-
-
-def symmetric_part(m: Matrix3) -> Symmetric3:
-    """Return (m + m^T) / 2."""
-    return Symmetric3.of((m + m.T) * 0.5)

@@ -24,7 +24,8 @@ from cardan.errors import TargetError
 from cardan.program import cache
 from cardan.program.ops import Op
 from cardan.program.program import Program
-from cardan.program.targets.llvm_text import LIBM, Lanes, heap_bytes, llvm_text, plan_program
+from cardan.program.targets.llvm_plan import Lanes, heap_bytes, plan_program
+from cardan.program.targets.llvm_text import LIBM, llvm_text
 from cardan.program.targets.numpy import Runner, compile_numpy
 from cardan.program.threads import num_threads, split
 

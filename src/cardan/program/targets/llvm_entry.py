@@ -1,0 +1,192 @@
+"""The entry of the LLVM module: tiles of W states, their rows turned into vectors and back, in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cardan.program.ops import Op
+from cardan.program.program import Program
+from cardan.program.targets.llvm_plan import STORES, Lanes, Plan, heap_bytes
+
+UNROLLED = 4  # groups of W columns that are transposed without a loop
+
+
+def constant_results(program: Program, plan: Plan) -> list[list[tuple[float, int]]]:
+    """Return the results that are a number other than 0, with their slots, in groups of at most `STORES`."""
+    numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST and i.value != 0.0}
+    stores = [(number, slot) for k, number in numbers.items() for slot in plan.copies.get(k, ())]
+    return [stores[s : s + STORES] for s in range(0, len(stores), STORES)]
+
+
+def constant_function(number: int, stores: list[tuple[float, int]], lanes: Lanes) -> str:
+    """Return a function that puts constant results in their slots, where they stay for all tiles."""
+    lines = [f"define internal void @constants{number}(ptr noalias align 64 %ws) #0 {{"]
+    for k, (value, slot) in enumerate(stores):
+        lines.append(f"  %p{k} = getelementptr inbounds i8, ptr %ws, i64 {slot * lanes.bytes}")
+        lines.append(f"  store {lanes.vector} {lanes.constant(value)}, ptr %p{k}, align {lanes.bytes}")
+    return "\n".join([*lines, "  ret void", "}"])
+
+
+class _Entry:
+    """Writes the entry function."""
+
+    def __init__(self, program: Program, plan: Plan, lanes: Lanes) -> None:
+        self.program, self.plan, self.lanes = program, plan, lanes
+        self.lines: list[str] = []
+        self.count = 0
+        self.label = "tile"
+
+    def emit(self, expression: str) -> str:
+        self.count += 1
+        self.lines.append(f"  %e{self.count} = {expression}")
+        return f"%e{self.count}"
+
+    def slot(self, slot: int) -> str:
+        return self.emit(f"getelementptr inbounds i8, ptr %ws, i64 {slot * self.lanes.bytes}")
+
+    def row_pointers(self, base: str, columns: int, rows: Sequence[str]) -> list[str]:
+        pointers = []
+        for row in rows:
+            offset = self.emit(f"mul nuw nsw i64 {row}, {columns}")
+            pointers.append(self.emit(f"getelementptr inbounds {self.lanes.scalar}, ptr {base}, i64 {offset}"))
+        return pointers
+
+    def transposed(self, vectors: list[str]) -> list[str]:
+        """Return the transpose of W vectors of W entries: log2 W stages, each exchanging halves at one distance."""
+        n, v = self.lanes.width, self.lanes.vector
+        distance = n // 2
+        while distance:
+            for r in range(n):
+                if r & distance:
+                    continue
+                a, b = vectors[r], vectors[r + distance]
+                low = [c if not c & distance else n + c - distance for c in range(n)]
+                high = [c + distance if not c & distance else n + c for c in range(n)]
+                for index, lanes in ((r, low), (r + distance, high)):
+                    mask = "<" + ", ".join(f"i32 {e}" for e in lanes) + ">"
+                    vectors[index] = self.emit(f"shufflevector {v} {a}, {v} {b}, <{n} x i32> {mask}")
+            distance //= 2
+        return vectors
+
+    def groups(self, columns: int, body: Callable[[str, int], None]) -> None:
+        """Write `body(first column, number of columns)` for each group of W columns, as a loop if there are many."""
+        n = self.lanes.width
+        whole = columns // n
+        if whole > UNROLLED:
+            self.loop(whole * n, n, lambda first: body(first, n))
+        for first in range(whole * n if whole > UNROLLED else 0, columns, n):
+            body(str(first), min(n, columns - first))
+
+    def loop(self, stop: int, step: int, body: Callable[[str], None]) -> None:
+        """Write a loop from 0 to `stop`; the counter's name is given to `body`."""
+        self.count += 1
+        label, before = f"loop{self.count}", self.label
+        counter, following = f"%c{self.count}", f"%n{self.count}"
+        self.lines += [f"  br label %{label}", f"{label}:"]
+        self.lines.append(f"  {counter} = phi i64 [ 0, %{before} ], [ {following}, %{label} ]")
+        self.label = label
+        body(counter)
+        self.lines.append(f"  {following} = add nuw nsw i64 {counter}, {step}")
+        again = self.emit(f"icmp slt i64 {following}, {stop}")
+        self.lines += [f"  br i1 {again}, label %{label}, label %{label}end", f"{label}end:"]
+        self.label = f"{label}end"
+
+    def mask(self, count: int) -> str:
+        """Return the mask of the first `count` lanes."""
+        flags = ", ".join(f"i1 {str(k < count).lower()}" for k in range(self.lanes.width))
+        return f"{self.lanes.mask} <{flags}>"
+
+    def at_column(self, pointer: str, first: str) -> str:
+        return self.emit(f"getelementptr inbounds {self.lanes.scalar}, ptr {pointer}, i64 {first}")
+
+    def column_slot(self, slot: int, first: str, k: int) -> str:
+        """Return the workspace pointer of column `first` + k of an array that starts at a slot."""
+        start = self.slot(slot + k)
+        return self.emit(f"getelementptr inbounds {self.lanes.vector}, ptr {start}, i64 {first}")
+
+    def read(self, base: str, columns: int, rows: Sequence[str], slot: int) -> None:
+        """Turn W rows of an array into one workspace vector for each column."""
+        v, align = self.lanes.vector, self.lanes.bytes // self.lanes.width
+        pointers = self.row_pointers(base, columns, rows)
+
+        def group(first: str, count: int) -> None:
+            vectors = []
+            for pointer in pointers:
+                at = self.at_column(pointer, first)
+                if count == self.lanes.width:
+                    vectors.append(self.emit(f"load {v}, ptr {at}, align {align}"))
+                else:
+                    arguments = f"ptr {at}, i32 {align}, {self.mask(count)}, {v} zeroinitializer"
+                    vectors.append(self.emit(f"call {v} @llvm.masked.load.{self.lanes.suffix}.p0({arguments})"))
+            for k, vector in enumerate(self.transposed(vectors)[:count]):
+                pointer = self.column_slot(slot, first, k)
+                self.lines.append(f"  store {v} {vector}, ptr {pointer}, align {self.lanes.bytes}")
+
+        self.groups(columns, group)
+
+    def write(self, base: str, columns: int, rows: Sequence[str], slot: int) -> None:
+        """Turn one workspace vector for each column into W rows of an array."""
+        v, align = self.lanes.vector, self.lanes.bytes // self.lanes.width
+        pointers = self.row_pointers(base, columns, rows)
+
+        def group(first: str, count: int) -> None:
+            vectors = []
+            for k in range(self.lanes.width):
+                source = self.column_slot(slot, first, min(k, count - 1))
+                vectors.append(self.emit(f"load {v}, ptr {source}, align {self.lanes.bytes}"))
+            for pointer, vector in zip(pointers, self.transposed(vectors), strict=True):
+                at = self.at_column(pointer, first)
+                if count == self.lanes.width:
+                    self.lines.append(f"  store {v} {vector}, ptr {at}, align {align}")
+                else:
+                    call = f"call void @llvm.masked.store.{self.lanes.suffix}.p0"
+                    self.lines.append(f"  {call}({v} {vector}, ptr {at}, i32 {align}, {self.mask(count)})")
+
+        self.groups(columns, group)
+
+
+def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
+    """Return the entry: constants once, then for each tile read, compute, write; 1 if an angle was too large."""
+    e, v = _Entry(program, plan, lanes), lanes.vector
+    e.lines += [
+        "define i32 @evaluate(",
+        "  ptr noalias %inputs, ptr noalias %out, i64 %rows, ptr noalias %libm, ptr noalias align 64 %heap) #0 {",
+        "entry:",
+    ]
+    if heap_bytes(plan, lanes):
+        e.lines.append("  %ws = getelementptr i8, ptr %heap, i64 0")
+    else:
+        e.lines.append(f"  %ws = alloca [{plan.slots * lanes.bytes} x i8], align 64")
+    flag = e.slot(plan.flag)
+    e.lines.append(f"  store {v} zeroinitializer, ptr {flag}, align {lanes.bytes}")
+    size = len(program.results) * lanes.bytes
+    e.lines.append(
+        f"  call void @llvm.memset.p0.i64(ptr align 64 {e.slot(plan.first_output)}, i8 0, i64 {size}, i1 false)"
+    )
+    e.lines += [f"  call void @constants{k}(ptr %ws)" for k in range(len(constant_results(program, plan)))]
+    bases = []
+    for k in range(len(program.inputs)):
+        entry = e.emit(f"getelementptr inbounds ptr, ptr %inputs, i64 {k}")
+        bases.append(e.emit(f"load ptr, ptr {entry}, align 8"))
+    last = e.emit("add nsw i64 %rows, -1")
+    e.lines += ["  br label %head", "head:", "  %start = phi i64 [ 0, %entry ], [ %next, %LAST ]"]
+    e.lines += ["  %more = icmp slt i64 %start, %rows", "  br i1 %more, label %tile, label %done", "tile:"]
+    rows = []
+    for lane in range(lanes.width):
+        row = e.emit(f"add nuw nsw i64 %start, {lane}")
+        beyond = e.emit(f"icmp slt i64 {last}, {row}")
+        rows.append(e.emit(f"select i1 {beyond}, i64 {last}, i64 {row}"))
+    slot = 0
+    for base, array in zip(bases, program.inputs, strict=True):
+        e.read(base, array.size, rows, slot)
+        slot += array.size
+    e.lines += [f"  call void @block{b}(ptr %ws, ptr %libm)" for b in range(len(plan.blocks))]
+    e.write("%out", len(program.results), rows, plan.first_output)
+    e.lines = [line.replace("%LAST", f"%{e.label}") for line in e.lines]
+    e.lines += [f"  %next = add nuw nsw i64 %start, {lanes.width}", "  br label %head", "done:"]
+    flags = e.emit(f"load {v}, ptr {flag}, align {lanes.bytes}")
+    raised = e.emit(f"fcmp one {v} {flags}, zeroinitializer")
+    bits = e.emit(f"bitcast {lanes.mask} {raised} to i{lanes.width}")
+    any_raised = e.emit(f"icmp ne i{lanes.width} {bits}, 0")
+    status = e.emit(f"zext i1 {any_raised} to i32")
+    return "\n".join([*e.lines, f"  ret i32 {status}", "}"])

@@ -1,0 +1,126 @@
+"""How a program is laid out for vector code: lanes, blocks of instructions, and where values wait in the workspace.
+
+Splitting keeps code generation linear in the length of the program and live ranges short (PERFORMANCE, fact 1).
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+from cardan.program.ops import Op
+from cardan.program.program import Program
+
+BLOCK = 500  # operations in a function
+STORES = 200  # results a function stores; code generation is quadratic in them
+STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """What a value is in this module: W lanes of double or float."""
+
+    width: int
+    scalar: str  # "double" or "float"
+
+    @property
+    def vector(self) -> str:
+        """The LLVM type."""
+        return f"<{self.width} x {self.scalar}>"
+
+    @property
+    def mask(self) -> str:
+        """The LLVM type of a truth value."""
+        return f"<{self.width} x i1>"
+
+    @property
+    def suffix(self) -> str:
+        """The ending of intrinsics on this type."""
+        return f"v{self.width}f{64 if self.scalar == 'double' else 32}"
+
+    @property
+    def bytes(self) -> int:
+        """Size of a vector."""
+        return self.width * (8 if self.scalar == "double" else 4)
+
+    def constant(self, value: float) -> str:
+        """Return a number in every lane, as LLVM writes it."""
+        if self.scalar == "float":
+            value = struct.unpack("f", struct.pack("f", value))[0]
+        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
+
+
+@dataclass(slots=True)
+class Plan:
+    """Which block computes each instruction, and where in the workspace values wait."""
+
+    blocks: list[list[int]]
+    slot: dict[int, int] = field(default_factory=dict)
+    copies: dict[int, list[int]] = field(default_factory=dict)
+    slots: int = 0
+    flag: int = 0
+    first_output: int = 0
+
+
+def plan_program(program: Program) -> Plan:
+    """Return the blocks and the workspace: inputs first, then outputs, then values that cross from block to block.
+
+    A crossing value's slot is free again after the last block that reads it.
+    """
+    inputs = sum(a.size for a in program.inputs)
+    copies: dict[int, list[int]] = {}
+    for position, k in enumerate(program.results):
+        copies.setdefault(k, []).append(inputs + position)
+    blocks = _blocks(program, copies)
+    block_of = {k: b for b, block in enumerate(blocks) for k in block}
+    plan = Plan(blocks, copies=copies, first_output=inputs, flag=inputs + len(program.results))
+    last_reader: dict[int, int] = {}
+    for b, block in enumerate(blocks):
+        for k in block:
+            for a in program.instructions[k].args:
+                if block_of.get(a, b) != b:
+                    last_reader[a] = b
+    plan.slots = _assign_slots(plan, blocks, last_reader)
+    return plan
+
+
+def heap_bytes(plan: Plan, lanes: Lanes) -> int:
+    """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
+    size = plan.slots * lanes.bytes
+    return size if size > STACK else 0
+
+
+def _blocks(program: Program, copies: dict[int, list[int]]) -> list[list[int]]:
+    """Return the instructions in blocks of at most `BLOCK` operations and about `STORES` results."""
+    blocks: list[list[int]] = [[]]
+    stores = 0
+    for k, instruction in enumerate(program.instructions):
+        if instruction.op in (Op.INPUT, Op.CONST):
+            continue
+        if len(blocks[-1]) >= BLOCK or stores >= STORES:
+            blocks.append([])
+            stores = 0
+        blocks[-1].append(k)
+        stores += len(copies.get(k, ()))
+    return blocks
+
+
+def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int]) -> int:
+    free: list[int] = []
+    top = plan.flag + 1
+    expiring: dict[int, list[int]] = {}
+    for b, block in enumerate(blocks):
+        for k in block:
+            if k not in last_reader:
+                continue
+            if k in plan.copies:
+                plan.slot[k] = plan.copies[k][0]
+                continue
+            if free:
+                plan.slot[k] = free.pop()
+            else:
+                plan.slot[k], top = top, top + 1
+            expiring.setdefault(last_reader[k], []).append(plan.slot[k])
+        free += expiring.pop(b, [])
+    return top
