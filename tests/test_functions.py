@@ -311,6 +311,10 @@ def test_wrong_use_of_bound_functions(arm, state):
         fast(*(x[0] for x in state), out=frozen)
     with pytest.raises(cardan.errors.ParameterError, match="frame"):
         cardan.jacobian.bind(arm)
+    with pytest.raises(UnknownNameError, match="did you mean 'external_forces'"):
+        cardan.inverse_dynamics.bind(arm, "external_force")
+    with pytest.raises(UnknownNameError, match="did you mean 'frame'"):
+        cardan.jacobian.explain(arm, fram="tool")
 
 
 def test_random_layouts_and_types_against_the_reference(arm):
@@ -328,3 +332,18 @@ def test_random_layouts_and_types_against_the_reference(arm):
         batch = tuple(rng.integers(1, 5, size=rng.integers(0, 3)))
         arrays = [awkward((*batch[rng.integers(0, len(batch) + 1) :], 7)) for _ in range(3)]
         np.testing.assert_allclose(fast(*arrays), reference(arm, *arrays), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda arm, q: cardan.inverse_dynamics(arm, q, q, q, q=q), "multiple values for argument 'q'"),
+        (lambda arm, q: cardan.inverse_dynamics(arm, q, q), "missing a required argument: 'a'"),
+        (lambda arm, q: cardan.inverse_dynamics(arm, q, q, q, None, q), "too many positional arguments"),
+        (lambda arm, q: cardan.jacobian(arm, q, "tool", "world"), "too many positional arguments"),
+        (lambda arm, q: cardan.jacobian(arm, q, "tool", expressed="world"), "unexpected keyword argument 'expressed'"),
+    ],
+)
+def test_arguments_missing_unknown_or_given_twice(arm, call, words):
+    with pytest.raises(TypeError, match=words):
+        call(arm, np.zeros(7))

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cardan.errors import DTypeError, ParameterError
+from cardan.errors import DTypeError, ParameterError, UnknownNameError
 from cardan.functions.arguments import SHAPES, Shape, checked_batch, core_shape, is_symbolic, symbolic_array
 from cardan.functions.bound import Bound, Compiled
 from cardan.functions.results import RESULT, named_results, rebuilder
@@ -85,7 +85,9 @@ class Function:
             optional: names of optional array arguments that will be given, such as `"external_forces"`.
             options: values of the options, such as `frame="tool"`.
         """
-        names, fixed = self._defaults(model, options)
+        names, fixed = self._defaults(options)
+        for name in set(optional) - self.shapes.keys():
+            raise UnknownNameError("array argument", name, self.shapes, where=self.name)
         names = tuple(n for n in self.shapes if n in names or n in optional)
         cores = self._core_shapes(model)
         return Bound(self.name, self._compiled(model, names, fixed), {n: cores[n] for n in names}, self.threads)
@@ -105,7 +107,7 @@ class Function:
             hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
             raise DTypeError(self.name, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)
         given = {**self._default_values, **dict(zip(self._positional, args, strict=False)), **kwargs}
-        if len(given) != len(self._names) or len(args) + len(kwargs) > len(given) or kwargs.keys() - self._names:
+        if not self._fits(args, kwargs, given):
             self.parameters.bind(model, *args, **kwargs)  # raises: something is missing, unknown or given twice
         arrays = {n: value for n, value in given.items() if n in self.shapes and not self._left_out(n, value)}
         options = tuple((n, value) for n, value in given.items() if n not in self.shapes)
@@ -115,6 +117,11 @@ class Function:
                 expected = "an option: text, a number, a truth value"
                 raise DTypeError(self.name, n, got=f"a {type(value).__name__}", expected=expected, hint=hint)
         return arrays, options
+
+    def _fits(self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any]) -> bool:
+        """Return whether every argument is there, once: what `inspect.Signature.bind` finds, ten times faster."""
+        twice = kwargs.keys() & set(self._positional[: len(args)]) if kwargs else False
+        return given.keys() == self._names and len(args) <= len(self._positional) and not twice
 
     def _left_out(self, name: str, value: Any) -> bool:
         return value is None and self.parameters.parameters[name].default is None
@@ -151,9 +158,12 @@ class Function:
         seconds = time.perf_counter() - started
         return Compiled(program, compile_program(program, target), target, rebuild[0], seconds)
 
-    def _defaults(self, model: Model, options: Mapping[str, Any]) -> tuple[tuple[str, ...], Options]:
+    def _defaults(self, options: Mapping[str, Any]) -> tuple[tuple[str, ...], Options]:
         """Return the required arrays, and the options with their defaults."""
         parameters = list(self.parameters.parameters.values())[1:]
+        known = [p.name for p in parameters if p.name not in self.shapes]
+        for name in options.keys() - set(known):
+            raise UnknownNameError("option", name, known, where=self.name)
         names = tuple(p.name for p in parameters if p.name in self.shapes and p.default is p.empty)
         missing = [p.name for p in parameters if p.name not in self.shapes and p.default is p.empty]
         absent = [n for n in missing if n not in options]
@@ -164,11 +174,11 @@ class Function:
 
     def program(self, model: Model, **options: Any) -> Program:
         """Return the program for a model: printable, countable. Optional array arguments are left out."""
-        return self._compiled(model, *self._defaults(model, options)).program
+        return self._compiled(model, *self._defaults(options)).program
 
     def explain(self, model: Model, **options: Any) -> str:
         """Return what the program for a model is made of, as text."""
-        compiled = self._compiled(model, *self._defaults(model, options))
+        compiled = self._compiled(model, *self._defaults(options))
         counts = ", ".join(f"{n} {op}" for op, n in compiled.program.operation_counts().most_common())
         return (
             f"{self.name}{self.signature(model, **options)} for {model.name}\n"
