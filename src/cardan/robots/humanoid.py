@@ -28,6 +28,24 @@ _LEG = (
 )
 
 
+# position limits of the left side [rad]; about x and z they are mirrored on the right
+_RANGE = {
+    "shoulder_pitch": (-2.8, 1.0),
+    "shoulder_roll": (-0.3, 2.2),
+    "upper_arm": (-1.5, 1.5),
+    "forearm": (-2.4, 0.0),
+    "wrist_yaw": (-1.5, 1.5),
+    "wrist_pitch": (-0.9, 0.9),
+    "wrist_roll": (-0.6, 0.6),
+    "hip_yaw": (-0.6, 0.8),
+    "hip_roll": (-0.4, 0.9),
+    "thigh": (-2.0, 0.6),
+    "shank": (0.0, 2.4),
+    "ankle": (-0.9, 0.7),
+    "ankle_roll": (-0.4, 0.4),
+}
+
+
 def humanoid(height: float = 1.6) -> Mechanism:
     """Return a humanoid with 30 joints, standing straight with hanging arms at q = 0; x is forward, y left.
 
@@ -44,10 +62,10 @@ def humanoid(height: float = 1.6) -> Mechanism:
     add_box(m, "torso", 12.0 * s**3, (0.20 * s, 0.32 * s, 0.40 * s), centre=(0.0, 0.0, 0.20 * s))
     add_rod(m, "neck", 0.8 * s**3, 0.06 * s, 0.04 * s, centre=(0.0, 0.0, 0.03 * s))
     add_sphere(m, "head", 3.5 * s**3, 0.11 * s, centre=(0.0, 0.0, 0.11 * s))
-    _hinge(m, "waist", "z", "pelvis", (0.0, 0.0, 0.08 * s), 1.2, 150.0)
-    _hinge(m, "torso", "y", "waist", (0.0, 0.0, 0.06 * s), 0.9, 150.0)
-    _hinge(m, "neck", "z", "torso", (0.0, 0.0, 0.42 * s), 1.2, 15.0)
-    _hinge(m, "head", "y", "neck", (0.0, 0.0, 0.06 * s), 0.7, 15.0)
+    _hinge(m, "waist", "z", "pelvis", (0.0, 0.0, 0.08 * s), (-1.2, 1.2), 150.0)
+    _hinge(m, "torso", "y", "waist", (0.0, 0.0, 0.06 * s), (-0.9, 0.9), 150.0)
+    _hinge(m, "neck", "z", "torso", (0.0, 0.0, 0.42 * s), (-1.2, 1.2), 15.0)
+    _hinge(m, "head", "y", "neck", (0.0, 0.0, 0.06 * s), (-0.7, 0.7), 15.0)
     for side, left in (("left", 1.0), ("right", -1.0)):
         hand = _limb(m, side, left, "torso", _ARM, s)
         add_box(m, f"{side}_hand", 0.4 * s**3, (0.03 * s, 0.08 * s, 0.10 * s), centre=(0.0, 0.0, -0.05 * s))
@@ -63,13 +81,18 @@ def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: fl
     for part, axis, (x, y, z), mass, length, radius, effort in parts:
         name = f"{side}_{part}"
         add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, -length * s / 2))
-        _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), 2.4, effort)
+        _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), _limits(part, axis, left), effort)
         parent = name
     return parent
 
 
-def _hinge(m: Mechanism, child: str, axis: str, parent: str, place: tuple, reach: float, effort: float) -> None:
-    limits = Limits(lower=[-reach], upper=[reach], velocity=[12.0], effort=[effort])
+def _limits(part: str, axis: str, left: float) -> tuple[float, float]:
+    lower, upper = _RANGE[part]
+    return (lower, upper) if left > 0.0 or axis == "y" else (0.0 - upper, 0.0 - lower)
+
+
+def _hinge(m: Mechanism, child: str, axis: str, parent: str, place: tuple, reach: tuple, effort: float) -> None:
+    limits = Limits(lower=[reach[0]], upper=[reach[1]], velocity=[12.0], effort=[effort])
     m.add_joint(
         f"{child}_joint", Revolute(_AXES[axis]), parent, child, parent_pose=at(*place), limits=limits, damping=[0.2]
     )
