@@ -8,8 +8,8 @@ shapes are left out.
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from cardan.mechanism import Box, Capsule, Cylinder, Mechanism, Sphere
 from cardan.model import WORLD
 from cardan.spatial import SE3
 from cardan.spatial.rotations import zyx_from_matrix
+
+
+def _attribute(text: str) -> str:
+    """Return a text as an XML attribute value, quoted."""
+    return f'"{escape(text)}"'
 
 
 def urdf_text(mechanism: Mechanism) -> str:
@@ -38,7 +43,7 @@ def urdf_text(mechanism: Mechanism) -> str:
         lines += _joint(joint)
     new = any(isinstance(s.geometry, Capsule) for s in mechanism.shapes) or any(map(_lacks_a_rate, mechanism.joints))
     version = ' version="1.2"' if new else ""
-    head = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={quoteattr(mechanism.name)}{version}>"]
+    head = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_attribute(mechanism.name)}{version}>"]
     return "\n".join([*head, *lines, "</robot>", ""])
 
 
@@ -72,7 +77,7 @@ def _link(body: Any, shapes: list[Any]) -> list[str]:
     for shape in shapes:
         inside += [f"    <{shape.role}>", *_origin(shape.pose, "      ")]
         inside += [f"      <geometry>{_geometry(shape.geometry)}</geometry>", f"    </{shape.role}>"]
-    name = quoteattr(body.name)
+    name = _attribute(body.name)
     return [f"  <link name={name}>", *inside, "  </link>"] if inside else [f"  <link name={name}/>"]
 
 
@@ -98,13 +103,13 @@ def _geometry(geometry: Any) -> str:
     if isinstance(geometry, (Capsule, Cylinder)):
         return f'<{type(geometry).__name__.lower()} radius="{geometry.radius!r}" length="{geometry.length!r}"/>'
     scale = "" if geometry.scale == (1.0, 1.0, 1.0) else f' scale="{_numbers(geometry.scale)}"'
-    return f"<mesh filename={quoteattr(geometry.uri)}{scale}/>"
+    return f"<mesh filename={_attribute(geometry.uri)}{scale}/>"
 
 
 def _joint(c: Any) -> list[str]:
     kind = _kind(c)
-    lines = [f'  <joint name={quoteattr(c.name)} type="{kind}">', *_origin(c.parent_pose, "    ")]
-    lines += [f"    <parent link={quoteattr(c.parent)}/>", f"    <child link={quoteattr(c.child)}/>"]
+    lines = [f'  <joint name={_attribute(c.name)} type="{kind}">', *_origin(c.parent_pose, "    ")]
+    lines += [f"    <parent link={_attribute(c.parent)}/>", f"    <child link={_attribute(c.child)}/>"]
     if kind != "fixed":
         lines.append(f'    <axis xyz="{_numbers(c.joint.axis)}"/>')
         bounds = {name: getattr(c.limits, name)[0] for name in ("lower", "upper", "velocity", "effort")}
