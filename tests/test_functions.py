@@ -347,3 +347,19 @@ def test_random_layouts_and_types_against_the_reference(arm):
 def test_arguments_missing_unknown_or_given_twice(arm, call, words):
     with pytest.raises(TypeError, match=words):
         call(arm, np.zeros(7))
+
+
+def test_one_program_however_the_arguments_are_written(arm, state):
+    q, v, a = state
+    function = cardan.function(
+        lambda model, q, v, frame, *, at="frame": cardan.frame_velocity(model, q, v, frame, at=at)
+    )
+    results = [
+        function(arm, q, v, "tool"),
+        function(arm, v=v, q=q, frame="tool"),
+        function(arm, q, frame="tool", at="frame", v=v),
+        function.bind(arm, frame="tool")(q, v),
+    ]
+    for result in results:
+        np.testing.assert_array_equal(result, results[0])
+    assert len(function._cache[arm]) == 1

@@ -54,6 +54,7 @@ class Function:
         self.shapes = _array_shapes(self.name, self.parameters, dict(shapes or {}))
         rest = list(self.parameters.parameters.values())[1:]
         self._names = {p.name for p in rest}
+        self._options = [p.name for p in rest if p.name not in self.shapes]
         self._positional = [p.name for p in rest if p.kind is p.POSITIONAL_OR_KEYWORD]
         self._default_values = {p.name: p.default for p in rest if p.default is not p.empty}
         self._cores: WeakKeyDictionary[Model, dict[str, tuple[int, ...]]] = WeakKeyDictionary()
@@ -109,8 +110,8 @@ class Function:
         given = {**self._default_values, **dict(zip(self._positional, args, strict=False)), **kwargs}
         if not self._fits(args, kwargs, given):
             self.parameters.bind(model, *args, **kwargs)  # raises: something is missing, unknown or given twice
-        arrays = {n: value for n, value in given.items() if n in self.shapes and not self._left_out(n, value)}
-        options = tuple((n, value) for n, value in given.items() if n not in self.shapes)
+        arrays = {n: given[n] for n in self.shapes if not self._left_out(n, given[n])}
+        options = tuple((n, given[n]) for n in self._options)
         for n, value in options:
             if isinstance(value, (np.ndarray, list, dict, set)):
                 hint = f"If it is data, declare it: @cardan.function(shapes={{{n!r}: (...)}})."
@@ -161,9 +162,8 @@ class Function:
     def _defaults(self, options: Mapping[str, Any]) -> tuple[tuple[str, ...], Options]:
         """Return the required arrays, and the options with their defaults."""
         parameters = list(self.parameters.parameters.values())[1:]
-        known = [p.name for p in parameters if p.name not in self.shapes]
-        for name in options.keys() - set(known):
-            raise UnknownNameError("option", name, known, where=self.name)
+        for name in options.keys() - set(self._options):
+            raise UnknownNameError("option", name, self._options, where=self.name)
         names = tuple(p.name for p in parameters if p.name in self.shapes and p.default is p.empty)
         missing = [p.name for p in parameters if p.name not in self.shapes and p.default is p.empty]
         absent = [n for n in missing if n not in options]
