@@ -350,10 +350,12 @@ def test_arguments_missing_unknown_or_given_twice(arm, call, words):
 
 
 def test_one_program_however_the_arguments_are_written(arm, state):
-    q, v, a = state
-    function = cardan.function(
-        lambda model, q, v, frame, *, at="frame": cardan.frame_velocity(model, q, v, frame, at=at)
-    )
+    q, v, _ = state
+
+    @cardan.function
+    def function(model, q, v, frame, *, at="frame"):
+        return cardan.frame_velocity(model, q, v, frame, at=at)
+
     results = [
         function(arm, q, v, "tool"),
         function(arm, v=v, q=q, frame="tool"),
