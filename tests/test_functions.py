@@ -365,3 +365,11 @@ def test_one_program_however_the_arguments_are_written(arm, state):
     for result in results:
         np.testing.assert_array_equal(result, results[0])
     assert len(function._cache[arm]) == 1
+
+
+def test_siblings_on_another_target_share_their_programs(arm, state):
+    function = cardan.function(lambda model, q: cardan.center_of_mass(model, q))
+    for _ in range(3):
+        function.on("numpy")(arm, state[0])
+        function.on("llvm", threads=1)(arm, state[0])
+    assert sorted(key[2] for key in function._cache[arm]) == ["llvm", "numpy"]

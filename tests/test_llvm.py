@@ -251,6 +251,13 @@ def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
     assert entry.read_bytes() == good
 
 
+def test_code_of_another_revision_is_not_taken(place, monkeypatch):
+    evaluate()
+    monkeypatch.setattr("cardan.program.targets.llvm._generator", lambda: b"another revision")
+    assert evaluate() == EXPECTED
+    assert len(list(place.glob("*.obj"))) == 2
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
 def test_what_others_may_write_is_refused_and_said(place, caplog):
     evaluate()

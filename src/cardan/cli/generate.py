@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from cardan import functions
 from cardan.cli.options import add_robot, load_robot
+from cardan.cli.staging import write_whole
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions import Function
 from cardan.model import Model
@@ -59,19 +59,13 @@ def description(model: Model, function: Function) -> str:
 
 
 def _write(files: dict[Path, str]) -> None:
-    staged: list[tuple[str, Path]] = []
+    texts = {path: text.encode() for path, text in files.items()}
     try:
-        for path, text in files.items():
-            handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=".cardan-")
-            staged.append((name, path))
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.chmod(name, 0o644)
-        for name, path in staged:
-            os.replace(name, path)
+        write_whole({path: partial(_put, text=text) for path, text in texts.items()})
     except OSError as error:
-        for name, _ in staged:
-            Path(name).unlink(missing_ok=True)
-        raise ParameterError(
-            "output file", got=str(next(iter(files))), expected=f"a writable place ({error})"
-        ) from None
+        got = str(next(iter(files)))
+        raise ParameterError("output file", got=got, expected=f"a writable place ({error.strerror})") from None
+
+
+def _put(stream: BinaryIO, text: bytes) -> None:
+    stream.write(text)

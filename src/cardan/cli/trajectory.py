@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from cardan.cli.staging import write_whole
 from cardan.errors import CardanError
 from cardan.functions import normalize
 from cardan.model import Model
@@ -136,24 +135,15 @@ def write_results(file: str, columns: Mapping[str, np.ndarray]) -> None:
     ending = Path(file).suffix.lower()
     if ending not in (".csv", ".npz"):
         raise TrajectoryError(file, 0, f"cannot write {ending or 'a file without ending'}; use .csv or .npz")
-    folder = Path(file).absolute().parent
     try:
-        handle, staged = tempfile.mkstemp(dir=folder, prefix=".cardan-", suffix=ending)
+        write_whole({Path(file): lambda stream: _write(stream, ending, columns)})
     except OSError as error:
         raise TrajectoryError(file, 0, f"cannot be written: {error.strerror or error}") from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            if ending == ".npz":
-                np.savez(stream, **columns)  # pyright: ignore[reportArgumentType]
-            else:
-                stream.write((",".join(columns) + "\n").encode())
-                np.savetxt(stream, np.column_stack(list(columns.values())), delimiter=",", fmt="%.17g")
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(staged, 0o666 & ~mask)
-        os.replace(staged, file)
-    except BaseException as error:
-        Path(staged).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise TrajectoryError(file, 0, f"cannot be written: {error.strerror or error}") from None
-        raise
+
+
+def _write(stream: BinaryIO, ending: str, columns: Mapping[str, np.ndarray]) -> None:
+    if ending == ".npz":
+        np.savez(stream, **columns)  # pyright: ignore[reportArgumentType]
+    else:
+        stream.write((",".join(columns) + "\n").encode())
+        np.savetxt(stream, np.column_stack(list(columns.values())), delimiter=",", fmt="%.17g")

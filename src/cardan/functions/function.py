@@ -100,7 +100,9 @@ class Function:
 
     def on(self, target: str | None = None, *, threads: int | None = None) -> Function:
         """Return the same function on another target, or with another number of threads."""
-        return Function(self.kernel, self.shapes, self.returns, target=target or self.target, threads=threads)
+        sibling = Function(self.kernel, self.shapes, self.returns, target=target or self.target, threads=threads)
+        sibling._cache, sibling._cores = self._cache, self._cores  # kept by target, so a second `on` finds them
+        return sibling
 
     def _arguments(self, model: Any, args: Any, kwargs: Any) -> tuple[dict[str, Any], Options]:
         """Return the arrays that were given, and the options, by name."""

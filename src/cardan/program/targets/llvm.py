@@ -13,6 +13,7 @@ import threading
 import time
 from array import array
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -116,10 +117,18 @@ class Loaded:
         return self.entry(table, _address(out, start), stop - start, libm_table(), aligned)
 
 
+@functools.cache
+def _generator() -> bytes:
+    """Return a digest of this target's own source: code another revision generated must never be taken for ours."""
+    files = sorted(Path(__file__).parent.glob("llvm*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
+
+
 def program_key(program: Program, lanes: Lanes) -> str:
     """Return the name under which a program's machine code is kept: what it computes, for whom, by which version."""
     digest = hashlib.sha256()
     versions = (__version__, llvmlite.__version__, *host_features(), llvm.get_default_triple(), lanes.vector)
+    digest.update(_generator())
     layout = (program.inputs, [a.shape for a in program.outputs], program.results)
     digest.update(repr((versions, layout)).encode())
     numbers = {op: k for k, op in enumerate(Op)}
