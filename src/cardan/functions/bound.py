@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, checked_batch
+from cardan.functions.results import RESULT
 from cardan.program import Program, Runner
 
 
@@ -22,6 +24,16 @@ class Compiled:
     target: str
     rebuild: Callable[[dict[str, Any]], Any]
     seconds: float
+
+    def door(self, name: str, slow: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`."""
+        if [output.name for output in self.program.outputs] == [RESULT]:
+            return self.run.door(name, slow, None)
+        return self.run.door(name, slow, self._finish)
+
+    def _finish(self, flat: np.ndarray) -> Any:
+        """Return what the flattened outputs of one call, shape (batch..., total), stand for."""
+        return self.results(flat.reshape(-1, flat.shape[-1]), flat.shape[:-1])
 
     def results(self, flat: np.ndarray, batch: tuple[int, ...]) -> Any:
         """Return the flattened outputs, (size, total), in the form the kernel gave them, shapes (*batch, *core)."""
@@ -36,11 +48,15 @@ class Compiled:
 class Bound:
     """A function of one model with fixed options: `fast(q, v, a, out=tau)`. Made by `Function.bind`."""
 
-    __slots__ = ("_compiled", "_cores", "_name", "_shapes", "_threads")
+    __slots__ = ("_compiled", "_cores", "_name", "_threads")
 
     def __init__(self, name: str, compiled: Compiled, cores: dict[str, tuple[int, ...]], threads: int | None) -> None:
         self._name, self._compiled, self._cores, self._threads = name, compiled, cores, threads
-        self._shapes = tuple(cores.values())
+        door = compiled.door(name, functools.partial(Bound.__call__, self))
+        if door is not None:
+            # Python looks a call up on the type: a type of its own puts nothing between the caller and the door
+            own = {"__slots__": (), "__call__": door, "__doc__": Bound.__doc__}
+            self.__class__ = type("Bound", (Bound,), own)  # pyright: ignore[reportAttributeAccessIssue]
 
     def __call__(self, *arrays: Any, out: np.ndarray | None = None) -> Any:
         """Evaluate; the arrays are those of the function, in its order, broadcast against each other.
@@ -54,7 +70,7 @@ class Bound:
             ShapeError, DTypeError: for arrays or an `out` that do not fit.
             TypeError: for a wrong number of arrays.
         """
-        batch = self._single_state(arrays) or self._checked(arrays)
+        batch = self._checked(arrays)
         compiled = self._compiled
         if out is None:
             return compiled.results(compiled.run(batch.arrays, batch.size, batch.dtype, self._threads), batch.shape)
@@ -64,17 +80,6 @@ class Bound:
         else:
             compiled.run(batch.arrays, batch.size, batch.dtype, self._threads, target)
         return out
-
-    def _single_state(self, arrays: tuple[Any, ...]) -> Batch | None:
-        """Return the arrays as they are if they are one state in contiguous float64, the case of a control loop."""
-        if len(arrays) != len(self._shapes):
-            return None
-        for array, shape in zip(arrays, self._shapes, strict=True):
-            if type(array) is not np.ndarray or array.dtype != np.float64 or array.shape != shape:
-                return None
-            if not array.flags.c_contiguous or not array.dtype.isnative:
-                return None
-        return Batch(list(arrays), (), 1, _DOUBLE)
 
     def _checked(self, arrays: tuple[Any, ...]) -> Batch:
         if len(arrays) != len(self._cores):
@@ -100,6 +105,3 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"<{self._name}({', '.join(self._cores)}) of one model, on {self._compiled.target}>"
-
-
-_DOUBLE = np.dtype(np.float64)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, overload
 from weakref import WeakKeyDictionary
@@ -57,6 +58,8 @@ class Function:
         self._options = [p.name for p in rest if p.name not in self.shapes]
         self._positional = [p.name for p in rest if p.kind is p.POSITIONAL_OR_KEYWORD]
         self._default_values = {p.name: p.default for p in rest if p.default is not p.empty}
+        self._leading = next((k for k, p in enumerate(rest) if p.name not in self.shapes), len(rest))
+        self._doors: dict[int, dict[Any, Any]] = {}  # by the model's identity, while it lives
         self._cores: WeakKeyDictionary[Model, dict[str, tuple[int, ...]]] = WeakKeyDictionary()
         self._cache: WeakKeyDictionary[Model, dict[Any, Compiled]] = WeakKeyDictionary()
 
@@ -68,6 +71,19 @@ class Function:
             UnknownNameError: for a frame, body or joint that does not exist.
             TraceError: if the function's own code cannot be traced.
         """
+        doors = self._doors.get(id(model))
+        if doors is not None:
+            door = (
+                doors.get(len(args))
+                if not kwargs and len(args) <= self._leading
+                else doors.get(self._key(args, kwargs))
+            )
+            if door is not None:
+                return door(*args[: self._leading])
+        return self._call(model, *args, **kwargs)
+
+    def _call(self, model: Model, /, *args: Any, **kwargs: Any) -> Any:
+        """Evaluate, whatever the arguments are."""
         arrays, options = self._arguments(model, args, kwargs)
         cores = self._core_shapes(model)
         if any(is_symbolic(value) for value in arrays.values()):
@@ -76,7 +92,37 @@ class Function:
         batch = checked_batch(self.name, arrays, cores)
         compiled = self._compiled(model, tuple(arrays), options)
         flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
+        if len(arrays) == min(len(args), self._leading):
+            self._open_door(model, compiled, args, kwargs)
         return compiled.results(flat, batch.shape)
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return what tells calls with other options apart; None where it must be looked at closely."""
+        rest = args[self._leading :]
+        if not kwargs and not rest:
+            return len(args)
+        key = (min(len(args), self._leading), rest, tuple(kwargs.items()))
+        try:
+            hash(key)
+        except TypeError:
+            return None  # an array among them
+        return key
+
+    def _open_door(self, model: Model, compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Let later calls of this kind go straight to the machine code."""
+        key = self._key(args, kwargs)
+        if key is None:
+            return
+        if id(model) not in self._doors:
+            number, doors = id(model), self._doors
+            self._doors[number] = {"model": weakref.ref(model, lambda _: doors.pop(number, None))}
+        if key not in self._doors[id(model)]:
+            known, rest, all_doors = weakref.ref(model), args[self._leading :], self._doors[id(model)]
+
+            def slow(*arrays: Any) -> Any:
+                return self._call(known(), *arrays, *rest, **kwargs)  # pyright: ignore[reportArgumentType] -- its caller holds it
+
+            all_doors[key] = compiled.door(self.name, slow)
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the function of one model with fixed options, for loops: less to check at each call.

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from cardan.errors import UnknownNameError
 from cardan.program.program import Program
-from cardan.program.targets.numpy import Runner, compile_numpy
+from cardan.program.targets.numpy import compile_numpy
+from cardan.program.targets.runner import Runner
 
 
 def _llvm(program: Program) -> Runner:

@@ -9,14 +9,13 @@ import ctypes
 import functools
 import hashlib
 import struct
-import threading
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
-import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
@@ -25,43 +24,23 @@ from cardan.errors import TargetError
 from cardan.program import cache
 from cardan.program.ops import Op
 from cardan.program.program import Program
+from cardan.program.targets.llvm_door import Door, serves
+from cardan.program.targets.llvm_machine import (
+    Engine,
+    compile_object,
+    host_features,
+    host_lanes,
+    is_supported,
+    machine_name,
+)
 from cardan.program.targets.llvm_plan import Lanes, heap_bytes, plan_program
 from cardan.program.targets.llvm_text import LIBM, llvm_text
-from cardan.program.targets.numpy import Runner, compile_numpy
-from cardan.program.threads import num_threads, split
+from cardan.program.targets.numpy import compile_numpy
+from cardan.program.targets.runner import Runner
+from cardan.program.threads import WORTHWHILE, num_threads, split
 
-_LOCK = threading.Lock()
 _POINTER = ctypes.c_void_p
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, _POINTER, ctypes.c_int64, _POINTER, _POINTER)
-
-
-@functools.cache
-def host_features() -> tuple[str, str]:
-    """Return the name and the features of this machine's processor, as LLVM knows them."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-
-
-def is_supported() -> bool:
-    """Return whether this processor has what the generated code relies on: fused multiply-add."""
-    machine = llvm.get_default_triple().split("-")[0]
-    return machine not in ("x86_64", "i386", "i686") or "+fma" in host_features()[1].split(",")
-
-
-@functools.cache
-def host_lanes(dtype: np.dtype) -> Lanes:
-    """Return how many states of a dtype this machine computes at a time."""
-    features = set(host_features()[1].split(","))
-    size = 64 if "+avx512f" in features and "+avx512dq" in features else 32 if "+avx" in features else 16
-    return Lanes(size // dtype.itemsize, "double" if dtype.itemsize == 8 else "float")
-
-
-def _target_machine() -> Any:
-    name, features = host_features()
-    target = llvm.Target.from_default_triple()
-    # small code model, position independent: constants stay near the code and cost no register (fact 2)
-    return target.create_target_machine(cpu=name, features=features, opt=2, reloc="pic", codemodel="small")
 
 
 @functools.cache
@@ -77,34 +56,18 @@ def libm_table() -> Any:
     return (ctypes.c_void_p * len(LIBM))(*addresses)
 
 
-def compile_object(text: str) -> bytes:
-    """Return the machine code of a module."""
-    with _LOCK:
-        module = llvm.parse_assembly(text)
-        module.verify()
-        machine = _target_machine()
-        options = llvm.create_pipeline_tuning_options(speed_level=0)
-        llvm.create_pass_builder(machine, options).getModulePassManager().run(
-            module, llvm.create_pass_builder(machine, options)
-        )
-        return machine.emit_object(module)
-
-
 def _address(array: np.ndarray, row: int) -> int:
     start = array.__array_interface__["data"][0]
     return start + row * array.strides[0] if row else start
 
 
 class Loaded:
-    """Machine code in memory, with the entry to call; unloaded when it is no longer referred to."""
+    """A program's machine code in memory."""
 
     def __init__(self, code: bytes, heap: int = 0) -> None:
-        self.heap = heap
-        with _LOCK:
-            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-            self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-            self.engine.finalize_object()
-            self.entry = _ENTRY(self.engine.get_function_address("evaluate"))
+        self.engine, self.heap = Engine(code), heap
+        self.address = self.engine.address("evaluate")
+        self.entry = _ENTRY(self.address)
 
     def __call__(self, arrays: Sequence[np.ndarray], out: np.ndarray, start: int, stop: int) -> int:
         """Evaluate rows start to stop; return 1 if an angle was beyond the fast range."""
@@ -127,7 +90,7 @@ def _generator() -> bytes:
 def program_key(program: Program, lanes: Lanes) -> str:
     """Return the name under which a program's machine code is kept: what it computes, for whom, by which version."""
     digest = hashlib.sha256()
-    versions = (__version__, llvmlite.__version__, *host_features(), llvm.get_default_triple(), lanes.vector)
+    versions = (__version__, *machine_name(), lanes.vector)
     digest.update(_generator())
     layout = (program.inputs, [a.shape for a in program.outputs], program.results)
     digest.update(repr((versions, layout)).encode())
@@ -156,35 +119,69 @@ def load_program(program: Program, lanes: Lanes) -> Loaded:
     return Loaded(entry[8:], struct.unpack("<Q", entry[:8])[0])
 
 
-def compile_llvm(program: Program) -> Runner:
-    """Return the program as native code, compiled for each dtype when it is first needed.
+class NativeProgram(Runner):
+    """A program as native code, compiled for each dtype when it is first needed.
 
     States with an angle beyond 1e12 rad send their whole batch to the reference target, which is exact there.
     """
-    if not is_supported():
-        name = host_features()[0]
-        raise TargetError(
-            f"the llvm target needs a processor with fused multiply-add, {name} has none; use on('numpy')."
-        )
-    exact = compile_numpy(program)
-    loaded: dict[np.dtype, Loaded] = {}
-    width, work = len(program.results), program.operations + len(program.results)
 
-    def run(
+    def __init__(self, program: Program) -> None:
+        self.program, self.work = program, program.operations + len(program.results)
+        self._exact = compile_numpy(program)
+        self._loaded: dict[np.dtype, Loaded] = {}
+        self._doors: WeakSet[Door] = WeakSet()
+
+    def code(self, dtype: np.dtype) -> Loaded:
+        """Return the machine code for a dtype."""
+        if dtype not in self._loaded:
+            self._loaded[dtype] = load_program(self.program, host_lanes(dtype))
+            for door in self._doors:
+                self._open(door)
+        return self._loaded[dtype]
+
+    def __call__(
+        self,
         arrays: Sequence[np.ndarray],
         batch: int,
         dtype: np.dtype,
         threads: int | None = None,
         out: np.ndarray | None = None,
     ) -> np.ndarray:
-        result = np.empty((batch, width), dtype=dtype) if out is None else out
+        """Return the flattened outputs; see `Runner`."""
+        result = np.empty((batch, len(self.program.results)), dtype=dtype) if out is None else out
         if not result.size:
             return result
-        code = loaded.get(dtype)
-        if code is None:
-            code = loaded[dtype] = load_program(program, host_lanes(dtype))
-        step = host_lanes(dtype).width
-        far = split(batch, work, step, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
-        return exact(arrays, batch, dtype, out=result) if far else result
+        code, step = self.code(dtype), host_lanes(dtype).width
+        far = split(batch, self.work, step, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
+        return self._exact(arrays, batch, dtype, out=result) if far else result
 
-    return run
+    def door(
+        self, name: str, slow: Callable[..., Any], finish: Callable[[np.ndarray], Any] | None
+    ) -> Callable[..., Any] | None:
+        """Return a function that reads the arrays itself; see `Runner` and `llvm_door`."""
+        arrays, outputs = [a.shape for a in self.program.inputs], self.program.outputs
+        output = (sum(a.size for a in outputs),) if finish else outputs[0].shape
+        if not serves(arrays, output):
+            return None
+        door = Door(name, arrays, output, work=self.work, limit=WORTHWHILE, slow=slow, finish=finish)
+        self._doors.add(door)
+        self._open(door)
+        return door.function
+
+    def _open(self, door: Door) -> None:
+        for dtype, code in self._loaded.items():
+            door.open(dtype, code, ctypes.addressof(libm_table()))
+
+
+def compile_llvm(program: Program) -> NativeProgram:
+    """Return a program as native code.
+
+    Raises:
+        TargetError: on a processor without multiply-add.
+    """
+    if not is_supported():
+        name = host_features()[0]
+        raise TargetError(
+            f"the llvm target needs a processor with fused multiply-add, {name} has none; use on('numpy')."
+        )
+    return NativeProgram(program)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from cardan.program.ops import Op
 from cardan.program.program import Program
+from cardan.program.targets.runner import Runner
 
 TABLE: dict[Op, Callable[..., Any]] = {
     Op.ADD: np.add,
@@ -79,8 +80,11 @@ def _last_uses(program: Program) -> list[int]:
     return last
 
 
-class Runner(Protocol):
-    """A program on arrays."""
+class NumpyProgram(Runner):
+    """A program as NumPy operations."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
 
     def __call__(
         self,
@@ -90,37 +94,18 @@ class Runner(Protocol):
         threads: int | None = None,
         out: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the flattened outputs, shape (batch, total).
-
-        Args:
-            arrays: the inputs, each contiguous and of the given dtype, `batch` rows one after the other.
-            batch: number of states.
-            dtype: float64 or float32.
-            threads: at most so many; None for the setting of `set_num_threads`.
-            out: where to write them: contiguous, of that shape and dtype, apart from the inputs; None for a new array.
-        """
-        ...
-
-
-def compile_numpy(program: Program) -> Runner:
-    """Return the program as a function on arrays."""
-    width = len(program.results)
-
-    def run(
-        arrays: Sequence[np.ndarray],
-        batch: int,
-        dtype: np.dtype,
-        threads: int | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        out = np.empty((batch, width), dtype=dtype) if out is None else out
+        """Return the flattened outputs; see `Runner`. It runs on one thread."""
+        out = np.empty((batch, len(self.program.results)), dtype=dtype) if out is None else out
         rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):
                 part = slice(start, min(start + CHUNK, batch))
                 columns = [np.ascontiguousarray(c) for array in rows for c in array[part].T]
-                for k, value in enumerate(evaluate(program, columns, dtype)):
+                for k, value in enumerate(evaluate(self.program, columns, dtype)):
                     out[part, k] = value
         return out
 
-    return run
+
+def compile_numpy(program: Program) -> NumpyProgram:
+    """Return the program as a function on arrays."""
+    return NumpyProgram(program)

@@ -1,0 +1,76 @@
+"""This machine as LLVM sees it: its processor, its compiler, and machine code loaded into memory."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+
+from cardan.program.targets.llvm_plan import Lanes
+
+_LOCK = threading.Lock()  # llvmlite's own state is not made for several threads
+
+
+@functools.cache
+def host_features() -> tuple[str, str]:
+    """Return the name and the features of this machine's processor, as LLVM knows them."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def machine_name() -> tuple[str, ...]:
+    """Return what machine code depends on besides its source."""
+    return (llvmlite.__version__, *host_features(), llvm.get_default_triple())
+
+
+def is_supported() -> bool:
+    """Return whether this processor has what the generated code relies on: fused multiply-add."""
+    machine = llvm.get_default_triple().split("-")[0]
+    return machine not in ("x86_64", "i386", "i686") or "+fma" in host_features()[1].split(",")
+
+
+@functools.cache
+def host_lanes(dtype: np.dtype) -> Lanes:
+    """Return how many states of a dtype this machine computes at a time."""
+    features = set(host_features()[1].split(","))
+    size = 64 if "+avx512f" in features and "+avx512dq" in features else 32 if "+avx" in features else 16
+    return Lanes(size // dtype.itemsize, "double" if dtype.itemsize == 8 else "float")
+
+
+def _target_machine() -> Any:
+    name, features = host_features()
+    target = llvm.Target.from_default_triple()
+    # small code model, position independent: constants stay near the code and cost no register (PERFORMANCE, fact 2)
+    return target.create_target_machine(cpu=name, features=features, opt=2, reloc="pic", codemodel="small")
+
+
+def compile_object(text: str) -> bytes:
+    """Return the machine code of a module."""
+    with _LOCK:
+        module = llvm.parse_assembly(text)
+        module.verify()
+        machine = _target_machine()
+        options = llvm.create_pipeline_tuning_options(speed_level=0)
+        llvm.create_pass_builder(machine, options).getModulePassManager().run(
+            module, llvm.create_pass_builder(machine, options)
+        )
+        return machine.emit_object(module)
+
+
+class Engine:
+    """Machine code in memory; unloaded when it is no longer referred to."""
+
+    def __init__(self, code: bytes) -> None:
+        with _LOCK:
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Return the address of a function."""
+        return self._engine.get_function_address(name)

@@ -1,0 +1,195 @@
+"""The door: calls from Python that machine code decides itself, and those it hands on."""
+
+import gc
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.program.targets import llvm_door
+
+pytestmark = pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="the door belongs to the llvm target")
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return cardan.robots.arm7().model()
+
+
+@pytest.fixture(scope="module")
+def states(arm):
+    rng = np.random.default_rng(0)
+    return [arm.random_configuration((5,), seed=0), rng.normal(size=(5, arm.nv)), rng.normal(size=(5, arm.nv))]
+
+
+def counted(function):
+    """Return the function with a count of the calls that reach its Python side."""
+    calls = []
+    original = function._call
+
+    def call(*args, **kwargs):
+        calls.append(args)
+        return original(*args, **kwargs)
+
+    function._call = call
+    return function, calls
+
+
+def test_contiguous_arrays_never_reach_python(arm, states):
+    function, calls = counted(cardan.function(lambda model, q, v: cardan.kinetic_energy(model, q, v)))
+    q, v, _ = states
+    first = function(arm, q, v)
+    assert len(calls) == 1
+    again = function(arm, q, v)
+    assert len(calls) == 1
+    np.testing.assert_array_equal(again, first)
+    assert function(arm, q[0], v[0]) == first[0]
+    assert type(function(arm, q[0], v[0])) is np.float64
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x[::-1],
+        lambda x: np.asfortranarray(x),
+        lambda x: x.astype(">f8"),
+        lambda x: x.tolist(),
+        lambda x: x.view(np.recarray),
+        lambda x: np.frombuffer(b"\0" + x.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(x.shape),
+        lambda x: np.broadcast_to(x[0], x.shape),
+    ],
+)
+def test_other_arrays_are_converted(arm, states, change):
+    q, v, a = states
+    changed = change(v)
+    expected = cardan.inverse_dynamics.on("numpy")(arm, q, changed, a)
+    fast = cardan.inverse_dynamics.bind(arm)
+    fast(q, v, a)
+    np.testing.assert_allclose(fast(q, changed, a), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_out(arm, states):
+    fast = cardan.inverse_dynamics.bind(arm)
+    expected = fast(*states)
+    out = np.full_like(expected, np.nan)
+    assert fast(*states, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+    q, v, a = (x.copy() for x in states)
+    assert fast(q, v, a, out=a) is a
+    np.testing.assert_array_equal(a, expected)
+    memory = np.zeros(200)
+    v2, overlapping = memory[:35].reshape(5, 7), memory[3:38].reshape(5, 7)
+    v2[...] = v
+    np.testing.assert_array_equal(fast(q, v2, states[2], out=overlapping), expected)
+    with pytest.raises(cardan.errors.DTypeError, match="read-only"):
+        frozen = np.zeros_like(expected)
+        frozen.flags.writeable = False
+        fast(*states, out=frozen)
+    with pytest.raises(cardan.errors.ShapeError):
+        fast(*states, out=np.zeros((4, 7)))
+    with pytest.raises(TypeError):
+        fast(*states, wrong=out)
+
+
+def test_single_precision_is_compiled_when_it_first_comes(arm, states):
+    fast = cardan.inverse_dynamics.bind(arm)
+    single = [x.astype(np.float32) for x in states]
+    assert fast(*states).dtype == np.float64
+    for _ in range(3):
+        result = fast(*single)
+        assert result.dtype == np.float32
+        np.testing.assert_allclose(result, fast(*states), rtol=1e-3, atol=1e-3)
+    mixed = fast(states[0], *single[1:])
+    assert mixed.dtype == np.float64
+
+
+def test_several_results_keep_their_names(arm, states):
+    @cardan.function
+    def both(model, q, v):
+        return {"kinetic": cardan.kinetic_energy(model, q, v), "com": cardan.center_of_mass(model, q)}
+
+    q, v, _ = states
+    first = both(arm, q, v)
+    second = both(arm, q, v)
+    assert first.keys() == second.keys() == {"kinetic", "com"}
+    assert second["com"].shape == (5, 3)
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name])
+
+
+def test_options_have_doors_of_their_own(arm, states):
+    q = states[0]
+    for _ in range(2):
+        hand = cardan.frame_transform(arm, q, arm.body_names[-1])
+        elbow = cardan.frame_transform(arm, q, frame=arm.body_names[-4])
+        assert not np.allclose(hand, elbow)
+        with pytest.raises(cardan.errors.UnknownNameError):
+            cardan.frame_transform(arm, q, "hnad")
+
+
+def test_references_are_balanced(arm, states):
+    fast = cardan.inverse_dynamics.bind(arm)
+    out = np.empty_like(fast(*states))
+    wrong = np.zeros((5, 6))
+    before = [sys.getrefcount(x) for x in (*states, out, wrong)]
+    for _ in range(100):
+        fast(*states)
+        fast(*states, out=out)
+        with pytest.raises(cardan.errors.ShapeError):
+            fast(wrong, *states[1:])
+    assert [sys.getrefcount(x) for x in (*states, out, wrong)] == before
+    result = fast(*states)
+    assert sys.getrefcount(result) == 2
+
+
+def test_models_and_bound_functions_are_freed():
+    arm = cardan.robots.arm7().model()
+    q = arm.random_configuration(seed=0)
+    fast = cardan.mass_matrix.bind(arm)
+    fast(q)
+    cardan.mass_matrix(arm, q)
+    cardan.mass_matrix(arm, q)
+    watch = weakref.ref(arm)
+    del arm, fast
+    gc.collect()
+    assert watch() is None
+
+
+def test_large_angles_are_exact(arm, states):
+    q = states[0].copy()
+    fast = cardan.gravity_forces.bind(arm)
+    fast(q)
+    q[2, 3] = 1e22
+    np.testing.assert_allclose(fast(q), cardan.gravity_forces.on("numpy")(arm, q), rtol=1e-12, atol=1e-12)
+
+
+def test_large_workspaces_from_several_threads():
+    model = cardan.robots.humanoid().model(base="floating")
+    q = model.random_configuration((16,), seed=0)
+    fast = cardan.torque_regressor.bind(model)
+    v = np.random.default_rng(0).normal(size=(16, model.nv))
+    expected, wrong = fast(q, v, v), []
+
+    def work():
+        for _ in range(50):
+            if not np.array_equal(fast(q, v, v), expected):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_without_a_door_the_results_are_the_same(arm, states, monkeypatch):
+    expected = cardan.inverse_dynamics.bind(arm)(*states)
+    monkeypatch.setattr(llvm_door, "is_supported", lambda: False)
+    plain = cardan.inverse_dynamics.on("llvm", threads=1).bind(arm)
+    assert type(plain).__call__ is cardan.functions.bound.Bound.__call__
+    np.testing.assert_array_equal(plain(*states), expected)
