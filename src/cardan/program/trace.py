@@ -32,7 +32,25 @@ def trace(name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: 
         array = np.asarray(value)
         outputs.append(Array(key, array.shape))
         numbers += [_result(graph, name, key, entry) for entry in array.ravel().tolist()]
-    program = Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), tuple(numbers))
+    return optimize(Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), tuple(numbers)))
+
+
+def assemble(name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Any) -> Program:
+    """Return the program of what a graph holds.
+
+    Args:
+        name: of the program.
+        graph: the operations.
+        inputs: names and shapes.
+        outputs: names and shapes.
+        results: their flattened entries, symbols of the graph or numbers.
+    """
+    numbers = tuple(graph.result(entry) for entry in results)
+    return optimize(Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), numbers))
+
+
+def optimize(program: Program) -> Program:
+    """Return the program after all passes."""
     for apply in PASSES:
         program = apply(program)
     return program

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 from cardan.program.ops import Op
 from cardan.program.program import Program
-from cardan.program.targets.llvm_plan import STORES, Lanes, Plan, heap_bytes
+from cardan.program.targets.llvm_plan import STORES, Lanes, Plan, heap_bytes, streams
 
 UNROLLED = 4  # groups of W columns that are transposed without a loop
+STREAM = 16 * 2**20  # bytes of results from which they bypass the caches: they would not stay there anyway
 
 
 def constant_results(program: Program, plan: Plan) -> list[list[tuple[float, int]]]:
@@ -144,6 +145,71 @@ class _Entry:
 
         self.groups(columns, group)
 
+    def branch(self, condition: str, yes: Callable[[], None], no: Callable[[], None]) -> None:
+        """Write two ways on and their meeting."""
+        self.count += 1
+        names = [f"{side}{self.count}" for side in ("yes", "no", "meet")]
+        self.lines.append(f"  br i1 {condition}, label %{names[0]}, label %{names[1]}")
+        for name, body in zip(names, (yes, no), strict=False):
+            self.lines.append(f"{name}:")
+            self.label = name
+            body()
+            self.lines.append(f"  br label %{names[2]}")
+        self.lines.append(f"{names[2]}:")
+        self.label = names[2]
+
+
+def stream_function(lanes: Lanes) -> str:
+    """Return a function that copies scalars past the caches, a whole aligned vector at a time where it can."""
+    s, v, n, size = lanes.scalar, lanes.vector, lanes.width, lanes.bytes // lanes.width
+    return f"""
+define internal void @stream(ptr noalias %to, ptr noalias %from, i64 %count) #0 {{
+entry:
+  %start = ptrtoint ptr %to to i64
+  %ahead = sub i64 0, %start
+  %bytes = and i64 %ahead, {lanes.bytes - 1}
+  %wanted = udiv exact i64 %bytes, {size}
+  %less = icmp ult i64 %count, %wanted
+  %first = select i1 %less, i64 %count, i64 %wanted
+  br label %head
+head:
+  %h = phi i64 [ 0, %entry ], [ %h_next, %head_body ]
+  %h_more = icmp ult i64 %h, %first
+  br i1 %h_more, label %head_body, label %middle
+head_body:
+  %h_from = getelementptr inbounds {s}, ptr %from, i64 %h
+  %h_to = getelementptr inbounds {s}, ptr %to, i64 %h
+  %h_value = load {s}, ptr %h_from, align {size}
+  store {s} %h_value, ptr %h_to, align {size}
+  %h_next = add nuw i64 %h, 1
+  br label %head
+middle:
+  %m = phi i64 [ %first, %head ], [ %m_next, %middle_body ]
+  %m_next = add nuw i64 %m, {n}
+  %m_more = icmp ule i64 %m_next, %count
+  br i1 %m_more, label %middle_body, label %tail
+middle_body:
+  %m_from = getelementptr inbounds {s}, ptr %from, i64 %m
+  %m_to = getelementptr inbounds {s}, ptr %to, i64 %m
+  %m_value = load {v}, ptr %m_from, align {size}
+  store {v} %m_value, ptr %m_to, align {lanes.bytes}, !nontemporal !0
+  br label %middle
+tail:
+  %t = phi i64 [ %m, %middle ], [ %t_next, %tail_body ]
+  %t_more = icmp ult i64 %t, %count
+  br i1 %t_more, label %tail_body, label %done
+tail_body:
+  %t_from = getelementptr inbounds {s}, ptr %from, i64 %t
+  %t_to = getelementptr inbounds {s}, ptr %to, i64 %t
+  %t_value = load {s}, ptr %t_from, align {size}
+  store {s} %t_value, ptr %t_to, align {size}
+  %t_next = add nuw i64 %t, 1
+  br label %tail
+done:
+  ret void
+}}
+!0 = !{{i32 1}}"""
+
 
 def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
     """Return the entry: constants once, then for each tile read, compute, write; 1 if an angle was too large."""
@@ -181,12 +247,39 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
         e.read(base, array.size, rows, slot)
         slot += array.size
     e.lines += [f"  call void @block{b}(ptr %ws, ptr %libm)" for b in range(len(plan.blocks))]
-    e.write("%out", len(program.results), rows, plan.first_output)
+    _write_results(e, rows)
     e.lines = [line.replace("%LAST", f"%{e.label}") for line in e.lines]
     e.lines += [f"  %next = add nuw nsw i64 %start, {lanes.width}", "  br label %head", "done:"]
+    if streams(program):
+        e.lines.append("  fence seq_cst")  # what went past the caches is there for all
     flags = e.emit(f"load {v}, ptr {flag}, align {lanes.bytes}")
     raised = e.emit(f"fcmp one {v} {flags}, zeroinitializer")
     bits = e.emit(f"bitcast {lanes.mask} {raised} to i{lanes.width}")
     any_raised = e.emit(f"icmp ne i{lanes.width} {bits}, 0")
     status = e.emit(f"zext i1 {any_raised} to i32")
     return "\n".join([*e.lines, f"  ret i32 {status}", "}"])
+
+
+def _write_results(e: _Entry, rows: list[str]) -> None:
+    """Write the rows of a tile: straight, or of large batches by way of a buffer and past the caches."""
+    program, plan, lanes = e.program, e.plan, e.lanes
+    columns = len(program.results)
+
+    def straight() -> None:
+        e.write("%out", columns, rows, plan.first_output)
+
+    def streamed() -> None:
+        buffer = e.slot(plan.slots - columns)
+        e.write(buffer, columns, [str(k) for k in range(lanes.width)], plan.first_output)
+        left = e.emit("sub nsw i64 %rows, %start")
+        full = e.emit(f"icmp slt i64 {lanes.width}, {left}")
+        count = e.emit(f"select i1 {full}, i64 {lanes.width}, i64 {left}")
+        entries = e.emit(f"mul nuw nsw i64 {count}, {columns}")
+        to = e.row_pointers("%out", columns, ["%start"])[0]
+        e.lines.append(f"  call void @stream(ptr {to}, ptr {buffer}, i64 {entries})")
+
+    if not streams(program):
+        straight()
+        return
+    enough = STREAM // (columns * lanes.bytes // lanes.width)
+    e.branch(e.emit(f"icmp sgt i64 %rows, {enough}"), streamed, straight)

@@ -13,6 +13,7 @@ from cardan.program.program import Program
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
+STREAMED = 64  # results a state from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
 
@@ -81,8 +82,13 @@ def plan_program(program: Program) -> Plan:
             for a in program.instructions[k].args:
                 if block_of.get(a, b) != b:
                     last_reader[a] = b
-    plan.slots = _assign_slots(plan, blocks, last_reader)
+    plan.slots = _assign_slots(plan, blocks, last_reader) + (len(program.results) if streams(program) else 0)
     return plan
+
+
+def streams(program: Program) -> bool:
+    """Return whether large batches of the results go past the caches, by way of a buffer at the workspace's end."""
+    return len(program.results) >= STREAMED
 
 
 def heap_bytes(plan: Plan, lanes: Lanes) -> int:

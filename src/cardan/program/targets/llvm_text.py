@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Program
-from cardan.program.targets.llvm_entry import constant_function, constant_results, entry_function
+from cardan.program.targets.llvm_entry import constant_function, constant_results, entry_function, stream_function
 from cardan.program.targets.llvm_math import SINCOS, sincos_definition
-from cardan.program.targets.llvm_plan import Lanes, Plan, plan_program
+from cardan.program.targets.llvm_plan import Lanes, Plan, plan_program, streams
 
 FAST_RANGE = 1e12  # largest angle the inline sine and cosine reduce exactly enough
 LIBM = ("tan", "asin", "acos", "atan2", "exp", "log")  # called lane by lane, through a table of addresses
@@ -185,6 +185,8 @@ def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     uses_angles = any(i.op in (Op.SIN, Op.COS) for i in program.instructions)
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
     parts = [*blocks, *constants, entry_function(program, plan, lanes), _declarations(lanes)]
+    if streams(program):
+        parts.append(stream_function(lanes))
     if uses_angles:
         parts.append(sincos_definition(lanes.width, lanes.scalar))
     width = 8 * lanes.bytes

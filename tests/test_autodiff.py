@@ -1,0 +1,148 @@
+"""Derivatives of programs: against 40 digits, against each other, on robots."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+import cardan
+from cardan import scalar
+from cardan.errors import ParameterError, UnknownNameError
+from cardan.program import Array, compile_numpy, trace, verify
+from cardan.program.autodiff import jacobian, jacobian_vector_product, vector_jacobian_product
+
+FUNCTIONS = {
+    "add": lambda x, y: x + 2.0 * y,
+    "sub": lambda x, y: 3.0 - x - y,
+    "mul": lambda x, y: x * y * x,
+    "div": lambda x, y: x / (1.0 + y * y) + 2.0 / x,
+    "neg": lambda x, y: -(x * y),
+    "sqrt": lambda x, y: scalar.sqrt(x * x + y),
+    "sin": lambda x, y: scalar.sin(x * y),
+    "cos": lambda x, y: scalar.cos(x - y) * x,
+    "tan": lambda x, y: scalar.tan(x * y),
+    "asin": lambda x, y: scalar.asin(x * y * 0.5),
+    "acos": lambda x, y: scalar.acos(x * 0.7),
+    "atan2": lambda x, y: scalar.atan2(y - 1.0, -x),
+    "exp": lambda x, y: scalar.exp(x * y),
+    "log": lambda x, y: scalar.log(x + y),
+    "absolute": lambda x, y: scalar.absolute(x - y) + scalar.absolute(y - x * 0.1),
+    "sign": lambda x, y: scalar.sign(x - y) * x,
+    "floor": lambda x, y: scalar.floor(3.3 * x) * y,
+    "minimum": lambda x, y: scalar.minimum(x * x, y) + scalar.minimum(x, 2.0 * y),
+    "maximum": lambda x, y: scalar.maximum(x * x, y) + scalar.maximum(x, 2.0 * y),
+    "where": lambda x, y: scalar.where(x < y, x * y, x - y) + scalar.where(y <= x, x * y, x / y),
+    "logic": lambda x, y: scalar.where(scalar.logical_and(x < y, scalar.logical_not(x == y)), x**3, y**-2),
+    "power": lambda x, y: x**5 + y**0.5,
+}
+POINTS = [(0.4, 0.9), (1.1, 0.3), (0.62, 0.61)]
+
+
+def program_of(function):
+    return trace("f", lambda x: {"y": np.array([function(x[0], x[1])], dtype=object)}, [Array("x", (2,))])
+
+
+def run(program, *arrays):
+    return compile_numpy(program)([np.atleast_2d(a) for a in arrays], 1, np.dtype(np.float64))[0]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+def test_every_operation_against_40_digits(name, mode):
+    function = FUNCTIONS[name]
+    derivative = verify(jacobian(program_of(function), "x", mode=mode))
+    for x, y in POINTS:
+        with mpmath.workdps(40):
+            x0, y0 = mpmath.mpf(x), mpmath.mpf(y)
+            expected = [mpmath.diff(lambda t: function(t, y0), x0), mpmath.diff(lambda t: function(x0, t), y0)]  # noqa: B023
+        np.testing.assert_allclose(run(derivative, [x, y]), np.array(expected, dtype=float), rtol=4e-15, atol=1e-15)
+
+
+def test_derivatives_of_derivatives():
+    program = program_of(lambda x, y: scalar.sin(x * y) * scalar.exp(x) / (1.0 + y * y))
+    for first in ("forward", "reverse"):
+        for second in ("forward", "reverse"):
+            hessian = run(jacobian(jacobian(program, "x", mode=first), "x", mode=second), [0.4, 0.9]).reshape(2, 2)
+            np.testing.assert_allclose(hessian, hessian.T, atol=1e-15)
+            assert jacobian(program, "x").outputs[0].shape == (1, 2)
+            x, y = 0.4, 0.9
+            e, s, c = math.exp(x), math.sin(x * y), math.cos(x * y)
+            xx = e * (s + 2.0 * y * c - y * y * s) / (1.0 + y * y)
+            assert hessian[0, 0] == pytest.approx(xx, rel=1e-14)
+
+
+def test_what_does_not_depend_is_zero_and_costs_nothing():
+    program = trace("f", lambda x, y: {"a": x * 2.0, "b": y[:1] * y[1:]}, [Array("x", (2,)), Array("y", (2,))])
+    for mode in ("forward", "reverse"):
+        derivative = jacobian(program, "x", mode=mode)
+        assert derivative.operations == 0
+        np.testing.assert_array_equal(run(derivative, [1.0, 2.0], [3.0, 4.0]), [2.0, 0.0, 0.0, 2.0, 0.0, 0.0])
+    assert [str(a) for a in derivative.outputs] == ["da_dx[2, 2]", "db_dx[1, 2]"]
+
+
+def test_a_guarded_singularity_stays_guarded():
+    def sinc(x, _):
+        small = x * x < 1e-8
+        safe = scalar.where(small, 1.0, x)
+        return scalar.where(small, 1.0 - x * x / 6.0, scalar.sin(safe) / safe)
+
+    for mode in ("forward", "reverse"):
+        derivative = jacobian(program_of(sinc), "x", mode=mode)
+        np.testing.assert_allclose(run(derivative, [0.0, 1.0]), [0.0, 0.0], atol=1e-300)
+        np.testing.assert_allclose(run(derivative, [3e-5, 1.0]), [-1e-5, 0.0], rtol=1e-6)
+
+
+def test_unknown_names_and_modes():
+    program = program_of(FUNCTIONS["mul"])
+    with pytest.raises(UnknownNameError, match="'z'"):
+        jacobian(program, "z")
+    with pytest.raises(ParameterError, match="mode"):
+        jacobian(program, "x", mode="backward")
+
+
+@pytest.fixture(scope="module")
+def quadruped():
+    model = cardan.robots.quadruped().model(base="floating")
+    rng = np.random.default_rng(1)
+    q, v, a = model.random_configuration(seed=3), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    return model, cardan.inverse_dynamics.program(model), (q, v, a)
+
+
+@pytest.mark.parametrize("wrt", ["q", "v", "a"])
+def test_the_two_modes_agree_on_a_robot(quadruped, wrt):
+    _, program, state = quadruped
+    forward, reverse = (run(verify(jacobian(program, wrt, mode=m)), *state) for m in ("forward", "reverse"))
+    scale = np.abs(forward).max()
+    np.testing.assert_allclose(forward, reverse, atol=1e-13 * scale)
+
+
+def test_the_mass_matrix_is_the_derivative_by_the_acceleration(quadruped):
+    model, program, state = quadruped
+    derivative = jacobian(program, "a")
+    M = cardan.mass_matrix(model, state[0])
+    np.testing.assert_allclose(run(derivative, *state).reshape(M.shape), M, atol=1e-12 * np.abs(M).max())
+
+
+def test_products_are_those_of_the_jacobian(quadruped):
+    _, program, state = quadruped
+    rng = np.random.default_rng(5)
+    J = {x: run(jacobian(program, x), *state).reshape(len(state[1]), -1) for x in ("q", "v")}
+    dq, dv, weights = rng.normal(size=len(state[0])), rng.normal(size=len(state[1])), rng.normal(size=len(state[1]))
+    pushed = run(verify(jacobian_vector_product(program, ["q", "v"])), *state, dq, dv)
+    np.testing.assert_allclose(pushed, J["q"] @ dq + J["v"] @ dv, rtol=1e-10, atol=1e-10)
+    reverse = verify(vector_jacobian_product(program, ["v", "q"]))
+    pulled = run(reverse, *state, weights)
+    expected = np.concatenate([weights @ J["v"], weights @ J["q"]])
+    np.testing.assert_allclose(pulled, expected, rtol=1e-10, atol=1e-10)
+    assert reverse.operations < 5 * program.operations  # Baur and Strassen: a gradient costs a few evaluations
+
+
+def test_native_code_of_a_derivative(quadruped):
+    from cardan.program import compile_program, default_target
+
+    _, program, state = quadruped
+    derivative = jacobian(program, "q")
+    native = compile_program(derivative, default_target())([np.atleast_2d(x) for x in state], 1, np.dtype(np.float64))
+    expected = run(derivative, *state)
+    np.testing.assert_allclose(native[0], expected, atol=1e-13 * np.abs(expected).max())
