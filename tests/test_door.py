@@ -85,9 +85,9 @@ def test_out(arm, states):
     v2, overlapping = memory[:35].reshape(5, 7), memory[3:38].reshape(5, 7)
     v2[...] = v
     np.testing.assert_array_equal(fast(q, v2, states[2], out=overlapping), expected)
+    frozen = np.zeros_like(expected)
+    frozen.flags.writeable = False
     with pytest.raises(cardan.errors.DTypeError, match="read-only"):
-        frozen = np.zeros_like(expected)
-        frozen.flags.writeable = False
         fast(*states, out=frozen)
     with pytest.raises(cardan.errors.ShapeError):
         fast(*states, out=np.zeros((4, 7)))

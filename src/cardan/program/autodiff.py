@@ -1,7 +1,7 @@
 """Differentiating programs: forward and reverse, each sparse and for many directions at once.
 
-A program y = f(x) is replayed in a new graph, and beside each value its derivatives are kept by number of direction, only
-those that are not structurally zero. With the local partial derivatives of every operation (`PARTIALS`),
+A program y = f(x) is replayed in a new graph, and beside each value its derivatives are kept by number of direction,
+only those that are not structurally zero. With the local partial derivatives of every operation (`PARTIALS`),
 
     forward:   dz/dt_j  = sum over operands a of  (dz/da) da/dt_j          (`pushforward`)
     reverse:   dy_i/da += (dy_i/dz) (dz/da)  for each operation z on a     (`pullback`)
