@@ -84,9 +84,24 @@ def test_gufunc_signatures(arm):
 def test_explain_says_what_the_program_is_made_of(arm):
     text = cardan.inverse_dynamics.explain(arm)
     program = cardan.inverse_dynamics.program(arm)
+    assert "(7),(7),(7)->(7)" in text
     assert f"{program.operations} operations" in text
-    assert "target: llvm" in text
-    assert "target: numpy" in cardan.inverse_dynamics.on("numpy").explain(arm)
+    stages = [stage for stage, _ in program.history]
+    left = [n for _, n in program.history]
+    assert stages == ["written", "folding", "signs", "sharing", "remove_dead_code"]
+    assert left == sorted(left, reverse=True)
+    assert left[-1] == program.operations
+    assert "168 bytes read and 56 written" in text
+    assert "numpy: " in cardan.inverse_dynamics.on("numpy").explain(arm)
+    assert "states at a time" in cardan.inverse_dynamics.on("llvm").explain(arm)
+
+
+def test_source_shows_the_program_in_every_form(arm):
+    assert str(cardan.gravity_forces.program(arm)) == cardan.gravity_forces.source(arm)
+    assert "void gravity_forces(const double q[7]" in cardan.gravity_forces.source(arm, "c")
+    assert "define i32 @evaluate" in cardan.gravity_forces.source(arm, form="llvm")
+    with pytest.raises(UnknownNameError, match="'cuda'"):
+        cardan.gravity_forces.source(arm, "cuda")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 
 from cardan import algorithms
 from cardan.functions.function import function
+from cardan.model import economical
 from cardan.spatial import Force
 
 
@@ -34,7 +35,7 @@ def inverse_dynamics(model, q, v, a, external_forces=None):
 
     Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
     """
-    return algorithms.inverse_dynamics(model, q, v, a, _wrenches(external_forces))
+    return algorithms.inverse_dynamics(economical(model), q, v, a, _wrenches(external_forces))
 
 
 @function(returns=("nv",))
@@ -53,7 +54,7 @@ def forward_dynamics(model, q, v, tau, external_forces=None):
 
     Source: Featherstone (1983); Featherstone (2008), table 7.1.
     """
-    return algorithms.forward_dynamics(model, q, v, tau, _wrenches(external_forces))
+    return algorithms.forward_dynamics(economical(model), q, v, tau, _wrenches(external_forces))
 
 
 @function(returns=("nv", "nv"))
@@ -62,13 +63,13 @@ def mass_matrix(model, q):
 
     Source: Walker and Orin (1982); Featherstone (2008), table 6.2.
     """
-    return algorithms.mass_matrix(model, q)
+    return algorithms.mass_matrix(economical(model), q)
 
 
 @function(returns=("nv", "nv"))
 def mass_matrix_inverse(model, q):
     """Return the inverse of the mass matrix, shape (..., nv, nv), by the articulated body algorithm."""
-    return algorithms.mass_matrix_inverse(model, q)
+    return algorithms.mass_matrix_inverse(economical(model), q)
 
 
 @function(returns=("nv", "nv"))
@@ -85,13 +86,13 @@ def coriolis_matrix(model, q, v):
 @function(returns=("nv",))
 def bias_forces(model, q, v, external_forces=None):
     """Return C v + g - J^T f, shape (..., nv): the efforts at zero acceleration."""
-    return algorithms.bias_forces(model, q, v, _wrenches(external_forces))
+    return algorithms.bias_forces(economical(model), q, v, _wrenches(external_forces))
 
 
 @function(returns=("nv",))
 def gravity_forces(model, q):
     """Return g, shape (..., nv): the efforts that hold the robot still against gravity."""
-    return algorithms.gravity_forces(model, q)
+    return algorithms.gravity_forces(economical(model), q)
 
 
 @function(returns=("nv",))

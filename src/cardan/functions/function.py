@@ -22,7 +22,7 @@ from cardan.functions.arguments import SHAPES, Shape, checked_batch, core_shape,
 from cardan.functions.bound import Bound, Compiled
 from cardan.functions.results import RESULT, named_results, rebuilder
 from cardan.model import Model
-from cardan.program import Array, Program, compile_program, default_target, trace
+from cardan.program import SOURCES, Array, Program, compile_program, default_target, trace
 
 Options = tuple[tuple[str, Any], ...]
 
@@ -225,14 +225,37 @@ class Function:
         return self._compiled(model, *self._defaults(options)).program
 
     def explain(self, model: Model, **options: Any) -> str:
-        """Return what the program for a model is made of, as text."""
+        """Return what the program for a model is made of and what became of it, as text."""
         compiled = self._compiled(model, *self._defaults(options))
-        counts = ", ".join(f"{n} {op}" for op, n in compiled.program.operation_counts().most_common())
-        return (
-            f"{self.name}{self.signature(model, **options)} for {model.name}\n"
-            f"  {compiled.program.operations} operations: {counts}\n"
-            f"  traced in {compiled.seconds:.3f} s; target: {compiled.target}"
-        )
+        program = compiled.program
+        counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
+        history = ", ".join(f"{stage} {n}" for stage, n in program.history)
+        read, written = (sum(a.size for a in side) for side in (program.inputs, program.outputs))
+        lines = [
+            f"{self.name}{self.signature(model, **options)} for {model.name}",
+            f"operations left after each stage: {history}",
+            f"{program.operations} operations: {counts}",
+            f"{program.multiply_adds} of the sums take a product along (multiply-add)",
+            f"{8 * read} bytes read and {8 * written} written a state, in float64",
+            f"traced in {compiled.seconds:.3f} s",
+            *compiled.run.describe(),
+        ]
+        return "\n  ".join(lines)
+
+    def source(self, model: Model, form: str = "ir", **options: Any) -> str:
+        """Return the program for a model as text.
+
+        Args:
+            model: the robot.
+            form: `"ir"` (one operation a line), `"c"` (C99) or `"llvm"` (what is compiled for this machine, float64).
+            options: values of the options, such as `frame="tool"`.
+
+        Raises:
+            UnknownNameError: if there is no such form.
+        """
+        if form not in SOURCES:
+            raise UnknownNameError("form", form, SOURCES, where=f"{self.name}.source")
+        return SOURCES[form](self.program(model, **options))
 
     def signature(self, model: Model, **options: Any) -> str:
         """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`."""

@@ -29,13 +29,18 @@ _NO_BRANCH = (
 
 
 class Graph:
-    """The operations traced so far, each once."""
+    """The operations traced so far, each once.
 
-    __slots__ = ("instructions", "table")
+    `folded`, `signs` and `shared` count the operations that were written but need not be done: with a known 0 or 1, a
+    change of sign, or done before.
+    """
+
+    __slots__ = ("folded", "instructions", "shared", "signs", "table")
 
     def __init__(self) -> None:
         self.instructions: list[Instruction] = []
         self.table: dict[Any, int] = {}
+        self.folded = self.signs = self.shared = 0
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
         """Return the number of the instruction, new or known."""
@@ -46,6 +51,8 @@ class Graph:
         if index is None:
             index = self.table[key] = len(self.instructions)
             self.instructions.append(Instruction(op, args, value))
+        elif args:
+            self.shared += 1
         return index
 
     def input(self, position: int) -> Expr:
@@ -93,6 +100,7 @@ class Expr:
     # --- arithmetic ---
 
     def __neg__(self) -> Expr:
+        self.graph.signs += 1
         return Expr(self.graph, self.index, not self.negative)
 
     def __pos__(self) -> Expr:
@@ -103,6 +111,7 @@ class Expr:
             if not isinstance(other, Number):
                 return NotImplemented
             if other == 0.0:
+                self.graph.folded += 1
                 return self
         return _sum(self, self.graph.lift(other), False)
 
@@ -113,6 +122,7 @@ class Expr:
             if not isinstance(other, Number):
                 return NotImplemented
             if other == 0.0:
+                self.graph.folded += 1
                 return self
         return _sum(self, self.graph.lift(other), True)
 
@@ -124,8 +134,10 @@ class Expr:
             if not isinstance(other, Number):
                 return NotImplemented
             if other == 0.0:
+                self.graph.folded += 1
                 return 0.0
             if other == 1.0:
+                self.graph.folded += 1
                 return self
             if other == -1.0:
                 return -self
@@ -236,6 +248,7 @@ def _sum(a: Expr, b: Expr, subtract: bool) -> Any:
     if a.negative == negative_b:
         return Expr(graph, graph.add(Op.ADD, (a.index, b.index)), a.negative)
     if a.index == b.index:
+        graph.folded += 1
         return 0.0
     plus, minus = (b.index, a.index) if a.negative else (a.index, b.index)
     if plus > minus:

@@ -1,11 +1,15 @@
 """Passes: pure functions from a program to an equivalent program, in the order of `PASSES`.
 
-Folding, sharing and sign propagation happen while tracing (`expr.py`); what is left runs here.
+Folding, sharing (hash-consing) and the carrying of signs happen while tracing (`expr.py`), where they keep the graph
+small from the start; what needs the whole program runs here. Multiply-adds are formed by the targets' compilers. Tried,
+and left out because they save nothing (docs/performance.md has the figures): cos^2 + sin^2 = 1, which no robot has;
+factoring of common factors; four orders of evaluation other than the algorithm's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from cardan.program.program import Instruction, Program
 
@@ -22,7 +26,7 @@ def remove_dead_code(program: Program) -> Program:
         Instruction(i.op, tuple(number[a] for a in i.args), i.value) for i in (program.instructions[k] for k in kept)
     )
     results = tuple(number[r] for r in program.results)
-    return Program(program.name, program.inputs, instructions, program.outputs, results)
+    return replace(program, instructions=instructions, results=results)
 
 
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)

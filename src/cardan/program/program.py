@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cardan.errors import ProgramError
@@ -55,6 +55,7 @@ class Program:
         instructions: in order of evaluation.
         outputs: the results; their entries, likewise flattened, are ...
         results: ... the instructions with these numbers.
+        history: what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     """
 
     name: str
@@ -62,6 +63,7 @@ class Program:
     instructions: tuple[Instruction, ...]
     outputs: tuple[Array, ...]
     results: tuple[int, ...]
+    history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def operation_counts(self) -> Counter[str]:
         """Return how often each operation occurs, without inputs and constants."""
@@ -71,6 +73,14 @@ class Program:
     def operations(self) -> int:
         """Number of operations, without inputs and constants."""
         return sum(self.operation_counts().values())
+
+    @property
+    def multiply_adds(self) -> int:
+        """Number of sums that take a product of which nothing else is made: processors do both as one instruction."""
+        uses = Counter(a for i in self.instructions for a in i.args)
+        uses.update(self.results)
+        alone = {k for k, i in enumerate(self.instructions) if i.op is Op.MUL and uses[k] == 1}
+        return sum(i.op in (Op.ADD, Op.SUB) and any(a in alone for a in i.args) for i in self.instructions)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))

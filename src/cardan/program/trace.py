@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def trace(name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: 
         array = np.asarray(value)
         outputs.append(Array(key, array.shape))
         numbers += [_result(graph, name, key, entry) for entry in array.ravel().tolist()]
-    return optimize(Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), tuple(numbers)))
+    return _program(name, graph, inputs, outputs, numbers)
 
 
 def assemble(name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Any) -> Program:
@@ -45,15 +46,21 @@ def assemble(name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence
         outputs: names and shapes.
         results: their flattened entries, symbols of the graph or numbers.
     """
-    numbers = tuple(graph.result(entry) for entry in results)
-    return optimize(Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), numbers))
+    return _program(name, graph, inputs, outputs, [graph.result(entry) for entry in results])
 
 
-def optimize(program: Program) -> Program:
-    """Return the program after all passes."""
+def _program(
+    name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Sequence[int]
+) -> Program:
+    """Return the program after all passes, with what they and the tracing did."""
+    program = Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), tuple(results))
+    written = program.operations + graph.shared + graph.signs + graph.folded
+    history = [("written", written), ("folding", written - graph.folded)]
+    history += [("signs", program.operations + graph.shared), ("sharing", program.operations)]
     for apply in PASSES:
         program = apply(program)
-    return program
+        history.append((apply.__name__, program.operations))
+    return replace(program, history=tuple(history))
 
 
 def _symbols(graph: Graph, inputs: Sequence[Array]) -> list[np.ndarray]:

@@ -201,11 +201,15 @@ def is_proper_rotation(R: Matrix3, tolerance: float = 1e-9) -> bool:
 def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
     """Return a constant pose with the rounding residues of right angles removed.
 
-    Entries of the rotation within `tolerance` of 0, 1 or -1 become exact, so that the traced program loses them.
+    Entries of the rotation within `tolerance` of 0, 1 or -1 become exact, and entries of the translation of at most
+    `tolerance` times its largest become 0, so that the traced program loses them.
     """
+    smallest = tolerance * max(abs(e) for e in X.translation)
 
     def snap(e: float) -> float:
         nearest = float(round(e))
         return nearest + 0.0 if abs(e - nearest) <= tolerance else e
 
-    return SE3(Matrix3(snap(e) for e in X.rotation), Vector3(*(e + 0.0 for e in X.translation)))
+    return SE3(
+        Matrix3(snap(e) for e in X.rotation), Vector3(*(e + 0.0 if abs(e) > smallest else 0.0 for e in X.translation))
+    )

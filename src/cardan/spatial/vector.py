@@ -258,7 +258,7 @@ class Symmetric3(tuple[Any, ...]):
 
 
 def unit_vector(value: Any, what: str) -> Vector3:
-    """Return the direction of three finite numbers.
+    """Return the direction of three finite numbers; components below 1e-15, residues of rounding, become 0.
 
     Raises:
         ParameterError: if they are not three finite numbers, or all zero.
@@ -270,6 +270,6 @@ def unit_vector(value: Any, what: str) -> Vector3:
     length = math.hypot(*vector)
     if not math.isfinite(length) or length == 0.0:
         raise ParameterError(what, got=tuple(vector), expected="three finite numbers, not all zero")
-    if abs(length - 1.0) <= 4e-16:
-        return Vector3(*(e + 0.0 for e in vector))
-    return Vector3(*(e / length + 0.0 for e in vector))
+    if abs(length - 1.0) > 4e-16:
+        vector = Vector3(*(e / length for e in vector))
+    return Vector3(*(e if abs(e) > 1e-15 else 0.0 for e in vector))

@@ -43,3 +43,22 @@ def compile_program(program: Program, target: str) -> Runner:
     if target not in TARGETS:
         raise UnknownNameError("target", target, TARGETS)
     return TARGETS[target](program)
+
+
+def _c_text(program: Program) -> str:
+    from cardan.program.targets.c import c_code
+
+    return c_code(program, program.name).source
+
+
+def _llvm_text(program: Program) -> str:
+    import numpy as np
+
+    from cardan.program.targets.llvm import host_lanes
+    from cardan.program.targets.llvm_text import llvm_text
+
+    return llvm_text(program, host_lanes(np.dtype(np.float64)))
+
+
+SOURCES: dict[str, Callable[[Program], str]] = {"ir": str, "c": _c_text, "llvm": _llvm_text}
+"""A program as text, by the form's name."""

@@ -64,8 +64,8 @@ def _address(array: np.ndarray, row: int) -> int:
 class Loaded:
     """A program's machine code in memory."""
 
-    def __init__(self, code: bytes, heap: int = 0) -> None:
-        self.engine, self.heap = Engine(code), heap
+    def __init__(self, code: bytes, heap: int, origin: str) -> None:
+        self.engine, self.heap, self.origin, self.size = Engine(code), heap, origin, len(code)
         self.address = self.engine.address("evaluate")
         self.entry = _ENTRY(self.address)
 
@@ -107,16 +107,17 @@ def load_program(program: Program, lanes: Lanes) -> Loaded:
     An entry is the workspace it needs from the heap (eight bytes), then the machine code.
     """
     key = program_key(program, lanes)
-    entry = cache.load(key)
+    started, entry = time.perf_counter(), cache.load(key)
+    origin = "found in the disk cache"
     if entry is None:
-        started = time.perf_counter()
         plan = plan_program(program)
         entry = struct.pack("<Q", heap_bytes(plan, lanes)) + compile_object(llvm_text(program, lanes, plan))
         seconds = time.perf_counter() - started
         if seconds > 1.0:
             cache.LOG.info("compiled %s (%d operations) in %.1f s", program.name, program.operations, seconds)
         cache.save(key, entry)
-    return Loaded(entry[8:], struct.unpack("<Q", entry[:8])[0])
+        origin = f"compiled in {seconds:.3f} s"
+    return Loaded(entry[8:], struct.unpack("<Q", entry[:8])[0], origin)
 
 
 class NativeProgram(Runner):
@@ -167,6 +168,17 @@ class NativeProgram(Runner):
         self._doors.add(door)
         self._open(door)
         return door.function
+
+    def describe(self) -> list[str]:
+        """Return the width, the functions and bytes of the machine code, and where it came from."""
+        self.code(np.dtype(np.float64))
+        lines = []
+        for dtype, code in self._loaded.items():
+            lanes, plan = host_lanes(dtype), plan_program(self.program)
+            made = f"{len(plan.blocks)} functions, {code.size} bytes of object code, {code.origin}"
+            space = f"workspace {plan.slots * lanes.bytes} bytes"
+            lines.append(f"llvm, {dtype}: {lanes.width} states at a time on {host_features()[0]}; {made}; {space}")
+        return lines
 
     def _open(self, door: Door) -> None:
         for dtype, code in self._loaded.items():

@@ -105,6 +105,10 @@ class NumpyProgram(Runner):
                     out[part, k] = value
         return out
 
+    def describe(self) -> list[str]:
+        """Return what is run: one NumPy operation after the other."""
+        return [f"numpy: {self.program.operations} array operations on up to {CHUNK} states at a time"]
+
 
 def compile_numpy(program: Program) -> NumpyProgram:
     """Return the program as a function on arrays."""

@@ -43,3 +43,7 @@ class Runner(ABC):
                 there is one output, which is returned in its own shape.
         """
         return None
+
+    def describe(self) -> list[str]:
+        """Return what the target made of the program, a line each; compiled for float64 if it is not yet."""
+        return []
