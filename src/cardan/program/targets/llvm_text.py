@@ -8,22 +8,18 @@ rows. The last tile repeats the last state in its idle lanes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Program
 from cardan.program.targets.llvm_entry import constant_function, constant_results, entry_function, stream_function
-from cardan.program.targets.llvm_math import SINCOS, sincos_definition
+from cardan.program.targets.llvm_math import SINCOS, function_name, math_definitions
 from cardan.program.targets.llvm_plan import Lanes, Plan, plan_program, streams
 
-FAST_RANGE = 1e12  # largest angle the inline sine and cosine reduce exactly enough
-LIBM = ("tan", "asin", "acos", "atan2", "exp", "log")  # called lane by lane, through a table of addresses
+LIBM = ("tan", "asin", "acos", "atan2", "exp", "log")
 
 _PLAIN = {Op.ADD: "fadd contract", Op.SUB: "fsub contract", Op.MUL: "fmul contract", Op.DIV: "fdiv", Op.NEG: "fneg"}
 _COMPARE = {Op.LT: "olt", Op.LE: "ole", Op.EQ: "oeq"}
 _LOGIC = {Op.AND: "and", Op.OR: "or"}
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
-_CALL = {Op.TAN: "tan", Op.ASIN: "asin", Op.ACOS: "acos", Op.ATAN2: "atan2", Op.EXP: "exp", Op.LOG: "log"}
 
 
 class _Block:
@@ -35,7 +31,6 @@ class _Block:
         self.names: dict[int, str] = {}
         self.pairs: dict[int, tuple[str, str]] = {}
         self.pointers: dict[int, str] = {}
-        self.far: list[str] = []
         self.count = 0
 
     def text(self) -> str:
@@ -46,7 +41,6 @@ class _Block:
             self.keep(k)
         if self.number == len(self.plan.blocks) - 1:
             self.copy_input_results()
-        self.raise_flag()
         head = f"define internal void @block{self.number}(ptr noalias align 64 %ws, ptr %libm) #0 {{"
         return "\n".join([head, *self.lines, "  ret void", "}"])
 
@@ -109,17 +103,6 @@ class _Block:
                 for slot in slots:
                     self.store(self.value(k), slot)
 
-    def raise_flag(self) -> None:
-        """Set the flag's lanes where an angle was too large for the inline sine and cosine."""
-        if not self.far:
-            return
-        mask, v = self.far[0], self.lanes.vector
-        for other in self.far[1:]:
-            mask = self.emit(f"or {self.lanes.mask} {mask}, {other}")
-        before = self.load(self.plan.flag)
-        one = self.lanes.constant(1.0)
-        self.store(self.emit(f"select {self.lanes.mask} {mask}, {v} {one}, {v} {before}"), self.plan.flag)
-
     def compute(self, k: int) -> str:
         """Write one instruction and return the name of its value."""
         op, args, _ = self.program.instructions[k]
@@ -139,10 +122,8 @@ class _Block:
             return self.emit(f"select {self.lanes.mask} {names[0]}, {v} {names[1]}, {v} {names[2]}")
         if op is Op.SIGN:
             return self.sign(names[0])
-        if op in _INTRINSIC:
-            arguments = ", ".join(f"{v} {name}" for name in names)
-            return self.emit(f"call {v} @llvm.{_INTRINSIC[op]}.{self.lanes.suffix}({arguments})")
-        return self.library(_CALL[op], names)
+        function = f"llvm.{_INTRINSIC[op]}.{self.lanes.suffix}" if op in _INTRINSIC else function_name(op)
+        return self.emit(f"call {v} @{function}({', '.join(f'{v} {name}' for name in names)})")
 
     def sign(self, x: str) -> str:
         """Write -1, 0 or 1; NaN and signed zeros pass as they are."""
@@ -154,41 +135,21 @@ class _Block:
     def sincos(self, a: int) -> tuple[str, str]:
         """Write sine and cosine of a value together, once; what is not used is removed by code generation."""
         if a not in self.pairs:
-            v, x = self.lanes.vector, self.value(a)
-            size = self.emit(f"call {v} @llvm.fabs.{self.lanes.suffix}({v} {x})")
-            self.far.append(self.emit(f"fcmp ogt {v} {size}, {self.lanes.constant(FAST_RANGE)}"))
-            pair = self.emit(f"call {{{v}, {v}}} @{SINCOS}({v} {x})")
+            v = self.lanes.vector
+            pair = self.emit(f"call {{{v}, {v}}} @{SINCOS}({v} {self.value(a)})")
             self.pairs[a] = tuple(self.emit(f"extractvalue {{{v}, {v}}} {pair}, {i}") for i in (0, 1))  # pyright: ignore[reportArgumentType]
         return self.pairs[a]
-
-    def library(self, name: str, names: Sequence[str]) -> str:
-        """Call a function of the C library on every lane, in double precision."""
-        scalar, v = self.lanes.scalar, self.lanes.vector
-        entry = self.emit(f"getelementptr inbounds ptr, ptr %libm, i64 {LIBM.index(name)}")
-        function = self.emit(f"load ptr, ptr {entry}, align 8")
-        result = "undef"
-        for lane in range(self.lanes.width):
-            parts = [self.emit(f"extractelement {v} {x}, i32 {lane}") for x in names]
-            if scalar == "float":
-                parts = [self.emit(f"fpext float {p} to double") for p in parts]
-            value = self.emit(f"call double {function}({', '.join(f'double {p}' for p in parts)})")
-            if scalar == "float":
-                value = self.emit(f"fptrunc double {value} to float")
-            result = self.emit(f"insertelement {v} {result}, {scalar} {value}, i32 {lane}")
-        return result
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
     plan = plan or plan_program(program)
     blocks = [_Block(program, plan, lanes, b).text() for b in range(len(plan.blocks))]
-    uses_angles = any(i.op in (Op.SIN, Op.COS) for i in program.instructions)
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
     parts = [*blocks, *constants, entry_function(program, plan, lanes), _declarations(lanes)]
     if streams(program):
         parts.append(stream_function(lanes))
-    if uses_angles:
-        parts.append(sincos_definition(lanes.width, lanes.scalar))
+    parts += math_definitions({i.op for i in program.instructions}, lanes)
     width = 8 * lanes.bytes
     attributes = f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
     parts.append(f"attributes #0 = {{ noinline nounwind alignstack=64 {attributes} }}")

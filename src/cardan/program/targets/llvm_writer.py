@@ -1,0 +1,136 @@
+"""Writes instructions of LLVM IR on vectors of doubles: the notation of the functions in `llvm_math`."""
+
+from __future__ import annotations
+
+import struct
+
+INFINITY, NAN = float("inf"), float("nan")
+ROUND = 6755399441055744.0  # 1.5 2^52: adding it rounds to an integer, whose low bits are then the sum's
+Real = str | float
+"""A vector: its name, or one number for all lanes."""
+Bits = str | int
+"""The same of 64-bit integers."""
+
+
+class Writer:
+    """Writes one function; a method that computes returns the name of its result."""
+
+    def __init__(self, width: int) -> None:
+        self.width, self.v, self.i, self.m = width, f"<{width} x double>", f"<{width} x i64>", f"<{width} x i1>"
+        self.suffix = f"v{width}f64"
+        self.lines: list[str] = []
+        self.count = 0
+
+    def emit(self, expression: str) -> str:
+        """Write an instruction of any kind."""
+        self.count += 1
+        self.lines.append(f"  %s{self.count} = {expression}")
+        return f"%s{self.count}"
+
+    def every(self, scalar: str) -> str:
+        """Return the vector of one scalar."""
+        return "<" + ", ".join([scalar] * self.width) + ">"
+
+    def real(self, x: Real) -> str:
+        """Return an operand as LLVM writes it."""
+        if isinstance(x, str):
+            return x
+        return self.every(f"double 0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}")
+
+    def integer(self, x: Bits) -> str:
+        """Return an operand as LLVM writes it."""
+        return x if isinstance(x, str) else self.every(f"i64 {x}")
+
+    def add(self, a: Real, b: Real) -> str:
+        """Write a + b."""
+        return self.emit(f"fadd {self.v} {self.real(a)}, {self.real(b)}")
+
+    def sub(self, a: Real, b: Real) -> str:
+        """Write a - b."""
+        return self.emit(f"fsub {self.v} {self.real(a)}, {self.real(b)}")
+
+    def mul(self, a: Real, b: Real) -> str:
+        """Write a b."""
+        return self.emit(f"fmul {self.v} {self.real(a)}, {self.real(b)}")
+
+    def div(self, a: Real, b: Real) -> str:
+        """Write a / b."""
+        return self.emit(f"fdiv {self.v} {self.real(a)}, {self.real(b)}")
+
+    def neg(self, a: Real) -> str:
+        """Write -a."""
+        return self.emit(f"fneg {self.v} {self.real(a)}")
+
+    def fma(self, a: Real, b: Real, c: Real) -> str:
+        """Write a b + c, rounded once."""
+        return self.call("fma", a, b, c)
+
+    def call(self, name: str, *operands: Real) -> str:
+        """Write an intrinsic."""
+        arguments = ", ".join(f"{self.v} {self.real(x)}" for x in operands)
+        return self.emit(f"call {self.v} @llvm.{name}.{self.suffix}({arguments})")
+
+    def polynomial(self, x: str, coefficients: tuple[float, ...]) -> str:
+        """Write the sum of c_k x^k."""
+        total: Real = coefficients[-1]
+        for c in reversed(coefficients[:-1]):
+            total = self.fma(x, total, c)
+        return self.real(total)
+
+    def compare(self, condition: str, a: Real, b: Real) -> str:
+        """Write a condition, such as `olt`."""
+        return self.emit(f"fcmp {condition} {self.v} {self.real(a)}, {self.real(b)}")
+
+    def select(self, mask: str, a: Real, b: Real) -> str:
+        """Write a where the mask holds, b elsewhere."""
+        return self.emit(f"select {self.m} {mask}, {self.v} {self.real(a)}, {self.v} {self.real(b)}")
+
+    def bits(self, x: Real) -> str:
+        """Write the bits of a number."""
+        return self.emit(f"bitcast {self.v} {self.real(x)} to {self.i}")
+
+    def from_bits(self, x: Bits) -> str:
+        """Write the number with such bits."""
+        return self.emit(f"bitcast {self.i} {self.integer(x)} to {self.v}")
+
+    def logic(self, operation: str, a: Bits, b: Bits) -> str:
+        """Write an operation on integers: `and`, `or`, `xor`, `shl`, `lshr`, `add`."""
+        return self.emit(f"{operation} {self.i} {self.integer(a)}, {self.integer(b)}")
+
+    def signed(self, x: str, sign: str) -> str:
+        """Write x, negated where the sign bit is set."""
+        return self.from_bits(self.logic("xor", self.bits(x), sign))
+
+    def sign_bit(self, x: str) -> str:
+        """Write the sign bit of a number."""
+        return self.logic("and", self.bits(x), -(2**63))
+
+    def rounded(self, x: Real, scale: float) -> tuple[str, str]:
+        """Write n = round(x scale), as a number and as bits that end in the integer n's."""
+        shifted = self.fma(x, scale, ROUND)
+        return self.sub(shifted, ROUND), self.bits(shifted)
+
+    def invoke(self, function: str, kinds: list[str], arguments: list[tuple[str, str]]) -> list[str]:
+        """Write a call of a definition that returns values of such types."""
+        passed = ", ".join(f"{kind} {name}" for kind, name in arguments)
+        result = self.emit(f"call {result_type(kinds)} @{function}({passed})")
+        if len(kinds) == 1:
+            return [result]
+        return [self.emit(f"extractvalue {result_type(kinds)} {result}, {k}") for k in range(len(kinds))]
+
+    def function(
+        self, name: str, parameters: list[tuple[str, str]], results: list[tuple[str, str]], attributes: str
+    ) -> str:
+        """Return the definition of a function that consists of what has been written; values are (type, name)."""
+        kind, total = result_type([t for t, _ in results]), results[0][1]
+        if len(results) > 1:
+            total = "undef"
+            for k, (t, value) in enumerate(results):
+                total = self.emit(f"insertvalue {kind} {total}, {t} {value}, {k}")
+        head = f"define internal {kind} @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) {attributes} {{"
+        return "\n".join([head, "start:", *self.lines, f"  ret {kind} {total}", "}"])
+
+
+def result_type(kinds: list[str]) -> str:
+    """Return the type of one value, or of several together."""
+    return kinds[0] if len(kinds) == 1 else f"{{{', '.join(kinds)}}}"
