@@ -295,11 +295,11 @@ def test_a_large_workspace_lives_on_the_heap():
 
 def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch):
     from cardan.program import default_target, targets
-    from cardan.program.targets import llvm, llvm_machine
+    from cardan.program.targets import llvm_machine
 
     monkeypatch.delenv("CARDAN_TARGET", raising=False)
     monkeypatch.setattr(llvm_machine, "host_features", lambda: ("old", "+sse2,+avx"))
-    monkeypatch.setattr(llvm.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
+    monkeypatch.setattr(llvm_machine.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
     targets._native.cache_clear()
     try:
         assert default_target() == "numpy"

@@ -42,8 +42,8 @@ def _pool(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="cardan")
 
 
-def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int], int]) -> int:
-    """Call run(start, stop) over all rows, in parts on several threads where it is worth it; return the largest result.
+def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int], object]) -> None:
+    """Call run(start, stop) over all rows, in parts on several threads where it is worth it.
 
     Args:
         rows: number of states.
@@ -53,7 +53,9 @@ def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int
         run: releases the interpreter while it computes.
     """
     if threads == 1 or rows * work < WORTHWHILE:
-        return run(0, rows)
+        run(0, rows)
+        return
     part = -(-rows // (threads * step)) * step
     starts = range(0, rows, part)
-    return max(_pool(threads).map(lambda start: run(start, min(start + part, rows)), starts))
+    for _ in _pool(threads).map(lambda start: run(start, min(start + part, rows)), starts):
+        pass  # waits for all, and raises what one raised

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from cardan._version import __version__
@@ -34,26 +33,12 @@ from cardan.program.targets.llvm_machine import (
     machine_name,
 )
 from cardan.program.targets.llvm_plan import Lanes, heap_bytes, plan_program
-from cardan.program.targets.llvm_text import LIBM, llvm_text
-from cardan.program.targets.numpy import compile_numpy
+from cardan.program.targets.llvm_text import llvm_text
 from cardan.program.targets.runner import Runner
 from cardan.program.threads import WORTHWHILE, num_threads, split
 
 _POINTER = ctypes.c_void_p
-_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, _POINTER, ctypes.c_int64, _POINTER, _POINTER)
-
-
-@functools.cache
-def libm_table() -> Any:
-    """Return the addresses of the C library's functions, in the order of `LIBM`."""
-    addresses = []
-    for name in LIBM:
-        address = llvm.address_of_symbol(name)
-        if address is None:
-            library = ctypes.CDLL(None)
-            address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-        addresses.append(address)
-    return (ctypes.c_void_p * len(LIBM))(*addresses)
+_ENTRY = ctypes.CFUNCTYPE(None, _POINTER, _POINTER, ctypes.c_int64, _POINTER)
 
 
 def _address(array: np.ndarray, row: int) -> int:
@@ -69,15 +54,15 @@ class Loaded:
         self.address = self.engine.address("evaluate")
         self.entry = _ENTRY(self.address)
 
-    def __call__(self, arrays: Sequence[np.ndarray], out: np.ndarray, start: int, stop: int) -> int:
-        """Evaluate rows start to stop; return 1 if an angle was beyond the fast range."""
+    def __call__(self, arrays: Sequence[np.ndarray], out: np.ndarray, start: int, stop: int) -> None:
+        """Evaluate rows start to stop."""
         addresses = [_address(a, start) for a in arrays]
         table = (ctypes.c_void_p * len(addresses))(*addresses)
         if not self.heap:
-            return self.entry(table, _address(out, start), stop - start, libm_table(), None)
+            return self.entry(table, _address(out, start), stop - start, None)
         space = np.empty(self.heap + 64, dtype=np.uint8)  # one for each caller: threads share nothing
         aligned = _address(space, 0) + 63 & ~63
-        return self.entry(table, _address(out, start), stop - start, libm_table(), aligned)
+        return self.entry(table, _address(out, start), stop - start, aligned)
 
 
 @functools.cache
@@ -121,14 +106,10 @@ def load_program(program: Program, lanes: Lanes) -> Loaded:
 
 
 class NativeProgram(Runner):
-    """A program as native code, compiled for each dtype when it is first needed.
-
-    States with an angle beyond 1e12 rad send their whole batch to the reference target, which is exact there.
-    """
+    """A program as native code, compiled for each dtype when it is first needed."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.work = program, program.operations + len(program.results)
-        self._exact = compile_numpy(program)
         self._loaded: dict[np.dtype, Loaded] = {}
         self._doors: WeakSet[Door] = WeakSet()
 
@@ -153,8 +134,8 @@ class NativeProgram(Runner):
         if not result.size:
             return result
         code, step = self.code(dtype), host_lanes(dtype).width
-        far = split(batch, self.work, step, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
-        return self._exact(arrays, batch, dtype, out=result) if far else result
+        split(batch, self.work, step, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
+        return result
 
     def door(
         self, name: str, slow: Callable[..., Any], finish: Callable[[np.ndarray], Any] | None
@@ -182,7 +163,7 @@ class NativeProgram(Runner):
 
     def _open(self, door: Door) -> None:
         for dtype, code in self._loaded.items():
-            door.open(dtype, code, ctypes.addressof(libm_table()))
+            door.open(dtype, code)
 
 
 def compile_llvm(program: Program) -> NativeProgram:

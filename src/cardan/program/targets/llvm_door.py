@@ -27,7 +27,7 @@ MAX_ARRAYS, MAX_CORE, MAX_DIMS = 16, 6, 32
 RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
 
 _FIELDS = (
-    "count", "array_type", "out_name", "work", "limit", "slow", "finish", "libm",
+    "count", "array_type", "out_name", "work", "limit", "slow", "finish",
     "descr0", "descr1", "evaluate0", "evaluate1", "heap0", "heap1", "spare0", "spare1",
     "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "malloc", "free",
 )  # fmt: skip
@@ -310,36 +310,31 @@ run:
   %to_free = phi ptr [ null, %work_space ], [ null, %take ], [ %raw, %made_own ]
   %to_keep = phi ptr [ null, %work_space ], [ %spare, %take ], [ null, %made_own ]
   %target = call ptr @field(ptr %out, i64 {_DATA})
-  %libm = call ptr @word(ptr %c, i64 {WORD["libm"]})
   %long = icmp sgt i64 %work, {RELEASE}
   br i1 %long, label %released, label %held
 released:
   %save = call ptr @word(ptr %c, i64 {WORD["save_thread"]})
   %restore = call ptr @word(ptr %c, i64 {WORD["restore_thread"]})
   %state = call ptr %save()
-  %status1 = call i32 %evaluate(ptr %pointers, ptr %target, i64 %rows, ptr %libm, ptr %heap)
+  call void %evaluate(ptr %pointers, ptr %target, i64 %rows, ptr %heap)
   call void %restore(ptr %state)
   br label %evaluated
 held:
-  %status2 = call i32 %evaluate(ptr %pointers, ptr %target, i64 %rows, ptr %libm, ptr %heap)
+  call void %evaluate(ptr %pointers, ptr %target, i64 %rows, ptr %heap)
   br label %evaluated
 evaluated:
-  %status = phi i32 [ %status1, %released ], [ %status2, %held ]
   %keeps = icmp ne ptr %to_keep, null
   br i1 %keeps, label %keep, label %frees
 keep:
   store atomic ptr %to_keep, ptr %spare_at release, align 8
-  br label %judge
+  br label %deliver
 frees:
   %has_own = icmp ne ptr %to_free, null
-  br i1 %has_own, label %release_own, label %judge
+  br i1 %has_own, label %release_own, label %deliver
 release_own:
   %free = call ptr @word(ptr %c, i64 {WORD["free"]})
   call void %free(ptr %to_free)
-  br label %judge
-judge:
-  %good = icmp eq i32 %status, 0
-  br i1 %good, label %deliver, label %give_up
+  br label %deliver
 deliver:
   %one_result = icmp eq ptr %finish, null
   br i1 %one_result, label %return, label %several
@@ -491,13 +486,12 @@ class Door:
         self._kept.append(method)
         self.function: Callable[..., Any] = make(ctypes.addressof(method), self.context, self._kept)
 
-    def open(self, dtype: np.dtype, code: Any, libm: int) -> None:
+    def open(self, dtype: np.dtype, code: Any) -> None:
         """Let states of a dtype in, to machine code that is ready."""
         which = 0 if dtype.itemsize == 8 else 1
         if self.context[WORD["evaluate0"] + which]:
             return
         self._kept.append(code)
-        self.context[WORD["libm"]] = libm
         if code.heap:
             space = np.empty(code.heap + 64, dtype=np.uint8)
             self._kept.append(space)

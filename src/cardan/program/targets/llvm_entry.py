@@ -212,19 +212,17 @@ done:
 
 
 def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
-    """Return the entry: constants once, then for each tile read, compute, write; 1 if an angle was too large."""
-    e, v = _Entry(program, plan, lanes), lanes.vector
+    """Return the entry: constants once, then for each tile read, compute, write."""
+    e = _Entry(program, plan, lanes)
     e.lines += [
-        "define i32 @evaluate(",
-        "  ptr noalias %inputs, ptr noalias %out, i64 %rows, ptr noalias %libm, ptr noalias align 64 %heap) #0 {",
+        "define void @evaluate(",
+        "  ptr noalias %inputs, ptr noalias %out, i64 %rows, ptr noalias align 64 %heap) #0 {",
         "entry:",
     ]
     if heap_bytes(plan, lanes):
         e.lines.append("  %ws = getelementptr i8, ptr %heap, i64 0")
     else:
         e.lines.append(f"  %ws = alloca [{plan.slots * lanes.bytes} x i8], align 64")
-    flag = e.slot(plan.flag)
-    e.lines.append(f"  store {v} zeroinitializer, ptr {flag}, align {lanes.bytes}")
     size = len(program.results) * lanes.bytes
     e.lines.append(
         f"  call void @llvm.memset.p0.i64(ptr align 64 {e.slot(plan.first_output)}, i8 0, i64 {size}, i1 false)"
@@ -246,18 +244,13 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
     for base, array in zip(bases, program.inputs, strict=True):
         e.read(base, array.size, rows, slot)
         slot += array.size
-    e.lines += [f"  call void @block{b}(ptr %ws, ptr %libm)" for b in range(len(plan.blocks))]
+    e.lines += [f"  call void @block{b}(ptr %ws)" for b in range(len(plan.blocks))]
     _write_results(e, rows)
     e.lines = [line.replace("%LAST", f"%{e.label}") for line in e.lines]
     e.lines += [f"  %next = add nuw nsw i64 %start, {lanes.width}", "  br label %head", "done:"]
     if streams(program):
         e.lines.append("  fence seq_cst")  # what went past the caches is there for all
-    flags = e.emit(f"load {v}, ptr {flag}, align {lanes.bytes}")
-    raised = e.emit(f"fcmp one {v} {flags}, zeroinitializer")
-    bits = e.emit(f"bitcast {lanes.mask} {raised} to i{lanes.width}")
-    any_raised = e.emit(f"icmp ne i{lanes.width} {bits}, 0")
-    status = e.emit(f"zext i1 {any_raised} to i32")
-    return "\n".join([*e.lines, f"  ret i32 {status}", "}"])
+    return "\n".join([*e.lines, "  ret void", "}"])
 
 
 def _write_results(e: _Entry, rows: list[str]) -> None:

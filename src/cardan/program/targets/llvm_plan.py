@@ -60,7 +60,6 @@ class Plan:
     slot: dict[int, int] = field(default_factory=dict)
     copies: dict[int, list[int]] = field(default_factory=dict)
     slots: int = 0
-    flag: int = 0
     first_output: int = 0
 
 
@@ -75,14 +74,15 @@ def plan_program(program: Program) -> Plan:
         copies.setdefault(k, []).append(inputs + position)
     blocks = _blocks(program, copies)
     block_of = {k: b for b, block in enumerate(blocks) for k in block}
-    plan = Plan(blocks, copies=copies, first_output=inputs, flag=inputs + len(program.results))
+    plan = Plan(blocks, copies=copies, first_output=inputs)
     last_reader: dict[int, int] = {}
     for b, block in enumerate(blocks):
         for k in block:
             for a in program.instructions[k].args:
                 if block_of.get(a, b) != b:
                     last_reader[a] = b
-    plan.slots = _assign_slots(plan, blocks, last_reader) + (len(program.results) if streams(program) else 0)
+    fixed, buffer = inputs + len(program.results), len(program.results) if streams(program) else 0
+    plan.slots = _assign_slots(plan, blocks, last_reader, fixed) + buffer
     return plan
 
 
@@ -112,9 +112,8 @@ def _blocks(program: Program, copies: dict[int, list[int]]) -> list[list[int]]:
     return blocks
 
 
-def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int]) -> int:
+def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int], top: int) -> int:
     free: list[int] = []
-    top = plan.flag + 1
     expiring: dict[int, list[int]] = {}
     for b, block in enumerate(blocks):
         for k in block:

@@ -1,6 +1,6 @@
 """A program as LLVM IR: vectors of W states at a time, in functions of a few hundred operations.
 
-The module has one entry, `evaluate(inputs, out, rows, libm, heap)`. For every tile of W states it reads the rows of the
+The module has one entry, `evaluate(inputs, out, rows, heap)`. For every tile of W states it reads the rows of the
 inputs and turns them, in registers, into one vector for each entry (`llvm_entry`); runs the program's blocks, which
 hand values on through a workspace (on the stack, or on the heap where it is large); and writes the results back as
 rows. The last tile repeats the last state in its idle lanes.
@@ -13,8 +13,6 @@ from cardan.program.program import Program
 from cardan.program.targets.llvm_entry import constant_function, constant_results, entry_function, stream_function
 from cardan.program.targets.llvm_math import SINCOS, function_name, math_definitions
 from cardan.program.targets.llvm_plan import Lanes, Plan, plan_program, streams
-
-LIBM = ("tan", "asin", "acos", "atan2", "exp", "log")
 
 _PLAIN = {Op.ADD: "fadd contract", Op.SUB: "fsub contract", Op.MUL: "fmul contract", Op.DIV: "fdiv", Op.NEG: "fneg"}
 _COMPARE = {Op.LT: "olt", Op.LE: "ole", Op.EQ: "oeq"}
@@ -41,7 +39,7 @@ class _Block:
             self.keep(k)
         if self.number == len(self.plan.blocks) - 1:
             self.copy_input_results()
-        head = f"define internal void @block{self.number}(ptr noalias align 64 %ws, ptr %libm) #0 {{"
+        head = f"define internal void @block{self.number}(ptr noalias align 64 %ws) #0 {{"
         return "\n".join([head, *self.lines, "  ret void", "}"])
 
     def fresh(self) -> str:
