@@ -1,6 +1,8 @@
 """The door: calls from Python that machine code decides itself, and those it hands on."""
 
 import gc
+import os
+import subprocess
 import sys
 import threading
 import weakref
@@ -157,6 +159,21 @@ def test_models_and_bound_functions_are_freed():
     del arm, fast
     gc.collect()
     assert watch() is None
+
+
+def test_freed_doors_leave_nothing_behind():
+    """With freed memory overwritten (glibc), what is read after it was freed crashes."""
+    code = (
+        "import gc, cardan\n"
+        "for k in range(3):\n"
+        "    arm = cardan.robots.arm7().model()\n"
+        "    fast, q = cardan.gravity_forces.bind(arm), arm.random_configuration(seed=0)\n"
+        "    fast(q)\n"
+        "    del arm, fast\n"
+        "    gc.collect()\n"
+    )
+    environment = {**os.environ, "PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "255"}
+    assert subprocess.run([sys.executable, "-c", code], env=environment).returncode == 0
 
 
 def test_large_angles_are_exact(arm, states):

@@ -446,6 +446,12 @@ def _addresses() -> dict[str, int]:
     return found | {"descr0": id(np.dtype(np.float64)), "descr1": id(np.dtype(np.float32))}
 
 
+@functools.cache
+def _method(name: str) -> _Method:
+    """Return what Python's function objects of a name refer to; kept for good, as they read it while they are freed."""
+    return _Method(name.encode(), _machine_code().address("door"), _FASTCALL_KEYWORDS, None)
+
+
 class Door:
     """The door to one program.
 
@@ -480,11 +486,9 @@ class Door:
             start = len(_FIELDS) + SPEC_WORDS * k
             self.context[start : start + 2 + len(shape)] = (len(shape), int(np.prod(shape)), *shape)
         self._kept: list[Any] = [self, slow, finish, _machine_code(), _OUT]
-        method = _Method(name.encode(), _machine_code().address("door"), _FASTCALL_KEYWORDS, None)
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-        self._kept.append(method)
-        self.function: Callable[..., Any] = make(ctypes.addressof(method), self.context, self._kept)
+        self.function: Callable[..., Any] = make(ctypes.addressof(_method(name)), self.context, self._kept)
 
     def open(self, dtype: np.dtype, code: Any) -> None:
         """Let states of a dtype in, to machine code that is ready."""
