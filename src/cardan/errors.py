@@ -84,6 +84,10 @@ class DuplicateNameError(CardanError, ValueError):
         super().__init__(f"{where}: there is already a {kind} named {name!r}; give every {kind} its own name.")
 
 
+class JointError(CardanError):
+    """A joint's own definition cannot serve."""
+
+
 class MechanismError(CardanError, ValueError):
     """Bodies and joints do not form what was asked for (a tree, a connected whole, a mimic of a real joint)."""
 

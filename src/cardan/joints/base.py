@@ -6,8 +6,9 @@ transform X_pc(q); its motion subspace S, in child coordinates, maps velocities 
     v_J = S(q) v                X_pc^-1 dX_pc/dt = [v_J]
     a_J = S(q) dv/dt + bias     bias = (dS/dt) v
 
-A new joint is one subclass: a `manifold`, `transform`, `motion_subspace` and `bias`. All of it is bare mathematics over
-scalars of any type; q and v are sequences of scalars (for a batch, each scalar is an array).
+A new joint is one subclass with a `manifold` and `transform`; `motion_subspace` and `bias` are derived from it, or
+given where a closed form is known. All of it is bare mathematics over scalars of any type; q and v are sequences of
+scalars (for a batch, each scalar is an array).
 
 Source: Featherstone (2008), section 4.4; Duindam (2006), definition 2.9.
 """
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from cardan.dual import duals, tangent
+from cardan.joints.derived import derived_bias, derived_subspace
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
 from cardan.joints.wrench import orthogonal_complement
@@ -42,13 +44,19 @@ class Joint(ABC):
     def transform(self, q: Scalars) -> SE3:
         """Return X_pc, the pose of the child frame in the parent frame, at configuration q (nq scalars)."""
 
-    @abstractmethod
     def motion_subspace(self, q: Scalars) -> Sequence[Motion]:
-        """Return the nv columns of S(q), twists in child coordinates."""
+        """Return the nv columns of S(q), twists in child coordinates.
 
-    @abstractmethod
+        This one is derived from `transform` (`joints/derived.py`).
+        """
+        return derived_subspace(self, q)
+
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        """Return (dS/dt) v, in child coordinates."""
+        """Return (dS/dt) v, in child coordinates.
+
+        This one is derived from `motion_subspace`.
+        """
+        return derived_bias(self, q, v)
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         """Return q with transform(q) = X_pc, or of a pose nearby if there is none.

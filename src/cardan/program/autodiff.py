@@ -22,32 +22,15 @@ import numpy as np
 
 from cardan import scalar
 from cardan.errors import ParameterError, UnknownNameError
-from cardan.program.expr import FUNCTIONS, Condition, Expr, Graph
+from cardan.program.expr import Condition, Expr, Graph
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Array, Program
+from cardan.program.replay import replay
 from cardan.program.trace import assemble
 
 Mode = Literal["auto", "forward", "reverse"]
 Derivatives = dict[int, Any]
 """Derivatives by number of direction (or of result); what is absent is 0."""
-
-_ARITHMETIC: dict[Op, Callable[..., Any]] = {
-    Op.ADD: lambda a, b: a + b,
-    Op.SUB: lambda a, b: a - b,
-    Op.MUL: lambda a, b: a * b,
-    Op.DIV: lambda a, b: a / b,
-    Op.NEG: lambda a: -a,
-    Op.ABS: FUNCTIONS["absolute"],
-    Op.MIN: FUNCTIONS["minimum"],
-    Op.MAX: FUNCTIONS["maximum"],
-    Op.LT: lambda a, b: a < b,
-    Op.LE: lambda a, b: a <= b,
-    Op.EQ: lambda a, b: a == b,
-    Op.AND: FUNCTIONS["logical_and"],
-    Op.OR: FUNCTIONS["logical_or"],
-    Op.NOT: FUNCTIONS["logical_not"],
-    Op.SELECT: FUNCTIONS["where"],
-}
 
 PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     # the derivative by each operand, from the operands and the result z
@@ -72,20 +55,6 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.MAX: lambda a, b, z: (scalar.where(a >= b, 1.0, 0.0), scalar.where(a >= b, 0.0, 1.0)),
 }
 """Local derivatives. A choice (`SELECT`) has none: it chooses among its operands' derivatives."""
-
-
-def replay(program: Program, graph: Graph) -> list[Any]:
-    """Return the value of each instruction, written anew into a graph."""
-    values: list[Any] = []
-    for op, args, number in program.instructions:
-        if op is Op.INPUT:
-            values.append(graph.input(int(number)))
-        elif op is Op.CONST:
-            values.append(number)
-        else:
-            apply = _ARITHMETIC.get(op) or FUNCTIONS[op.value]
-            values.append(apply(*(values[a] for a in args)))
-    return values
 
 
 def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
@@ -189,7 +158,7 @@ def jacobian(program: Program, wrt: str, *, mode: Mode = "auto") -> Program:
         raise ParameterError("mode", got=mode, expected="'auto', 'forward' or 'reverse'")
     first, size = _span(program.inputs, wrt)
     graph = Graph()
-    values = replay(program, graph)
+    values = replay(program, graph.symbols(program.inputs))
     if mode == "forward":
         found = pushforward(program, values, {first + j: {j: 1.0} for j in range(size)})
         rows = [[found[r].get(j, 0.0) for j in range(size)] for r in program.results]
@@ -222,7 +191,7 @@ def jacobian_vector_product(program: Program, wrt: Sequence[str]) -> Program:
         seeds |= {first + j: {0: graph.input(start + j)} for j in range(size)}
         inputs.append(Array(f"{name}_dot", next(a.shape for a in program.inputs if a.name == name)))
         start += size
-    found = pushforward(program, replay(program, graph), seeds)
+    found = pushforward(program, replay(program, graph.symbols(program.inputs)), seeds)
     outputs = [Array(f"{y.name}_dot", y.shape) for y in program.outputs]
     results = [found[r].get(0, 0.0) for r in program.results]
     return assemble(f"{program.name}_jvp", graph, tuple(inputs), outputs, results)
@@ -242,7 +211,7 @@ def vector_jacobian_product(program: Program, wrt: Sequence[str]) -> Program:
     seeds: dict[int, Derivatives] = {}
     for i, r in enumerate(program.results):
         _accumulate(seeds.setdefault(r, {}), {0: graph.input(start + i)})
-    found = pullback(program, replay(program, graph), seeds)
+    found = pullback(program, replay(program, graph.symbols(program.inputs)), seeds)
     by_input = {int(i.value): found[k] for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
     inputs = (*program.inputs, *(Array(f"{y.name}_bar", y.shape) for y in program.outputs))
     shapes = {a.name: a.shape for a in program.inputs}

@@ -11,7 +11,7 @@ that depends on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from cardan import scalar
 from cardan.errors import TraceError
 from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
-from cardan.program.program import Instruction
+from cardan.program.program import Array, Instruction
 
 Number = (float, int, np.floating, np.integer)
 _NO_BRANCH = (
@@ -58,6 +58,10 @@ class Graph:
     def input(self, position: int) -> Expr:
         """Return the symbol of one entry of the flattened inputs."""
         return Expr(self, self.add(Op.INPUT, (), float(position)))
+
+    def symbols(self, arrays: Sequence[Array]) -> list[Expr]:
+        """Return the symbols of all entries of the inputs, one input after the other."""
+        return [self.input(k) for k in range(sum(array.size for array in arrays))]
 
     def constant(self, value: float) -> Expr:
         """Return a number as an expression; its sign is carried beside it."""

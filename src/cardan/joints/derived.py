@@ -1,0 +1,153 @@
+"""What a joint's transform alone determines: its motion subspace and its bias, by differentiation along the manifold.
+
+    S_j = vee(X^-1 dX(q + e_j)):  linear R^T dp/de_j,  angular vee(R^T dR/de_j),     dq/de_j = J(q) e_j
+    bias = (dS/dt) v:  linear R^T p'' - w x (S v)_linear,  angular w',       w = (S v)_angular, ' along dq/dt = J(q) v
+
+J is the manifold's map from velocities to dq/dt. Transform and subspace are traced once for a joint, differentiated as
+programs and freed of what is equal in disguise (`merge_identities`); then they run on scalars of any type.
+
+Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.errors import JointError, TraceError
+from cardan.program import Array, Graph, Program, trace
+from cardan.program.autodiff import assemble, pushforward
+from cardan.program.identities import merge_identities
+from cardan.program.replay import replay
+from cardan.spatial import Matrix3, Motion, Scalar, Vector3
+
+if TYPE_CHECKING:
+    from cardan.joints.base import Joint
+
+Scalars = Sequence[Scalar]
+POSE = 12  # entries of a rotation matrix and a translation
+
+
+def derived_subspace(joint: Joint, q: Scalars) -> list[Motion]:
+    """Return the nv columns of S(q), from `joint.transform`."""
+    program = subspace_program(joint)
+    values = replay(program, list(q))
+    flat = [values[r] for r in program.results[POSE:]]
+    return [Motion.of(tuple(flat[6 * j : 6 * j + 6])) for j in range(joint.nv)]
+
+
+def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
+    """Return (dS/dt) v, from `joint.transform` and `joint.motion_subspace`."""
+    program = bias_program(joint)
+    values = replay(program, [*q, *v])
+    return Motion.of(tuple(values[r] for r in program.results[-6:]))
+
+
+@lru_cache(maxsize=1024)
+def subspace_program(joint: Joint) -> Program:
+    """Return the program of the pose, 12 numbers, and of S, column by column."""
+    pose, nq = _pose_program(joint), joint.nq
+    graph = Graph()
+    q = graph.symbols(pose.inputs)
+    values = replay(pose, q)
+    J = joint.velocity_to_configuration_derivative_jacobian(q)
+    rates = pushforward(pose, values, {i: {j: J[i][j] for j in range(joint.nv) if _some(J[i][j])} for i in range(nq)})
+    entries = [values[r] for r in pose.results]
+    R = Matrix3(entries[:9])
+    columns = []
+    for j in range(joint.nv):
+        d = [rates[r].get(j, 0.0) for r in pose.results]
+        columns += [*R.transpose_apply(Vector3(*d[9:])), *_angular(R, Matrix3(d[:9]))]
+    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
+    return merge_identities(assemble("subspace", graph, pose.inputs, outputs, [*entries, *columns]))
+
+
+@lru_cache(maxsize=1024)
+def bias_program(joint: Joint) -> Program:
+    """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
+    motion = _motion_program(joint)
+    graph = Graph()
+    symbols = graph.symbols(motion.inputs)
+    values = replay(motion, symbols)
+    found = pushforward(motion, values, _along(joint, symbols))
+    pose, S, velocity = _split(motion.results, POSE, 6 * joint.nv)
+    acceleration = [found[r].get(0, 0.0) for r in velocity]
+    R, twist = Matrix3(values[r] for r in pose[:9]), _weighed([values[r] for r in S], symbols[joint.nq :])
+    w = twist.angular
+    linear = R.transpose_apply(Vector3(*acceleration[:3])) - w.cross(twist.linear)
+    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
+    results = [*(values[r] for r in (*pose, *S)), *linear, *acceleration[3:]]
+    return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
+
+
+def _motion_program(joint: Joint) -> Program:
+    """Return the program, of q and v, of the pose, of S, and of dp/dt and the angular velocity."""
+    pose = _pose_program(joint)
+    inputs = (*pose.inputs, Array("v", (joint.nv,)))
+    graph = Graph()
+    symbols = graph.symbols(inputs)
+    q, v = symbols[: joint.nq], symbols[joint.nq :]
+    values = replay(pose, q)
+    rates = pushforward(pose, values, _along(joint, symbols))
+    S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
+    velocity = [*(rates[r].get(0, 0.0) for r in pose.results[9:]), *_weighed(S, v).angular]
+    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("velocity", (6,))]
+    results = [*(values[r] for r in pose.results), *S, *velocity]
+    return merge_identities(assemble("motion", graph, inputs, outputs, results))
+
+
+def _along(joint: Joint, symbols: Scalars) -> dict[int, dict[int, Any]]:
+    """Return the rates of q that belong to v, as seeds of direction 0."""
+    qdot = joint.velocity_to_configuration_derivative(symbols[: joint.nq], symbols[joint.nq :])
+    return {i: {0: e} for i, e in enumerate(qdot) if _some(e)}
+
+
+def _weighed(S: Scalars, v: Scalars) -> Motion:
+    """Return S v, S column by column."""
+    total = Motion.zero()
+    for j, rate in enumerate(v):
+        total = total + Motion.of(tuple(S[6 * j : 6 * j + 6])) * rate
+    return total
+
+
+def _split(numbers: Sequence[int], *sizes: int) -> list[Sequence[int]]:
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(numbers[start : start + size])
+        start += size
+    return [*parts, numbers[start:]]
+
+
+def _pose_program(joint: Joint) -> Program:
+    def pose(q: Any) -> list[Any]:
+        X = joint.transform(q)
+        return [*X.rotation, *X.translation]
+
+    return _traced(joint, "pose", pose)
+
+
+def _traced(joint: Joint, what: str, function: Any) -> Program:
+    try:
+        return trace(what, lambda q: {what: _array(function(list(q)))}, [Array("q", (joint.nq,))])
+    except TraceError as error:
+        raise JointError(f"{type(joint).__name__}: its {what} cannot be differentiated: {error}") from error
+
+
+def _array(entries: list[Any]) -> np.ndarray:
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
+
+
+def _some(value: Any) -> bool:
+    return not (isinstance(value, float) and value == 0.0)
+
+
+def _angular(R: Matrix3, dR: Matrix3) -> tuple[Any, Any, Any]:
+    """Return vee(R^T dR): its entries (2,1), (0,2), (1,0), each a product of two columns."""
+    x, y, z = R.columns()
+    dx, dy, dz = dR.columns()
+    return z.dot(dy), x.dot(dz), y.dot(dx)

@@ -1,0 +1,137 @@
+"""Joints defined by their transform alone: equal to the closed forms, and hardly more expensive."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.errors import JointError
+from cardan.joints import CATALOGUE, Joint
+from cardan.program import Array, Instruction, Op, Program, compile_numpy, trace, verify
+from cardan.program.identities import merge_identities
+
+MOVABLE = [j for j in CATALOGUE if j.nv]
+
+
+def named(joint):
+    return type(joint).__name__
+
+
+class Short(Joint):
+    """Another joint, by its transform alone."""
+
+    def __init__(self, joint):
+        self.joint, self.manifold = joint, joint.manifold
+
+    def transform(self, q):
+        return self.joint.transform(q)
+
+
+def rows(columns):
+    return np.array([list(c.scalars()) for c in columns], dtype=float)
+
+
+@pytest.mark.parametrize("joint", MOVABLE, ids=named)
+def test_subspace_and_bias_are_those_in_closed_form(joint):
+    short = Short(joint)
+    for seed in range(5):
+        q = joint.random_configuration(seed=seed).tolist()
+        v = np.random.default_rng(seed).normal(size=joint.nv).tolist()
+        S, expected = rows(short.motion_subspace(q)), rows(joint.motion_subspace(q))
+        np.testing.assert_allclose(S, expected, atol=4e-15)
+        bias, closed = rows([short.bias(q, v)]), rows([joint.bias(q, v)])
+        np.testing.assert_allclose(bias, closed, atol=2e-14 * max(1.0, np.abs(v).max() ** 2))
+
+
+def operations(joint):
+    """Count what pose, subspace and bias take together."""
+
+    def everything(q, v):
+        X = joint.transform(list(q))
+        entries = [*X.rotation, *X.translation]
+        entries += [e for s in [*joint.motion_subspace(list(q)), joint.bias(list(q), list(v))] for e in s.scalars()]
+        array = np.empty(len(entries), dtype=object)
+        array[:] = entries
+        return {"all": array}
+
+    return trace("joint", everything, [Array("q", (joint.nq,)), Array("v", (joint.nv,))]).operations
+
+
+@pytest.mark.parametrize("joint", MOVABLE, ids=named)
+def test_it_costs_hardly_more_operations(joint):
+    if named(joint) == "Composite":
+        pytest.skip("a chain with poses between its joints: its own recursion takes half the operations")
+    assert operations(Short(joint)) <= 1.2 * operations(joint)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_models_of_short_joints_move_alike(base):
+    def build(wrap):
+        m = cardan.Mechanism("chain")
+        rng, parent = np.random.default_rng(1), "world" if base == "fixed" else "trunk"
+        if base == "floating":
+            m.add_body("trunk", cardan.Inertia(2.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15])))
+        for joint in MOVABLE:
+            if named(joint) in ("Mimic", "FreeFlyer", "FloatingMRP"):
+                continue
+            name = f"{named(joint)}{len(m.bodies)}"
+            m.add_body(name, cardan.Inertia(1.0, rng.normal(size=3) * 0.1, np.diag([0.03, 0.04, 0.05])))
+            m.add_joint(name, wrap(joint), parent, name, cardan.SE3(translation=rng.normal(size=3)))
+            parent = name
+        return m.model(base=base)
+
+    plain, short = build(lambda j: j), build(Short)
+    rng = np.random.default_rng(2)
+    q = plain.random_configuration((3,), seed=3)
+    v, a = rng.normal(size=(2, 3, plain.nv))
+    for function, arrays in [
+        (cardan.inverse_dynamics, (q, v, a)),
+        (cardan.forward_dynamics, (q, v, a)),
+        (cardan.mass_matrix, (q,)),
+        (cardan.coriolis_matrix, (q, v)),
+        (cardan.center_of_mass, (q,)),
+    ]:
+        expected = function(plain, *arrays)
+        np.testing.assert_allclose(function(short, *arrays), expected, atol=2e-9 * np.abs(expected).max())
+
+
+def test_a_transform_that_branches_is_refused_with_the_reason():
+    class Branching(Joint):
+        manifold = cardan.manifolds.Euclidean(1)
+
+        def transform(self, q):
+            return cardan.SE3(translation=(q[0] if q[0] > 0.0 else 0.0, 0.0, 0.0))
+
+    with pytest.raises(JointError, match=r"Branching: its pose cannot be differentiated.*cardan\.where"):
+        Branching().motion_subspace([1.0])
+
+
+def run(program, x):
+    return compile_numpy(program)([np.atleast_2d(x)], 1, np.dtype(float))[0]
+
+
+def test_equal_values_are_merged_and_guards_are_not():
+    from cardan.scalar import cos, sin, where
+
+    def function(x):
+        a, b = x[0], x[1]
+        one = cos(a) * cos(a) + sin(a) * sin(a)
+        twice = sin(a) * cos(b) + cos(a) * sin(b)
+        guarded = where(a * a < 1e-6, a, sin(a))
+        return {"y": np.array([one * b, twice - sin(a + b) + a, guarded, sin(a), -(sin(a) * one)], dtype=object)}
+
+    program = trace("f", function, [Array("x", (2,))])
+    merged = verify(merge_identities(program))
+    assert merged.operations <= 9
+    assert merged.operation_counts()["select"] == 1
+    for x in ([0.3, 0.7], [1e-4, -2.0], [2.0, 5.0]):
+        np.testing.assert_allclose(run(merged, x), run(program, x), rtol=1e-14, atol=1e-15)
+
+
+def test_constants_lose_their_rounding():
+    third = Instruction(Op.CONST, (), 1.0 / 3.0)
+    x = Instruction(Op.INPUT, (), 0.0)
+    instructions = (x, third, Instruction(Op.DIV, (0, 0)), Instruction(Op.MUL, (1, 2)))
+    program = Program("f", (Array("x", (1,)),), instructions, (Array("y", (2,)),), (2, 3))
+    merged = merge_identities(program)
+    assert [i.value for i in merged.instructions] == [1.0, 1.0 / 3.0]
+    assert merged.operations == 0
