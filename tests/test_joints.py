@@ -25,6 +25,7 @@ from cardan.joints import (
     Planar,
     PlanarAngle,
     Prismatic,
+    Reversed,
     Revolute,
     Spherical,
     SphericalZYX,
@@ -316,6 +317,7 @@ FLAGS = {  # type: (nq, nv, constant S)
     D6: (5, 5, False),
     Composite: (6, 5, False),
     Mimic: (1, 1, True),
+    Reversed: (3, 3, False),
 }
 
 
@@ -342,7 +344,7 @@ def test_neutral(joint):
     q = joint.neutral()
     assert len(q) == joint.nq
     assert joint.normalize(q) == q
-    expected = {Ellipsoid: (0.0, 0.0, 1.1)}.get(type(joint))
+    expected = {Ellipsoid: (0.0, 0.0, 1.1), Reversed: (0.0, 0.0, -1.1)}.get(type(joint))
     if expected:
         assert joint.transform(q).translation == expected
     elif isinstance(joint, Mimic):

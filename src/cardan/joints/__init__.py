@@ -14,6 +14,7 @@ from cardan.joints.mimic import Mimic
 from cardan.joints.planar import Planar
 from cardan.joints.planar_angle import PlanarAngle
 from cardan.joints.prismatic import Prismatic
+from cardan.joints.reversed import Reversed, reverse
 from cardan.joints.revolute import Revolute
 from cardan.joints.spherical import Spherical
 from cardan.joints.spherical_zyx import SphericalZYX
@@ -36,10 +37,12 @@ __all__ = [
     "Planar",
     "PlanarAngle",
     "Prismatic",
+    "Reversed",
     "Revolute",
     "Spherical",
     "SphericalZYX",
     "Translation",
     "UnboundedRevolute",
     "Universal",
+    "reverse",
 ]

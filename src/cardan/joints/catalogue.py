@@ -12,6 +12,7 @@ from cardan.joints.mimic import Mimic
 from cardan.joints.planar import Planar
 from cardan.joints.planar_angle import PlanarAngle
 from cardan.joints.prismatic import Prismatic
+from cardan.joints.reversed import Reversed
 from cardan.joints.revolute import Revolute
 from cardan.joints.spherical import Spherical
 from cardan.joints.spherical_zyx import SphericalZYX
@@ -43,6 +44,7 @@ CATALOGUE: tuple[Joint, ...] = (
     Composite(
         [Revolute(axis=(1.0, 0.0, 0.0)), Spherical(), Prismatic(axis=(0.0, 0.6, 0.8))], [SE3(), _TILTED, _TILTED]
     ),
+    Reversed(Ellipsoid(radii=(0.5, 0.7, 1.1))),
     Mimic(Revolute(axis=(0.0, 1.0, 0.0)), primary="primary", multiplier=-0.5, offset=0.2),
 )
 """One instance of every joint type, for tables and tests; a new joint adds a line here."""
