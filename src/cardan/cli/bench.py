@@ -1,0 +1,130 @@
+"""`cardan bench FILE`: how fast the compiled functions of a robot are on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import llvmlite
+import numpy as np
+
+from cardan._version import __version__
+from cardan.cli.generate import FUNCTIONS
+from cardan.cli.options import add_json, add_robot, load_robot, print_json, table
+from cardan.cli.timing import Job, checked_batch_size
+from cardan.errors import UnknownNameError
+from cardan.functions import Function
+from cardan.model import Model
+from cardan.program import num_threads
+from cardan.program.peak import peak_operations
+from cardan.program.targets.llvm import host_features
+
+USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinematics", "jacobian")
+HEADER = ("function", "operations", "compile", "one thread", "all threads", "of peak", "one call")
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser("bench", help="how fast the functions of a robot are on this machine")
+    add_robot(parser)
+    add_json(parser)
+    parser.add_argument("--batch", type=int, default=4096, metavar="N", help="states in a batch (default: 4096)")
+    parser.add_argument(
+        "--function", nargs="+", metavar="NAME", default=USUAL, help=f"functions (default: {' '.join(USUAL)})"
+    )
+    parser.add_argument("--frame", help="for functions of a frame (default: the last body)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Time the functions and print a line for each."""
+    for name in args.function:
+        if name not in FUNCTIONS:
+            raise UnknownNameError("function", name, FUNCTIONS)
+    model, batch = load_robot(args), checked_batch_size(args.batch)
+    frame = args.frame or model.body_names[-1]
+    peak = peak_operations()
+    with empty_cache():
+        rows = [measured(FUNCTIONS[name], model, frame, batch, peak) for name in args.function]
+    if args.json:
+        print_json({"robot": model.name, "nv": model.nv, "environment": environment(peak), "functions": rows})
+    else:
+        print(report(model, environment(peak), rows))
+    return 0
+
+
+@contextmanager
+def empty_cache() -> Iterator[None]:
+    """Keep compiled programs in a new, temporary place, so that compiling takes the time it takes at first."""
+    before = os.environ.get("CARDAN_CACHE_DIR")
+    with tempfile.TemporaryDirectory(prefix="cardan-bench-") as place:
+        os.environ["CARDAN_CACHE_DIR"] = place
+        try:
+            yield
+        finally:
+            os.environ.pop("CARDAN_CACHE_DIR")
+            os.environ.update({} if before is None else {"CARDAN_CACHE_DIR": before})
+
+
+def environment(peak: float) -> dict[str, Any]:
+    """Return what the times depend on: machine, versions, threads, the multiply-add peak of a core."""
+    return {
+        "cardan": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "llvmlite": llvmlite.__version__,
+        "machine": platform.machine(),
+        "processor": host_features()[0],
+        "threads": num_threads(),
+        "peak_gflops": peak / 1e9,
+    }
+
+
+def measured(function: Function, model: Model, frame: str, batch: int, peak: float) -> dict[str, Any]:
+    """Return the times of a function as plain data; this layout is stable.
+
+    Args:
+        function: which.
+        model: of which robot.
+        frame: the option of that name, if the function has it.
+        batch: states in a batch.
+        peak: operations a second a core can do.
+    """
+    options = {"frame": frame} if "frame" in function.parameters.parameters else {}
+    job = Job(function, model, options, batch)
+    times, operations = job.times(), job.program.operations
+    return {
+        "function": function.name,
+        "operations": operations,
+        "states": job.states,
+        "compile_s": times.compile,
+        "one_thread_ns": times.one_thread * 1e9,
+        "all_threads_ns": times.all_threads * 1e9,
+        "fraction_of_peak": operations / times.one_thread / peak,
+        "call_us": times.call * 1e6,
+    }
+
+
+def report(model: Model, where: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """Return the times as a table, with what they depend on above it."""
+    states = max(row["states"] for row in rows)
+    head = f"{model.name}, nv = {model.nv}: times of one state, in batches of {states}, float64"
+    machine = f"{where['processor']}, {where['threads']} threads, {where['peak_gflops']:.0f} GFlop/s a core at most"
+    return f"{head}\n{machine}\n\n{table(HEADER, [_cells(row) for row in rows])}"
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        row["function"],
+        str(row["operations"]),
+        f"{row['compile_s']:.2f} s",
+        f"{row['one_thread_ns']:.1f} ns",
+        f"{row['all_threads_ns']:.1f} ns",
+        f"{100 * row['fraction_of_peak']:.0f} %",
+        f"{row['call_us']:.2f} us",
+    )
