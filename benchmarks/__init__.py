@@ -1,1 +1,1 @@
-"""Benchmarks: cardan beside its peers in one run. `python -m benchmarks` prints the table."""
+"""Benchmarks: cardan beside its peers in one run. `python -m benchmarks` prints the tables; see README.md."""

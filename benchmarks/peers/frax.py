@@ -1,0 +1,87 @@
+"""frax on JAX, CPU, float64: a batch by `vmap` and `jit`, and one call.
+
+JAX has threads of its own; "one thread" holds all of them on one core. The batch is that of cardan, 4096 states.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import frax
+import jax
+import numpy as np
+
+from benchmarks import quantities as quantity
+from benchmarks.peers.base import Peer
+from benchmarks.robots import Robot
+from benchmarks.timing import CALLS, Calls, on_one_core
+
+LARGEST = 60  # degrees of freedom; its programs grow with their square
+GRAVITY = (0.0, 0.0, 0.0, 0.0, 0.0, -9.81)
+
+
+def peer() -> Peer:
+    """Return the peer."""
+    jax.config.update("jax_enable_x64", True)
+    return Frax()
+
+
+class Frax:
+    """frax on the CPU."""
+
+    name = "frax"
+    version = f"{frax.__version__ if hasattr(frax, '__version__') else ''}"
+
+    def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
+        """See `Peer`."""
+        if robot.model.nv > LARGEST:
+            raise NotImplementedError(f"left out above {LARGEST} degrees of freedom")
+        states = {name: jax.numpy.asarray(x) for name, x in robot.states.items()}
+        return {
+            name: partial(_ready, function, [states[k] for k in names])
+            for name, (names, function) in _functions(_loaded(robot)).items()
+        }
+
+
+def _loaded(robot: Robot) -> Any:
+    """Return frax' robot, which it reads from a file."""
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place, "robot.urdf")
+        file.write_text(robot.urdf)
+        theirs = frax.Robot(str(file), floating_base="quaternion" if robot.base == "floating" else None)
+    if (theirs.nq, theirs.nv) != (robot.model.nq, robot.model.nv):
+        raise ValueError(f"(nq, nv) are {(theirs.nq, theirs.nv)}, ours {(robot.model.nq, robot.model.nv)}")
+    return theirs
+
+
+def _functions(robot: Any) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
+    gravity = jax.numpy.asarray(GRAVITY)
+    return {
+        quantity.INVERSE: (("q", "v", "a"), lambda q, v, a: robot.rnea(q, v, a, gravity, None)),
+        quantity.FORWARD: (("q", "v", "tau"), lambda q, v, tau: robot.forward_dynamics(q, v, tau, None)),
+        quantity.MASS: (("q",), robot.mass_matrix),
+        quantity.POSES: (("q",), robot.joint_to_world_transforms),
+    }
+
+
+def _ready(function: Callable[..., Any], states: list[Any]) -> Calls:
+    single, batch = jax.jit(function), jax.jit(jax.vmap(function))
+    first = [x[0] for x in states]
+    jax.block_until_ready(batch(*states))
+
+    def calls() -> None:
+        for _ in range(CALLS):
+            single(*first).block_until_ready()
+
+    def all_threads() -> None:
+        batch(*states).block_until_ready()
+
+    def one_thread() -> None:
+        with on_one_core():
+            all_threads()
+
+    return Calls(lambda: np.array(single(*first)), calls, one_thread, all_threads, len(states[0]))

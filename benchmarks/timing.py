@@ -1,0 +1,99 @@
+"""How a subject is timed: cardan and its peers alike."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cardan.cli.timing import CALLS, shortest
+
+SECONDS = 0.1  # each figure is measured so long in each run
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What to time of a subject for one quantity of one robot; None for what it cannot do.
+
+    Attributes:
+        value: returns the result for the first state.
+        calls: evaluates `CALLS` states, each by one call from Python.
+        one_thread: evaluates a batch on one thread.
+        all_threads: evaluates a batch on all threads.
+        states: how many states the batches have.
+    """
+
+    value: Callable[[], Any]
+    calls: Callable[[], Any] | None = None
+    one_thread: Callable[[], Any] | None = None
+    all_threads: Callable[[], Any] | None = None
+    states: int = 1
+
+
+class Subject:
+    """A library about to compute a quantity: made ready on creation, then timed as often as wanted.
+
+    Attributes:
+        seconds: the shortest times found: `prepare_s` until the first result, and of one state `call_s`,
+            `one_thread_s`, `all_threads_s`.
+        reason: why it does not serve; empty if it does.
+    """
+
+    def __init__(self, prepare: Callable[[], Calls]) -> None:
+        self.reason, self.seconds, self._calls = "", {}, None
+        started = time.perf_counter()
+        self._guard(lambda: self._prepare(prepare))
+        self.seconds: dict[str, float] = {} if self.reason else {"prepare_s": time.perf_counter() - started}
+
+    def _prepare(self, prepare: Callable[[], Calls]) -> None:
+        calls = prepare()
+        calls.value()
+        self._calls = calls
+
+    def measure(self, seconds: float = SECONDS) -> None:
+        """Measure once more and keep the shortest times; a failure is kept as the reason."""
+        if self._calls is not None and not self.reason:
+            self._guard(lambda: self._measure(self._calls, seconds))
+
+    def _measure(self, calls: Calls, seconds: float) -> None:
+        jobs = {"call_s": (calls.calls, CALLS)}
+        jobs |= {"one_thread_s": (calls.one_thread, calls.states), "all_threads_s": (calls.all_threads, calls.states)}
+        for name, (run, states) in jobs.items():
+            if run is not None:
+                found = shortest(run, seconds) / states
+                self.seconds[name] = min(found, self.seconds.get(name, found))
+
+    def _guard(self, run: Callable[[], None]) -> None:
+        try:
+            run()
+        except Exception as error:
+            self.reason = " ".join(f"{type(error).__name__}: {error}".split())
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What was found, as plain data."""
+        return {"reason": self.reason} if self.reason else dict(self.seconds)
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Hold every thread of this process on one core, for libraries whose own threads cannot be counted (Linux)."""
+    threads = [int(t.name) for t in Path("/proc/self/task").iterdir()]
+    cores = os.sched_getaffinity(0)
+    _hold(threads, {min(cores)})
+    try:
+        yield
+    finally:
+        _hold(threads, cores)
+
+
+def _hold(threads: list[int], cores: set[int]) -> None:
+    for thread in threads:
+        try:
+            os.sched_setaffinity(thread, cores)
+        except ProcessLookupError:  # it has ended
+            continue
