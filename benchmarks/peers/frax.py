@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from benchmarks.robots import Robot
 from benchmarks.timing import CALLS, Calls, on_one_core
 
 LARGEST = 60  # degrees of freedom; its programs grow with their square
-GRAVITY = (0.0, 0.0, 0.0, 0.0, 0.0, -9.81)
+UPWARDS = (0.0, 0.0, 9.81, 0.0, 0.0, 0.0)  # gravity as acceleration of the base [linear; angular], m/s^2
 
 
 def peer() -> Peer:
@@ -34,7 +35,7 @@ class Frax:
     """frax on the CPU."""
 
     name = "frax"
-    version = f"{frax.__version__ if hasattr(frax, '__version__') else ''}"
+    version = f"{version('frax')} on jax {jax.__version__}"
 
     def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
         """See `Peer`."""
@@ -59,7 +60,7 @@ def _loaded(robot: Robot) -> Any:
 
 
 def _functions(robot: Any) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
-    gravity = jax.numpy.asarray(GRAVITY)
+    gravity = jax.numpy.asarray(UPWARDS)
     return {
         quantity.INVERSE: (("q", "v", "a"), lambda q, v, a: robot.rnea(q, v, a, gravity, None)),
         quantity.FORWARD: (("q", "v", "tau"), lambda q, v, tau: robot.forward_dynamics(q, v, tau, None)),

@@ -54,7 +54,8 @@ class Job:
         program: what was compiled.
         compile_seconds: from the function to its first result.
         states: how many the batch has; fewer than asked for where the results would be huge.
-        one_thread, all_threads, call: what to time: the batch on one thread and on all, one call for one state.
+        one_thread, all_threads: what to time: the batch on one thread and on all.
+        call, calls: one call for one state; `CALLS` of them.
     """
 
     def __init__(self, function: Function, model: Model, options: dict[str, Any], batch: int) -> None:
@@ -71,16 +72,18 @@ class Job:
         self.one_thread: Callable[[], Any] = lambda: fast(*arrays, **out)
         self.all_threads: Callable[[], Any] = lambda: every(*arrays, **out)
         self.call: Callable[[], Any] = lambda: fast(*single)
+        self.calls = lambda: _repeat(fast, single)
 
     def times(self, seconds: float = 0.2) -> Times:
         """Return how long everything takes, each measured for so many seconds."""
         one = shortest(self.one_thread, seconds) / self.states
         every = shortest(self.all_threads, seconds) / self.states
-        return Times(self.compile_seconds, one, every, shortest(self._calls, seconds / 2) / CALLS)
+        return Times(self.compile_seconds, one, every, shortest(self.calls, seconds / 2) / CALLS)
 
-    def _calls(self) -> None:
-        for _ in range(CALLS):
-            self.call()
+
+def _repeat(fast: Callable[..., Any], single: list[np.ndarray]) -> None:
+    for _ in range(CALLS):
+        fast(*single)
 
 
 def checked_batch_size(batch: int) -> int:

@@ -40,7 +40,7 @@ def _seconds(loop: Callable[..., None], sums: np.ndarray) -> float:
 
 def _engine(code: bytes) -> llvm.ExecutionEngine:
     """Return machine code in memory."""
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(), use_lmm=True)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
