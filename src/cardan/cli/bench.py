@@ -22,7 +22,7 @@ from cardan.functions import Function
 from cardan.model import Model
 from cardan.program import num_threads
 from cardan.program.peak import peak_operations
-from cardan.program.targets.llvm import host_features
+from cardan.program.targets.llvm_machine import host_features
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinematics", "jacobian")
 HEADER = ("function", "operations", "compile", "one thread", "all threads", "of peak", "one call")

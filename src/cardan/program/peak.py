@@ -9,7 +9,7 @@ from collections.abc import Callable
 import llvmlite.binding as llvm
 import numpy as np
 
-from cardan.program.targets.llvm import _target_machine, compile_object, host_lanes
+from cardan.program.targets.llvm_machine import _target_machine, compile_object, host_lanes
 from cardan.program.targets.llvm_plan import Lanes
 
 CHAINS = 24  # sums that grow side by side: enough to hide the latency of a multiply-add on every unit
