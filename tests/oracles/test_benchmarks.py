@@ -15,10 +15,12 @@ pytest.importorskip("pinocchio", reason="needs the `oracles` extra: pinocchio", 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import quantities as quantity
-from benchmarks.peers import PEERS, installed
-from benchmarks.robots import robot
-from benchmarks.targets import TARGETS
+from benchmarks import quantities as quantity  # noqa: E402
+from benchmarks.measure import measure  # noqa: E402
+from benchmarks.peers import PEERS, installed  # noqa: E402
+from benchmarks.report import robot_table  # noqa: E402
+from benchmarks.robots import robot  # noqa: E402
+from benchmarks.targets import TARGETS  # noqa: E402
 
 
 def run(tmp_path, *words):
@@ -46,9 +48,6 @@ def test_it_runs(tmp_path):
 
 
 def test_a_peer_that_fails_says_so_in_its_cell():
-    from benchmarks.measure import measure
-    from benchmarks.report import robot_table
-
     class Broken:
         name, version = "pin", "0"
 
