@@ -30,7 +30,8 @@ def main() -> None:
     peers, absent = installed(args.peers)
     where = environment(peak_operations()) | {p.name: p.version for p in peers}
     where |= {"states": STATES, "runs": args.runs, "system": platform.platform()}
-    print(", ".join(f"{k} {v:.0f}" if isinstance(v, float) else f"{k} {v}" for k, v in where.items()))
+    where["load_average"] = os.getloadavg()[0] if hasattr(os, "getloadavg") else None  # 0 on an idle machine
+    print(", ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in where.items()))
     for name, reason in absent.items():
         print(f"{name}: not installed ({reason})")
     rows, startups = run(args, peers)

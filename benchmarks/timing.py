@@ -94,18 +94,17 @@ def reason(error: Exception) -> str:
 @contextmanager
 def on_one_core() -> Iterator[None]:
     """Hold every thread of this process on one core, for libraries whose own threads cannot be counted (Linux)."""
-    threads = [int(t.name) for t in Path("/proc/self/task").iterdir()]
     cores = os.sched_getaffinity(0)
-    _hold(threads, {min(cores)})
+    _hold({min(cores)})
     try:
         yield
     finally:
-        _hold(threads, cores)
+        _hold(cores)
 
 
-def _hold(threads: list[int], cores: set[int]) -> None:
-    for thread in threads:
+def _hold(cores: set[int]) -> None:
+    for thread in Path("/proc/self/task").iterdir():
         try:
-            os.sched_setaffinity(thread, cores)
+            os.sched_setaffinity(int(thread.name), cores)
         except ProcessLookupError:  # it has ended
             continue
