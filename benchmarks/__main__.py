@@ -11,14 +11,15 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-os.environ["CARDAN_CACHE_DIR"] = tempfile.mkdtemp(prefix="cardan-benchmark-")  # compile times are first times
+os.environ["CARDAN_CACHE_DIR"] = tempfile.mkdtemp(prefix="cardan-benchmark-")  # leave the user's cache alone
 
 from benchmarks import startup
-from benchmarks.measure import measure
 from benchmarks.peers import PEERS, Peer, installed
 from benchmarks.report import duration, robot_table, target_table
 from benchmarks.robots import NAMES, STATES, Robot, robot
 from benchmarks.targets import compared
+from benchmarks.timing import SECONDS
+from benchmarks.worker import rows_of
 from cardan.cli.bench import environment
 from cardan.program.peak import peak_operations
 
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace, peers: list[Peer]) -> tuple[list[dict[str, Any
         except FileNotFoundError as error:
             print(f"\n{name}: {error}")
             continue
-        found = measure(which, peers, args.runs, 0.01 if args.quick else 0.1)
+        found = rows_of(name, [p.name for p in peers], args.runs, 0.01 if args.quick else SECONDS)
         rows += found
         print(
             f"\n{name}, {which.model.nv} degrees of freedom\n{robot_table(found, [p.name for p in peers])}", flush=True
