@@ -24,8 +24,8 @@ def peak_operations(dtype: type[np.floating] = np.float64, runs: int = 7) -> flo
         runs: how often the loop is timed; the fastest counts.
     """
     lanes = host_lanes(np.dtype(dtype))
-    engine = Engine(compile_object(_text(lanes)))
-    loop = _LOOP(engine.address("peak"))
+    engine = Engine(compile_object(_text(lanes)), "peak")
+    loop = _LOOP(engine.address)
     sums = np.empty(CHAINS * lanes.width, dtype=dtype)
     best = min(_seconds(loop, sums) for _ in range(runs))
     return 2.0 * CHAINS * lanes.width * ROUNDS / best

@@ -50,8 +50,8 @@ class Loaded:
     """A program's machine code in memory."""
 
     def __init__(self, code: bytes, heap: int, origin: str) -> None:
-        self.engine, self.heap, self.origin, self.size = Engine(code), heap, origin, len(code)
-        self.address = self.engine.address("evaluate")
+        self.engine, self.heap, self.origin, self.size = Engine(code, "evaluate"), heap, origin, len(code)
+        self.address = self.engine.address
         self.entry = _ENTRY(self.address)
 
     def __call__(self, arrays: Sequence[np.ndarray], out: np.ndarray, start: int, stop: int) -> None:

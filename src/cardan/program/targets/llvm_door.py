@@ -420,7 +420,7 @@ def _machine_code() -> Engine:
     if code is None:
         code = compile_object(TEXT)
         cache.save(key, code)
-    return Engine(code)
+    return Engine(code, "door")
 
 
 @functools.cache
@@ -449,7 +449,7 @@ def _addresses() -> dict[str, int]:
 @functools.cache
 def _method(name: str) -> _Method:
     """Return what Python's function objects of a name refer to; kept for good, as they read it while they are freed."""
-    return _Method(name.encode(), _machine_code().address("door"), _FASTCALL_KEYWORDS, None)
+    return _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
 
 
 class Door:

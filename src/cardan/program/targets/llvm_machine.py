@@ -63,14 +63,17 @@ def compile_object(text: str) -> bytes:
 
 
 class Engine:
-    """Machine code in memory; unloaded when it is no longer referred to."""
+    """Machine code in memory, with one function to call; unloaded when it is no longer referred to.
 
-    def __init__(self, code: bytes) -> None:
+    JITLink keeps code and constants close together. (MCJIT may map them further apart than 2 GB, out of reach of the small
+    code model, in a process where other libraries have taken much of the address space.) Each has a linker of its own,
+    since a linker keeps the names of all it ever linked.
+    """
+
+    def __init__(self, code: bytes, function: str) -> None:
         with _LOCK:
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-            self._engine.finalize_object()
-
-    def address(self, name: str) -> int:
-        """Return the address of a function."""
-        return self._engine.get_function_address(name)
+            linker = llvm.create_lljit_compiler(_target_machine(), use_jit_link=True)
+            library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(function)
+            self._library = library.link(linker, function)
+            self._linker = linker
+        self.address: int = self._library[function]
