@@ -20,6 +20,12 @@ from cardan.algorithms.configuration import (
 )
 from cardan.algorithms.coriolis import coriolis_matrix
 from cardan.algorithms.crba import mass_matrix
+from cardan.algorithms.derivatives import (
+    ForwardDynamicsDerivatives,
+    InverseDynamicsDerivatives,
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+)
 from cardan.algorithms.energy import kinetic_energy, potential_energy
 from cardan.algorithms.jacobians import jacobian, jacobian_derivative
 from cardan.algorithms.kinematics import (
@@ -35,6 +41,8 @@ from cardan.algorithms.regressor import torque_regressor
 from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
 
 __all__ = [
+    "ForwardDynamicsDerivatives",
+    "InverseDynamicsDerivatives",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -48,6 +56,7 @@ __all__ = [
     "coriolis_matrix",
     "difference",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "frame_acceleration",
     "frame_transform",
@@ -55,6 +64,7 @@ __all__ = [
     "gravity_forces",
     "integrate",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_derivative",
     "kinetic_energy",

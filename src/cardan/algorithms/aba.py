@@ -58,7 +58,7 @@ def forward_dynamics(
     """
     if model.has_mimics:
         bias = bias_forces(model, q, v, external_forces)
-        return _mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
+        return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
     relative = relative_kinematics(model, q)
     V = twists(model, relative, v)
     c = velocity_products(model, relative, q, v, V)
@@ -105,7 +105,12 @@ def _check_inertia(node: Node, D: Rows) -> None:
         )
 
 
-def _mass_factor(model: Model, q: Vector) -> Factor:
+def mass_factor(model: Model, q: Vector) -> Factor:
+    """Return the factored mass matrix.
+
+    Raises:
+        MechanismError: if a joint moves nothing that has inertia.
+    """
     M = mass_matrix(model, q)
     for node in model.nodes:
         _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
@@ -168,13 +173,16 @@ def outward_accelerations(
     return a
 
 
-def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
-    """Return M^-1 (nv x nv): column k is the acceleration by a unit effort k, at rest and without gravity.
+DEEP = 64  # degrees of freedom on one path from which articulated inertias take fewer operations than a factorisation
 
-    The articulated inertias are shared by all columns.
+
+def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
+    """Return M^-1 (nv x nv), by the sparse factorisation of M, or in deep trees by articulated inertias.
+
+    There, column k is the acceleration by a unit effort k, at rest and without gravity; the inertias are shared by all.
     """
-    if model.has_mimics:
-        return _mass_factor(model, q).inverse()
+    if model.has_mimics or _deepest(model) <= DEEP:
+        return mass_factor(model, q).inverse()
     relative = relative_kinematics(model, q)
     articulated = articulated_inertias(model, relative)
     c, p = [Motion.zero()] * len(model.nodes), [Force.zero()] * len(model.nodes)
@@ -183,3 +191,11 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
         u = inward_forces(model, relative, articulated, c, p, [float(i == k) for i in range(model.nv)])
         columns.append(outward_accelerations(model, relative, articulated, c, u, Motion.zero()))
     return [[columns[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]
+
+
+def _deepest(model: Model) -> int:
+    """Return the largest number of degrees of freedom between the world and a body."""
+    depths: list[int] = []
+    for node in model.nodes:
+        depths.append(len(node.v) + of_parent(depths, node.parent, 0))
+    return max(depths, default=0)

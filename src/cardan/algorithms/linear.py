@@ -49,7 +49,13 @@ class Factor:
         return x
 
     def inverse(self) -> Rows:
-        """Return A^-1, its symmetric halves equal."""
+        """Return A^-1, its symmetric halves equal: of column k, rows 0 to k need the leading part alone."""
         n = len(self.L)
-        columns = [self.solve([float(i == k) for i in range(n)]) for k in range(n)]
+        columns = [self._leading(k + 1).solve([float(i == k) for i in range(k + 1)]) for k in range(n)]
         return [[columns[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+
+    def _leading(self, n: int) -> Factor:
+        """Return the factorisation with the first n rows and columns of L and D."""
+        part = object.__new__(Factor)
+        part.L, part.inverse_diagonal = [row[:n] for row in self.L[:n]], self.inverse_diagonal[:n]
+        return part

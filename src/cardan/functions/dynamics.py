@@ -14,7 +14,8 @@ from cardan.model import economical
 from cardan.spatial import Force
 
 
-def _wrenches(external_forces: Any) -> list[Force] | None:
+def wrenches(external_forces: Any) -> list[Force] | None:
+    """Return rows of six scalars as wrenches."""
     return None if external_forces is None else [Force.of(tuple(row)) for row in external_forces]
 
 
@@ -35,7 +36,7 @@ def inverse_dynamics(model, q, v, a, external_forces=None):
 
     Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
     """
-    return algorithms.inverse_dynamics(economical(model), q, v, a, _wrenches(external_forces))
+    return algorithms.inverse_dynamics(economical(model), q, v, a, wrenches(external_forces))
 
 
 @function(returns=("nv",))
@@ -54,7 +55,7 @@ def forward_dynamics(model, q, v, tau, external_forces=None):
 
     Source: Featherstone (1983); Featherstone (2008), table 7.1.
     """
-    return algorithms.forward_dynamics(economical(model), q, v, tau, _wrenches(external_forces))
+    return algorithms.forward_dynamics(economical(model), q, v, tau, wrenches(external_forces))
 
 
 @function(returns=("nv", "nv"))
@@ -86,7 +87,7 @@ def coriolis_matrix(model, q, v):
 @function(returns=("nv",))
 def bias_forces(model, q, v, external_forces=None):
     """Return C v + g - J^T f, shape (..., nv): the efforts at zero acceleration."""
-    return algorithms.bias_forces(economical(model), q, v, _wrenches(external_forces))
+    return algorithms.bias_forces(economical(model), q, v, wrenches(external_forces))
 
 
 @function(returns=("nv",))

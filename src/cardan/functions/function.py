@@ -84,13 +84,13 @@ class Function:
 
     def _call(self, model: Model, /, *args: Any, **kwargs: Any) -> Any:
         """Evaluate, whatever the arguments are."""
-        arrays, options = self._arguments(model, args, kwargs)
+        arrays, options = self.arguments(model, args, kwargs)
         cores = self._core_shapes(model)
         if any(is_symbolic(value) for value in arrays.values()):
             symbols = {n: symbolic_array(self.name, n, value, cores[n]) for n, value in arrays.items()}
             return self._inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
-        compiled = self._compiled(model, tuple(arrays), options)
+        compiled = self.compiled(model, tuple(arrays), options)
         flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
         if len(arrays) == min(len(args), self._leading):
             self._open_door(model, compiled, args, kwargs)
@@ -137,7 +137,7 @@ class Function:
             raise UnknownNameError("array argument", name, self.shapes, where=self.name)
         names = tuple(n for n in self.shapes if n in names or n in optional)
         cores = self._core_shapes(model)
-        return Bound(self.name, self._compiled(model, names, fixed), {n: cores[n] for n in names}, self.threads)
+        return Bound(self.name, self.compiled(model, names, fixed), {n: cores[n] for n in names}, self.threads)
 
     def _core_shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
         if model not in self._cores:
@@ -150,7 +150,7 @@ class Function:
         sibling._cache, sibling._cores = self._cache, self._cores  # kept by target, so a second `on` finds them
         return sibling
 
-    def _arguments(self, model: Any, args: Any, kwargs: Any) -> tuple[dict[str, Any], Options]:
+    def arguments(self, model: Any, args: Any, kwargs: Any) -> tuple[dict[str, Any], Options]:
         """Return the arrays that were given, and the options, by name."""
         if not isinstance(model, Model):
             hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
@@ -186,7 +186,8 @@ class Function:
             results[RESULT] = results[RESULT].reshape(core_shape(self.returns, model))
         return results
 
-    def _compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
+    def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
+        """Return the program for the arrays and options given, traced once."""
         programs = self._cache.setdefault(model, {})
         key = (names, options, self.target or default_target())
         if key not in programs:
@@ -222,11 +223,11 @@ class Function:
 
     def program(self, model: Model, **options: Any) -> Program:
         """Return the program for a model: printable, countable. Optional array arguments are left out."""
-        return self._compiled(model, *self._defaults(options)).program
+        return self.compiled(model, *self._defaults(options)).program
 
     def explain(self, model: Model, **options: Any) -> str:
         """Return what the program for a model is made of and what became of it, as text."""
-        compiled = self._compiled(model, *self._defaults(options))
+        compiled = self.compiled(model, *self._defaults(options))
         program = compiled.program
         counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
         history = ", ".join(f"{stage} {n}" for stage, n in program.history)

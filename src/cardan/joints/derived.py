@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -151,3 +151,62 @@ def _angular(R: Matrix3, dR: Matrix3) -> tuple[Any, Any, Any]:
     x, y, z = R.columns()
     dx, dy, dz = dR.columns()
     return z.dot(dy), x.dot(dz), y.dot(dx)
+
+
+class JointRates(NamedTuple):
+    """How a joint's motion changes along its own tangent directions j, and with its velocities, in child coordinates.
+
+    Attributes:
+        subspace_by_q: d_j S, its nv columns, for each j.
+        velocity_by_q: d_j (S v).
+        acceleration_by_q: d_j (S a + bias).
+        bias_by_v: d bias / d v_j.
+    """
+
+    subspace_by_q: list[list[Motion]]
+    velocity_by_q: list[Motion]
+    acceleration_by_q: list[Motion]
+    bias_by_v: list[Motion]
+
+
+def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
+    """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
+    program = rates_program(joint)
+    if not program.instructions or program.operations == 0:
+        return None
+    values = replay(program, [*q, *v, *a])
+    flat, nv = [values[r] for r in program.results], joint.nv
+    motions = [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
+    subspace = [motions[nv * j : nv * (j + 1)] for j in range(nv)]
+    velocity, acceleration, bias = (motions[nv * nv + k * nv : nv * nv + (k + 1) * nv] for k in range(3))
+    return JointRates(subspace, velocity, acceleration, bias)
+
+
+@lru_cache(maxsize=1024)
+def rates_program(joint: Joint) -> Program:
+    """Return the program of the joint's rates, of q, v and a."""
+    nq, nv = joint.nq, joint.nv
+    inputs = (Array("q", (nq,)), Array("v", (nv,)), Array("a", (nv,)))
+
+    def motion(q: Any, v: Any) -> dict[str, np.ndarray]:
+        columns = [e for s in joint.motion_subspace(list(q)) for e in s.scalars()]
+        return {"subspace": _array(columns), "bias": _array(list(joint.bias(list(q), list(v)).scalars()))}
+
+    program = trace("motion", motion, inputs[:2])
+    graph = Graph()
+    symbols = graph.symbols(inputs)
+    q, v, a = symbols[:nq], symbols[nq : nq + nv], symbols[nq + nv :]
+    values = replay(program, symbols)
+    J = joint.velocity_to_configuration_derivative_jacobian(q)
+    seeds = {i: {j: J[i][j] for j in range(nv) if _some(J[i][j])} for i in range(nq)}
+    found = pushforward(program, values, seeds | {nq + j: {nv + j: 1.0} for j in range(nv)})
+    S, bias = program.results[: 6 * nv], program.results[6 * nv :]
+    subspace, velocity, acceleration, by_v = [], [], [], []
+    for j in range(nv):
+        dS = [found[r].get(j, 0.0) for r in S]
+        subspace += dS
+        velocity += _weighed(dS, v).scalars()
+        acceleration += (_weighed(dS, a) + Motion.of(tuple(found[r].get(j, 0.0) for r in bias))).scalars()
+        by_v += [found[r].get(nv + j, 0.0) for r in bias]
+    outputs = [Array("subspace", (nv, nv, 6)), *(Array(n, (nv, 6)) for n in ("velocity", "acceleration", "bias"))]
+    return merge_identities(assemble("rates", graph, inputs, outputs, [*subspace, *velocity, *acceleration, *by_v]))

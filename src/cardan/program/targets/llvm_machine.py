@@ -65,9 +65,9 @@ def compile_object(text: str) -> bytes:
 class Engine:
     """Machine code in memory, with one function to call; unloaded when it is no longer referred to.
 
-    JITLink keeps code and constants close together. (MCJIT may map them further apart than 2 GB, out of reach of the small
-    code model, in a process where other libraries have taken much of the address space.) Each has a linker of its own,
-    since a linker keeps the names of all it ever linked.
+    JITLink keeps code and constants close together. (MCJIT may map them further apart than 2 GB, out of reach of the
+    small code model, in a process where other libraries have taken much of the address space.) Each has a linker of
+    its own, since a linker keeps the names of all it ever linked.
     """
 
     def __init__(self, code: bytes, function: str) -> None:
