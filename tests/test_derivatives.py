@@ -1,0 +1,160 @@
+"""Derivatives of the dynamics and of any function: two ways, laws, and finite differences."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.errors import ParameterError, UnknownNameError
+from mechanisms import central_difference, random_model, random_state
+
+SEEDS = pytest.mark.parametrize("seed", range(3))
+
+
+def trees(seed, **options):
+    """A tree of a third of the joint types: with all, a derivative is a long program to trace."""
+    plain = [j for j in cardan.joints.CATALOGUE if j.nv and not isinstance(j, cardan.joints.Mimic)]
+    return random_model(seed, joints=plain[seed % 3 :: 3], **options)
+
+
+def close(a, b, tolerance=1e-11):
+    np.testing.assert_allclose(a, b, atol=tolerance * max(np.abs(b).max(), 1e-300))
+
+
+@SEEDS
+def test_the_recursions_agree_with_differentiating_the_program(seed):
+    """On trees with every joint type; the two share nothing but the algorithm that is differentiated."""
+    model = trees(seed)
+    q, v, a = random_state(model, seed)
+    forces = np.random.default_rng(seed).normal(size=(model.nbodies, 6))
+    by = cardan.inverse_dynamics_derivatives(model, q, v, a, forces)
+    for wrt, found in zip(("q", "v", "a"), by, strict=True):
+        plain = cardan.derivative(cardan.inverse_dynamics, wrt, mode="forward").on("numpy")(model, q, v, a, forces)
+        close(found, plain)
+    close(by.da, cardan.mass_matrix(model, q))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_they_agree_with_finite_differences(seed):
+    model = random_model(seed)
+    q, v, a = random_state(model, seed)
+    by = cardan.inverse_dynamics_derivatives(model, q, v, a)
+    for j in range(model.nv):
+        e = np.eye(model.nv)[j]
+        moved = central_difference(lambda h: cardan.inverse_dynamics(model, cardan.integrate(model, q, h * e), v, a))  # noqa: B023
+        np.testing.assert_allclose(by.dq[:, j], moved, atol=2e-7 * np.abs(by.dq).max())
+
+
+@SEEDS
+def test_forward_dynamics(seed):
+    model = trees(seed)
+    q, v, tau = random_state(model, seed)
+    forces = np.random.default_rng(seed).normal(size=(model.nbodies, 6))
+    by = cardan.forward_dynamics_derivatives(model, q, v, tau, forces)
+    M = cardan.mass_matrix(model, q)
+    close(M @ by.dtau, np.eye(model.nv), 1e-15 * np.linalg.cond(M) + 1e-12)
+    for wrt, found in zip(("q", "v"), by[:2], strict=True):
+        plain = cardan.derivative(cardan.forward_dynamics, wrt, mode="forward").on("numpy")(model, q, v, tau, forces)
+        close(M @ found, M @ plain, 1e-15 * np.linalg.cond(M) + 1e-11)
+
+
+def test_batches_and_fixed_bases():
+    model = random_model(3, base="fixed")
+    q, v, a = random_state(model, 3, shape=(4, 3))
+    by = cardan.inverse_dynamics_derivatives(model, q, v, a)
+    assert by.dq.shape == by.dv.shape == by.da.shape == (4, 3, model.nv, model.nv)
+    one = cardan.inverse_dynamics_derivatives(model, q[2, 1], v[2, 1], a[2, 1])
+    for whole, single in zip(by, one, strict=True):
+        close(whole[2, 1], single, 1e-13)
+    fast = cardan.inverse_dynamics_derivatives.bind(model)
+    np.testing.assert_array_equal(fast(q, v, a).dq, by.dq)
+
+
+def test_energies_forces_and_jacobians_are_each_others_derivatives():
+    model = cardan.robots.quadruped().model(base="floating")
+    q, v, _ = random_state(model, 0, shape=(5,))
+    close(cardan.gradient(cardan.potential_energy, "q")(model, q), cardan.gravity_forces(model, q))
+    M = cardan.mass_matrix(model, q)
+    close(cardan.gradient(cardan.kinetic_energy, "v")(model, q, v), np.einsum("...ij,...j", M, v))
+    close(cardan.hessian(cardan.kinetic_energy, "v")(model, q, v), M)
+    close(cardan.derivative(cardan.center_of_mass, "q")(model, q), cardan.center_of_mass_jacobian(model, q))
+    foot = model.body_names[-1]
+    J = cardan.jacobian(model, q, foot, at="frame", expressed_in="world")
+    dX = cardan.derivative(cardan.frame_transform, "q")(model, q, foot)
+    assert dX.shape == (5, 4, 4, model.nv)
+    close(dX[..., :3, 3, :], J[:, :3])
+
+
+def test_the_hessian_is_the_second_derivative_along_geodesics():
+    model = trees(1)
+    q, v, _ = random_state(model, 1)
+    direction = v / np.linalg.norm(v)
+    H = cardan.hessian(cardan.potential_energy, "q")(model, q)
+    np.testing.assert_array_equal(H, H.T)
+
+    def along(t):
+        return cardan.potential_energy(model, cardan.integrate(model, q, t * direction))
+
+    h = 1e-3
+    numeric = (-along(2 * h) + 16 * along(h) - 30 * along(0.0) + 16 * along(-h) - along(-2 * h)) / (12 * h * h)
+    assert direction @ H @ direction == pytest.approx(numeric, rel=1e-5, abs=1e-5)
+
+
+def test_second_derivatives_of_inverse_dynamics():
+    """d^2 tau / dq dv, symmetric where it must be: d/dv of (d tau / dq) is d/dq of (d tau / dv)."""
+    model = cardan.robots.arm7().model()
+    q, v, a = random_state(model, 2)
+    dqv = cardan.derivative(cardan.derivative(cardan.inverse_dynamics, "q"), "v")(model, q, v, a)
+    dvq = cardan.derivative(cardan.derivative(cardan.inverse_dynamics, "v"), "q")(model, q, v, a)
+    assert dqv.shape == (7, 7, 7)
+    close(dqv, np.swapaxes(dvq, -1, -2))
+    twice = cardan.derivative(cardan.inverse_dynamics_derivatives, "v")(model, q, v, a)
+    close(twice["dq"], dqv)
+
+
+def test_products():
+    model = cardan.robots.quadruped().model(base="floating")
+    q, v, a = random_state(model, 4, shape=(3,))
+    rng = np.random.default_rng(0)
+    direction, weights = rng.normal(size=(2, 3, model.nv))
+    by = cardan.inverse_dynamics_derivatives(model, q, v, a)
+    jvp = cardan.jacobian_vector_product(cardan.inverse_dynamics, "q")(model, q, v, a, direction=direction)
+    close(jvp, np.einsum("bij,bj->bi", by.dq, direction))
+    vjp = cardan.vector_jacobian_product(cardan.inverse_dynamics, "q")(model, q, v, a, weights=weights)
+    close(vjp, np.einsum("bi,bij->bj", weights, by.dq))
+    energy = cardan.vector_jacobian_product(cardan.potential_energy, "q")(model, q, weights=np.ones(3))
+    close(energy, cardan.gravity_forces(model, q))
+
+
+def test_functions_of_ones_own():
+    @cardan.function(shapes={"target": (3,)})
+    def distance(model, q, target, frame="world"):
+        X = cardan.frame_transform(model, q, frame)
+        return sum((X[i][3] - target[i]) ** 2 for i in range(3))
+
+    model = cardan.robots.arm7().model()
+    q, _, _ = random_state(model, 6)
+    hand, target = model.body_names[-1], np.array([0.3, 0.2, 0.5])
+    p = cardan.frame_transform(model, q, hand)[:3, 3]
+    close(cardan.gradient(distance, "target")(model, q, target, frame=hand), 2.0 * (target - p))
+    J = cardan.jacobian(model, q, hand)[:3]
+    close(cardan.gradient(distance, "q")(model, q, target, frame=hand), 2.0 * J.T @ (p - target))
+    numeric = cardan.hessian(distance, "target")(model, q, target, frame=hand)
+    close(numeric, 2.0 * np.eye(3))
+    assert "distance" in cardan.gradient(distance, "q").name
+
+
+def test_what_cannot_be_differentiated_is_refused():
+    model = cardan.robots.arm7().model()
+    q, v, a = random_state(model, 0)
+    with pytest.raises(UnknownNameError, match="'tau'"):
+        cardan.derivative(cardan.inverse_dynamics, "tau")
+    with pytest.raises(ParameterError, match="mode"):
+        cardan.derivative(cardan.inverse_dynamics, "q", mode="sideways")
+    with pytest.raises(ParameterError, match=r"@cardan\.function"):
+        cardan.derivative(lambda model, q: q, "q")
+    with pytest.raises(ParameterError, match="one number"):
+        cardan.gradient(cardan.inverse_dynamics, "q")(model, q, v, a)
+    with pytest.raises(ParameterError, match="external_forces"):
+        cardan.derivative(cardan.inverse_dynamics, "external_forces")(model, q, v, a)
+    with pytest.raises(ParameterError, match="returns"):
+        cardan.vector_jacobian_product(cardan.torque_regressor, "q")(model, q, v, a, weights=1.0)
