@@ -54,7 +54,16 @@ def is_symbolic(value: Any) -> bool:
         return any(is_symbolic(e) for e in value)
     if isinstance(value, (int, float, complex, str, bytes, np.generic, type(None))):
         return False
-    return _is_casadi(value) or _is_jax_tracer(value) or not hasattr(value, "__array__")
+    return _is_casadi(value) or _is_jax_tracer(value) or not (hasattr(value, "__array__") or _is_memory(value))
+
+
+def _is_memory(value: Any) -> bool:
+    """Return whether a value lends its memory, as `array.array` does."""
+    try:
+        memoryview(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _is_casadi(value: Any) -> bool:

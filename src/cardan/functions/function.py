@@ -176,7 +176,7 @@ class Function:
         return value is None and self.parameters.parameters[name].default is None
 
     def _inline(self, model: Model, symbols: Mapping[str, np.ndarray], options: Options) -> Any:
-        value = self.kernel(model, **symbols, **dict(options))
+        value = self.kernel(model, **{n: _bare(a) for n, a in symbols.items()}, **dict(options))
         results = {n: a if a.ndim else a[()] for n, a in self._named(model, value).items()}
         return rebuilder(value)(results)
 
@@ -199,7 +199,7 @@ class Function:
         rebuild: list[Any] = []
 
         def run_kernel(*symbols: np.ndarray) -> dict[str, np.ndarray]:
-            value = self.kernel(model, **dict(zip(names, symbols, strict=True)), **dict(options))
+            value = self.kernel(model, **dict(zip(names, map(_bare, symbols), strict=True)), **dict(options))
             rebuild.append(rebuilder(value))
             return self._named(model, value)
 
@@ -268,6 +268,11 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
+
+
+def _bare(array: np.ndarray) -> Any:
+    """Return an array, or the scalar in one without dimensions."""
+    return array if array.ndim else array[()]
 
 
 def _array_shapes(where: str, parameters: inspect.Signature, declared: dict[str, Shape]) -> dict[str, Shape]:

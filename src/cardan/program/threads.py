@@ -42,6 +42,10 @@ def _pool(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="cardan")
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child inherits the pool, but not its threads
+
+
 def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int], object]) -> None:
     """Call run(start, stop) over all rows, in parts on several threads where it is worth it.
 

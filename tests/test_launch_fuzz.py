@@ -1,0 +1,14 @@
+"""A few thousand random calls; `python tests/launch_fuzz.py` runs a hundred thousand."""
+
+import pytest
+
+import cardan
+from launch_fuzz import Cases, run_case
+
+
+@pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="compares the llvm target with the reference")
+@pytest.mark.parametrize("part", range(4))
+def test_random_calls(part):
+    cases = Cases()
+    kinds = {run_case(cases, seed) for seed in range(1000 * part, 1000 * (part + 1))}
+    assert kinds == {"evaluated", "refused", "out"}

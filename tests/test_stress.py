@@ -1,0 +1,46 @@
+"""The stress program, small."""
+
+import sys
+
+import pytest
+
+import cardan
+import stress
+
+pytestmark = [
+    pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="stresses the llvm target and its cache"),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals, /proc and fork as on Linux"),
+]
+
+
+def test_threads_agree_bit_for_bit():
+    assert stress.threads(evaluations=40_000) == 0
+
+
+def test_memory_stays_flat():
+    assert stress.memory_of_calls(40_000) < 2.0
+    assert stress.memory_of_models(150) < 6.0
+
+
+def test_processes_at_once():
+    assert stress.empty_cache(4)[0]
+
+
+def test_a_killed_compile_leaves_nothing_wrong():
+    assert stress.killed(3)[0]
+
+
+def test_a_full_disk_is_no_reason_to_fail():
+    assert stress.full_disk()[0]
+
+
+def test_damage_is_seen_and_mended():
+    assert stress.damaged()[0]
+
+
+def test_unsafe_places():
+    assert all(stress.unsafe_places().values())
+
+
+def test_forked_children_have_threads_of_their_own():
+    assert stress.forked() == (True, "")
