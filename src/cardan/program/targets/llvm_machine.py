@@ -52,7 +52,7 @@ def _target_machine() -> Any:
 def compile_object(text: str) -> bytes:
     """Return the machine code of a module."""
     with _LOCK:
-        module = llvm.parse_assembly(text)
+        module = llvm.parse_assembly(text, context=llvm.create_context())  # LLVM's own would keep every constant
         module.verify()
         machine = _target_machine()
         options = llvm.create_pipeline_tuning_options(speed_level=0)
