@@ -119,6 +119,7 @@ def test_several_results_keep_their_names(arm, states):
     second = both(arm, q, v)
     assert first.keys() == second.keys() == {"kinetic", "com"}
     assert second["com"].shape == (5, 3)
+    assert type(both(arm, q[0], v[0])["kinetic"]) is np.float64
     for name in first:
         np.testing.assert_array_equal(first[name], second[name])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,10 @@ class Compiled:
     target: str
     rebuild: Callable[[dict[str, Any]], Any]
     seconds: float
+    _layout: tuple[tuple[str, tuple[int, ...], int], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_layout", tuple((a.name, a.shape, a.size) for a in self.program.outputs))
 
     def door(self, name: str, slow: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`."""
@@ -32,17 +36,17 @@ class Compiled:
         return self.run.door(name, slow, self._finish)
 
     def _finish(self, flat: np.ndarray) -> Any:
-        """Return what the flattened outputs of one call, shape (batch..., total), stand for."""
-        return self.results(flat.reshape(-1, flat.shape[-1]), flat.shape[:-1])
+        """Return what the flattened outputs, shape (batch..., total), stand for: views of them."""
+        batch, named, start = flat.shape[:-1], {}, 0
+        for name, shape, size in self._layout:
+            part = flat[..., start : start + size]
+            named[name] = part.reshape(batch + shape) if shape else part[..., 0][()]
+            start += size
+        return self.rebuild(named)
 
     def results(self, flat: np.ndarray, batch: tuple[int, ...]) -> Any:
         """Return the flattened outputs, (size, total), in the form the kernel gave them, shapes (*batch, *core)."""
-        named, start = {}, 0
-        for output in self.program.outputs:
-            part = flat[:, start : start + output.size]
-            named[output.name] = part.reshape((*batch, *output.shape))[()]
-            start += output.size
-        return self.rebuild(named)
+        return self._finish(flat.reshape((*batch, flat.shape[1])))
 
 
 class Bound:

@@ -27,7 +27,7 @@ def rebuilder(value: Any) -> Callable[[dict[str, Any]], Any]:
         return dict
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         kind: Any = type(value)
-        return lambda results: kind(**results)
+        return lambda results: kind(*results.values())
     return lambda results: results[RESULT]
 
 
