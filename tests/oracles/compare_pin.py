@@ -71,13 +71,18 @@ def load_pair(file, floating):
     return Pair(model, theirs, {"root_joint": "root"})
 
 
+def random_states(pair, seed):
+    """Configuration, velocity and acceleration, in our layout and in Pinocchio's."""
+    rng, ours = np.random.default_rng(seed), pair.ours
+    q, v, a = ours.random_configuration(seed=seed), rng.normal(size=ours.nv), rng.normal(size=ours.nv)
+    q = np.where(np.isfinite(q), q, 0.0)
+    return q, v, a, q[pair.iq], v[pair.iv], a[pair.iv]
+
+
 def differences(pair, seed=0, frames=()):
     """The largest relative difference of each quantity at one random state."""
     pin, ours, model, data = pair.pin, pair.ours, pair.theirs, pair.data
-    rng = np.random.default_rng(seed)
-    q, v, a = ours.random_configuration(seed=seed), rng.normal(size=ours.nv), rng.normal(size=ours.nv)
-    q = np.where(np.isfinite(q), q, 0.0)
-    pq, pv, pa = q[pair.iq], v[pair.iv], a[pair.iv]
+    q, v, a, pq, pv, pa = random_states(pair, seed)
     found = {}
 
     def note(name, mine, theirs):
