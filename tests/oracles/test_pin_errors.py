@@ -1,6 +1,7 @@
 """Where Pinocchio 4.1 is wrong, the law of physics decides: finite differences side with cardan.
 
-(FACTS 7.) The Coriolis matrix and the Jacobian rate of joints whose motion subspace depends on q.
+(FACTS 7.) The Coriolis matrix, the Jacobian rate and the derivatives of inverse dynamics of
+joints whose motion subspace depends on q.
 """
 
 import numpy as np
@@ -19,8 +20,8 @@ WRONG_IN_PIN = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_IN_PIN)
-def test_coriolis_matrix_and_jacobian_rate(name):
+def one_joint(name):
+    """The same body on the same joint, in both libraries."""
     mine, yours = WRONG_IN_PIN[name]
     rng = np.random.default_rng(0)
     inertia = random_inertia(rng)
@@ -33,7 +34,12 @@ def test_coriolis_matrix_and_jacobian_rate(name):
     theirs.addJoint(0, yours(), pin.SE3.Identity(), "j")
     matrix = np.array([list(row) for row in inertia.inertia_at_com.matrix().rows()])
     theirs.appendBodyToJoint(1, pin.Inertia(inertia.mass, np.array(list(inertia.com)), matrix), pin.SE3.Identity())
-    data = theirs.createData()
+    return ours, theirs, theirs.createData(), rng
+
+
+@pytest.mark.parametrize("name", WRONG_IN_PIN)
+def test_coriolis_matrix_and_jacobian_rate(name):
+    ours, theirs, data, rng = one_joint(name)
     q, v = ours.random_configuration(seed=1), rng.normal(size=ours.nv)
 
     coriolis = cardan.bias_forces(ours, q, v) - cardan.gravity_forces(ours, q)
@@ -49,3 +55,19 @@ def test_coriolis_matrix_and_jacobian_rate(name):
     pin.forwardKinematics(theirs, data, q, v)
     theirs_rate = np.array(pin.getJointJacobianTimeVariation(theirs, data, 1, pin.LOCAL)).reshape(6, -1)
     assert np.abs((theirs_rate - moved) @ v).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", WRONG_IN_PIN)
+def test_derivatives_of_inverse_dynamics(name):
+    ours, theirs, data, rng = one_joint(name)
+    q, v, a = ours.random_configuration(seed=1), *rng.normal(size=(2, ours.nv))
+    by = cardan.inverse_dynamics_derivatives(ours, q, v, a)
+    wrong = 0.0
+    for k, found in enumerate(by[:2]):
+        numeric = np.empty_like(found)
+        for j, e in enumerate(np.eye(ours.nv)):
+            moved = (lambda s, e=e: (q + s * e, v, a), lambda s, e=e: (q, v + s * e, a))[k]
+            numeric[:, j] = central_difference(lambda s, moved=moved: cardan.inverse_dynamics(ours, *moved(s)))
+        np.testing.assert_allclose(found, numeric, atol=1e-7)
+        wrong = max(wrong, np.abs(np.array(pin.computeRNEADerivatives(theirs, data, q, v, a)[k]) - numeric).max())
+    assert wrong > 1e-3
