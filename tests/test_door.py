@@ -124,6 +124,19 @@ def test_several_results_keep_their_names(arm, states):
         np.testing.assert_array_equal(first[name], second[name])
 
 
+def test_several_results_are_written_where_earlier_ones_are(arm, states):
+    fast = cardan.inverse_dynamics_derivatives.bind(arm)
+    q, v, a = states
+    first = fast(q, v, a)
+    expected = [part.copy() for part in fast(q, a, v)]
+    assert fast(q, a, v, out=first) is first
+    for part, right in zip(first, expected, strict=True):
+        np.testing.assert_array_equal(part, right)
+    for wrong in (fast(q[:2], v[:2], a[:2]), tuple(expected), first.dq, None.__class__):
+        with pytest.raises(cardan.errors.DTypeError, match="earlier call"):
+            fast(q, v, a, out=wrong)
+
+
 def test_options_have_doors_of_their_own(arm, states):
     q = states[0]
     for _ in range(2):

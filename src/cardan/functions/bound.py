@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +68,7 @@ class Bound:
         Args:
             arrays: shapes (..., core shape).
             out: where to write the result: a contiguous, writable array of its shape and dtype. It may be one of the
-                inputs. Only for functions with one result.
+                inputs. For a function with several results, what an earlier call of the same batch shape returned.
 
         Raises:
             ShapeError, DTypeError: for arrays or an `out` that do not fit.
@@ -95,8 +95,8 @@ class Bound:
     def _checked_out(self, out: Any, batch: Batch) -> np.ndarray:
         """Return `out` as (size, total), a view of it."""
         outputs = self._compiled.program.outputs
-        if len(outputs) != 1:
-            raise TypeError(f"{self._name} has {len(outputs)} results; out= serves functions with one")
+        if [output.name for output in outputs] != [RESULT]:
+            return self._memory_of(out, batch)
         expected = (*batch.shape, *outputs[0].shape)
         if not isinstance(out, np.ndarray) or out.dtype != batch.dtype or not out.dtype.isnative:
             got = str(getattr(out, "dtype", type(out).__name__))
@@ -107,5 +107,25 @@ class Bound:
             raise DTypeError(self._name, "out", got="read-only or not contiguous", expected="contiguous and writable")
         return out.reshape(batch.size, outputs[0].size)
 
+    def _memory_of(self, out: Any, batch: Batch) -> np.ndarray:
+        """Return the memory, (size, total), of which the parts of an earlier result are views."""
+        parts = list(out.values()) if isinstance(out, Mapping) else list(out) if isinstance(out, tuple) else [out]
+        whole, total = getattr(parts[0], "base", None), len(self._compiled.program.results)
+        if isinstance(whole, np.ndarray) and whole.size == batch.size * total and whole.dtype == batch.dtype:
+            flat = whole.reshape(batch.size, total)
+            again = self._compiled.results(flat, batch.shape)
+            known = list(again.values()) if isinstance(again, Mapping) else list(again)
+            if len(known) == len(parts) and all(map(_same_view, parts, known)) and whole.flags.writeable:
+                return flat
+        expected = f"what an earlier call of {self._name} with leading dimensions {batch.shape} returned"
+        raise DTypeError(self._name, "out", got=f"a {type(out).__name__}", expected=expected)
+
     def __repr__(self) -> str:
         return f"<{self._name}({', '.join(self._cores)}) of one model, on {self._compiled.target}>"
+
+
+def _same_view(a: Any, b: Any) -> bool:
+    """Return whether two arrays show the same memory in the same way."""
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return False
+    return a.__array_interface__ == b.__array_interface__ and a.strides == b.strides
