@@ -307,3 +307,36 @@ def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch)
             compile_program(traced(lambda x: [x[0]], 1), "llvm")
     finally:
         targets._native.cache_clear()
+
+
+def many_results(seed, count=70):
+    """A program with many results, some constant, unlike any other, so that no kept code is taken for it."""
+
+    def function(x):
+        parts = [x[k % 3] * (seed + k) + cardan.sin(x[(k + 1) % 3]) * x[k % 2] for k in range(count - 3)]
+        return [*parts, 0.0, 2.5, x[0]]
+
+    return traced(function, 3)
+
+
+@pytest.mark.parametrize("long", [False, True], ids=["tile by tile", "several tiles a block"])
+@pytest.mark.parametrize("streamed", [False, True], ids=["through the caches", "past the caches"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_size_of_batch_by_every_way(monkeypatch, long, streamed, dtype):
+    from cardan.program.targets import llvm_entry, llvm_plan
+
+    monkeypatch.setattr(llvm_plan, "LONG", 10 if long else 10**9)
+    monkeypatch.setattr(llvm_entry, "STREAM", 1 if streamed else 2**40)
+    program = many_results(1000.0 + 2 * long + streamed)
+    native, exact = compile_program(program, "llvm"), compile_program(program, "numpy")
+    for rows in (1, 2, 7, 8, 9, 16, 31, 32, 33, 63, 65, 130):
+        x = np.random.default_rng(rows).normal(size=(rows, 3)).astype(dtype)
+        memory = np.full(rows * 70 + 9, np.nan, dtype=dtype)
+        for shift in (0, 1, 5):
+            out = memory[shift : shift + rows * 70].reshape(rows, 70)
+            native([x], rows, np.dtype(dtype), 1, out)
+            np.testing.assert_allclose(
+                out, exact([x], rows, np.dtype(dtype)), rtol=2e-6 if dtype == np.float32 else 1e-14
+            )
+            assert np.isnan(memory[shift + rows * 70 :]).all()
+            memory[:] = np.nan

@@ -157,7 +157,7 @@ class NativeProgram(Runner):
         for dtype, code in self._loaded.items():
             lanes, plan = host_lanes(dtype), plan_program(self.program)
             made = f"{len(plan.blocks)} functions, {code.size} bytes of object code, {code.origin}"
-            space = f"workspace {plan.slots * lanes.bytes} bytes"
+            space = f"workspace {plan.tiles * plan.slots * lanes.bytes} bytes"
             lines.append(f"llvm, {dtype}: {lanes.width} states at a time on {host_features()[0]}; {made}; {space}")
         return lines
 

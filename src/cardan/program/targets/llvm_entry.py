@@ -35,7 +35,8 @@ class _Entry:
         self.program, self.plan, self.lanes = program, plan, lanes
         self.lines: list[str] = []
         self.count = 0
-        self.label = "tile"
+        self.label = "entry"
+        self.workspace = "%ws"
 
     def emit(self, expression: str) -> str:
         self.count += 1
@@ -43,7 +44,7 @@ class _Entry:
         return f"%e{self.count}"
 
     def slot(self, slot: int) -> str:
-        return self.emit(f"getelementptr inbounds i8, ptr %ws, i64 {slot * self.lanes.bytes}")
+        return self.emit(f"getelementptr inbounds i8, ptr {self.workspace}, i64 {slot * self.lanes.bytes}")
 
     def row_pointers(self, base: str, columns: int, rows: Sequence[str]) -> list[str]:
         pointers = []
@@ -78,19 +79,33 @@ class _Entry:
         for first in range(whole * n if whole > UNROLLED else 0, columns, n):
             body(str(first), min(n, columns - first))
 
-    def loop(self, stop: int, step: int, body: Callable[[str], None]) -> None:
-        """Write a loop from 0 to `stop`; the counter's name is given to `body`."""
+    def loop(self, stop: int | str, step: int, body: Callable[[str], None]) -> None:
+        """Write a loop from 0 to `stop`, passed once at least; the counter's name is given to `body`."""
         self.count += 1
         label, before = f"loop{self.count}", self.label
         counter, following = f"%c{self.count}", f"%n{self.count}"
-        self.lines += [f"  br label %{label}", f"{label}:"]
-        self.lines.append(f"  {counter} = phi i64 [ 0, %{before} ], [ {following}, %{label} ]")
-        self.label = label
+        self.lines += [f"  br label %{label}", f"{label}:", ""]
+        head, self.label = len(self.lines) - 1, label
         body(counter)
+        self.lines[head] = f"  {counter} = phi i64 [ 0, %{before} ], [ {following}, %{self.label} ]"
         self.lines.append(f"  {following} = add nuw nsw i64 {counter}, {step}")
         again = self.emit(f"icmp slt i64 {following}, {stop}")
         self.lines += [f"  br i1 {again}, label %{label}, label %{label}end", f"{label}end:"]
         self.label = f"{label}end"
+
+    def tiles(self, count: str, body: Callable[[str], None]) -> None:
+        """Write a body for each tile of a pass; its number is given to `body`, its workspace is `self.workspace`."""
+        if self.plan.tiles == 1:
+            body("0")
+            return
+
+        def one(number: str) -> None:
+            offset = self.emit(f"mul nuw nsw i64 {number}, {self.plan.slots * self.lanes.bytes}")
+            self.workspace = self.emit(f"getelementptr inbounds i8, ptr %ws, i64 {offset}")
+            body(number)
+            self.workspace = "%ws"
+
+        self.loop(count, 1, one)
 
     def mask(self, count: int) -> str:
         """Return the mask of the first `count` lanes."""
@@ -212,7 +227,7 @@ done:
 
 
 def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
-    """Return the entry: constants once, then for each tile read, compute, write."""
+    """Return the entry: constants once, then pass by pass, read tiles, compute them block by block, write them."""
     e = _Entry(program, plan, lanes)
     e.lines += [
         "define void @evaluate(",
@@ -222,38 +237,67 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
     if heap_bytes(plan, lanes):
         e.lines.append("  %ws = getelementptr i8, ptr %heap, i64 0")
     else:
-        e.lines.append(f"  %ws = alloca [{plan.slots * lanes.bytes} x i8], align 64")
-    size = len(program.results) * lanes.bytes
-    e.lines.append(
-        f"  call void @llvm.memset.p0.i64(ptr align 64 {e.slot(plan.first_output)}, i8 0, i64 {size}, i1 false)"
-    )
-    e.lines += [f"  call void @constants{k}(ptr %ws)" for k in range(len(constant_results(program, plan)))]
+        e.lines.append(f"  %ws = alloca [{plan.tiles * plan.slots * lanes.bytes} x i8], align 64")
+    e.tiles(_tile_count(e, "%rows"), lambda _: _prepare(e))
     bases = []
     for k in range(len(program.inputs)):
         entry = e.emit(f"getelementptr inbounds ptr, ptr %inputs, i64 {k}")
         bases.append(e.emit(f"load ptr, ptr {entry}, align 8"))
     last = e.emit("add nsw i64 %rows, -1")
-    e.lines += ["  br label %head", "head:", "  %start = phi i64 [ 0, %entry ], [ %next, %LAST ]"]
-    e.lines += ["  %more = icmp slt i64 %start, %rows", "  br i1 %more, label %tile, label %done", "tile:"]
-    rows = []
-    for lane in range(lanes.width):
-        row = e.emit(f"add nuw nsw i64 %start, {lane}")
-        beyond = e.emit(f"icmp slt i64 {last}, {row}")
-        rows.append(e.emit(f"select i1 {beyond}, i64 {last}, i64 {row}"))
-    slot = 0
-    for base, array in zip(bases, program.inputs, strict=True):
-        e.read(base, array.size, rows, slot)
-        slot += array.size
-    e.lines += [f"  call void @block{b}(ptr %ws)" for b in range(len(plan.blocks))]
-    _write_results(e, rows)
-    e.lines = [line.replace("%LAST", f"%{e.label}") for line in e.lines]
-    e.lines += [f"  %next = add nuw nsw i64 %start, {lanes.width}", "  br label %head", "done:"]
+
+    def one_pass(start: str) -> None:
+        tiles = _tile_count(e, e.emit(f"sub nsw i64 %rows, {start}"))
+        e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
+        for b in range(len(plan.blocks)):
+            e.tiles(tiles, lambda _, b=b: e.lines.append(f"  call void @block{b}(ptr {e.workspace})"))
+        e.tiles(tiles, lambda tile: _write_results(e, start, tile, _rows(e, start, tile, last)))
+
+    e.loop("%rows", plan.tiles * lanes.width, one_pass)
     if streams(program):
         e.lines.append("  fence seq_cst")  # what went past the caches is there for all
     return "\n".join([*e.lines, "  ret void", "}"])
 
 
-def _write_results(e: _Entry, rows: list[str]) -> None:
+def _tile_count(e: _Entry, rows: str) -> str:
+    """Return how many tiles so many rows fill, at most those of a pass."""
+    raised = e.emit(f"add nsw i64 {rows}, {e.lanes.width - 1}")
+    filled = e.emit(f"sdiv i64 {raised}, {e.lanes.width}")
+    fewer = e.emit(f"icmp slt i64 {filled}, {e.plan.tiles}")
+    return e.emit(f"select i1 {fewer}, i64 {filled}, i64 {e.plan.tiles}")
+
+
+def _prepare(e: _Entry) -> None:
+    """Put the results that are constant in their slots."""
+    size = len(e.program.results) * e.lanes.bytes
+    e.lines.append(
+        f"  call void @llvm.memset.p0.i64(ptr align 64 {e.slot(e.plan.first_output)}, i8 0, i64 {size}, i1 false)"
+    )
+    for k in range(len(constant_results(e.program, e.plan))):
+        e.lines.append(f"  call void @constants{k}(ptr {e.workspace})")
+
+
+def _first_row(e: _Entry, start: str, tile: str) -> str:
+    return e.emit(f"add nuw nsw i64 {start}, {e.emit(f'mul nuw nsw i64 {tile}, {e.lanes.width}')}")
+
+
+def _rows(e: _Entry, start: str, tile: str, last: str) -> list[str]:
+    """Return the rows of a tile; beyond the last, the last again."""
+    first, rows = _first_row(e, start, tile), []
+    for lane in range(e.lanes.width):
+        row = e.emit(f"add nuw nsw i64 {first}, {lane}")
+        beyond = e.emit(f"icmp slt i64 {last}, {row}")
+        rows.append(e.emit(f"select i1 {beyond}, i64 {last}, i64 {row}"))
+    return rows
+
+
+def _read_tile(e: _Entry, bases: Sequence[str], rows: Sequence[str]) -> None:
+    slot = 0
+    for base, array in zip(bases, e.program.inputs, strict=True):
+        e.read(base, array.size, rows, slot)
+        slot += array.size
+
+
+def _write_results(e: _Entry, start: str, tile: str, rows: list[str]) -> None:
     """Write the rows of a tile: straight, or of large batches by way of a buffer and past the caches."""
     program, plan, lanes = e.program, e.plan, e.lanes
     columns = len(program.results)
@@ -264,11 +308,12 @@ def _write_results(e: _Entry, rows: list[str]) -> None:
     def streamed() -> None:
         buffer = e.slot(plan.slots - columns)
         e.write(buffer, columns, [str(k) for k in range(lanes.width)], plan.first_output)
-        left = e.emit("sub nsw i64 %rows, %start")
+        first = _first_row(e, start, tile)
+        left = e.emit(f"sub nsw i64 %rows, {first}")
         full = e.emit(f"icmp slt i64 {lanes.width}, {left}")
         count = e.emit(f"select i1 {full}, i64 {lanes.width}, i64 {left}")
         entries = e.emit(f"mul nuw nsw i64 {count}, {columns}")
-        to = e.row_pointers("%out", columns, ["%start"])[0]
+        to = e.row_pointers("%out", columns, [first])[0]
         e.lines.append(f"  call void @stream(ptr {to}, ptr {buffer}, i64 {entries})")
 
     if not streams(program):

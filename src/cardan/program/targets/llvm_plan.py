@@ -13,6 +13,10 @@ from cardan.program.program import Program
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
+LONG = (
+    15_000  # operations of a program whose machine code does not stay in the caches: each block of it then serves ...
+)
+TILES = 4  # ... so many tiles in a row
 STREAMED = 64  # results a state from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
@@ -60,6 +64,7 @@ class Plan:
     slot: dict[int, int] = field(default_factory=dict)
     copies: dict[int, list[int]] = field(default_factory=dict)
     slots: int = 0
+    tiles: int = 1
     first_output: int = 0
 
 
@@ -82,6 +87,7 @@ def plan_program(program: Program) -> Plan:
                 if block_of.get(a, b) != b:
                     last_reader[a] = b
     fixed, buffer = inputs + len(program.results), len(program.results) if streams(program) else 0
+    plan.tiles = TILES if len(program.instructions) > LONG else 1
     plan.slots = _assign_slots(plan, blocks, last_reader, fixed) + buffer
     return plan
 
@@ -93,7 +99,7 @@ def streams(program: Program) -> bool:
 
 def heap_bytes(plan: Plan, lanes: Lanes) -> int:
     """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
-    size = plan.slots * lanes.bytes
+    size = plan.tiles * plan.slots * lanes.bytes
     return size if size > STACK else 0
 
 
