@@ -65,10 +65,16 @@ def _samples(program: Program) -> np.ndarray:
             if op is Op.CONST:
                 values[k] = number
             elif op in _SMOOTH:
-                values[k] = TABLE[op](*values[list(args)])
+                values[k] = _cancelled(op, TABLE[op](*values[list(args)]), values[list(args)])
             else:
                 values[k] = rng.uniform(0.3, 1.3, size=POINTS) * rng.choice([-1.0, 1.0], size=POINTS)
     return values
+
+
+def _cancelled(op: Op, v: np.ndarray, args: np.ndarray) -> np.ndarray:
+    """Return 0 for a sum of which nothing is left but rounding errors; else the value, however small."""
+    nothing_left = op in (Op.ADD, Op.SUB) and np.abs(v).max() <= TOLERANCE * np.abs(args).max()
+    return np.zeros(POINTS) if nothing_left else v
 
 
 def _costs(program: Program) -> list[int]:
@@ -91,7 +97,7 @@ def _representatives(program: Program, values: np.ndarray) -> list[tuple[int | f
         if op is Op.CONST or SPEC[op].result is Kind.BOOL or not np.isfinite(v).all():
             continue
         size = np.abs(v).max()
-        if op in _SMOOTH and np.ptp(v) <= TOLERANCE * max(size, 1.0):
+        if op in _SMOOTH and np.ptp(v) <= TOLERANCE * size:
             best[k] = (_number(v), 1.0)
             continue
         place = abs(v[0])
@@ -114,10 +120,10 @@ def _representatives(program: Program, values: np.ndarray) -> list[tuple[int | f
 
 
 def _number(v: np.ndarray) -> float:
-    """Return the number that all samples are, without the rounding errors where it is 0, 1 or -1."""
+    """Return the number that all samples are, without the rounding errors where it is an integer."""
     mean = float(v.mean())
     nearest = float(round(mean))
-    return nearest + 0.0 if abs(mean - nearest) <= TOLERANCE else mean
+    return nearest if abs(mean - nearest) <= TOLERANCE * abs(mean) else mean + 0.0
 
 
 def _given(program: Program) -> list[bool]:
