@@ -13,7 +13,11 @@ from cardan.errors import DTypeError, ParameterError, ReachError, ShapeError, Un
 from cardan.joints import (
     CATALOGUE,
     D6,
+    Cable,
     Composite,
+    ConstantVelocity,
+    Cylindrical,
+    Distance,
     Ellipsoid,
     Fixed,
     FloatingMRP,
@@ -22,6 +26,7 @@ from cardan.joints import (
     Joint,
     Limits,
     Mimic,
+    OpenSimCustom,
     Planar,
     PlanarAngle,
     Prismatic,
@@ -29,9 +34,13 @@ from cardan.joints import (
     Revolute,
     Spherical,
     SphericalZYX,
+    Spline,
     Translation,
     UnboundedRevolute,
     Universal,
+    VariableScrew,
+    condylar_knee,
+    coordinate_functions,
 )
 from cardan.spatial import SE3, Force, Matrix3, Motion, Vector3, exp_se3
 from cardan.spatial.rotations import matrix_from_zyx, rotation_about_axis
@@ -55,6 +64,10 @@ EXTRA = (
     Mimic(UnboundedRevolute(Y), primary="p", multiplier=2.0, offset=-0.4),
     Mimic(Helical(Z, pitch=0.1), primary="p", multiplier=-1.5, offset=0.3),
     Mimic(SphericalZYX(), primary="p", multiplier=0.5, offset=0.1),
+    ConstantVelocity(),
+    Cable(bend_stiffness=1.0),
+    Spline([SE3(), TILTED]),
+    condylar_knee(),
 )
 ALL = (*CATALOGUE, *EXTRA)
 every = pytest.mark.parametrize("joint", ALL, ids=lambda j: type(j).__name__)
@@ -65,6 +78,11 @@ SINGULAR = {  # where the middle angle makes the outer axes align
     Ellipsoid: lambda pitch: (0.7, pitch, -1.2),
 }
 OFFSETS = [0.0, *(10.0**k for k in range(-16, 0, 3)), -1e-12, -1e-4]
+
+
+def searched(joint):
+    """Whether its inverse transform has no closed form."""
+    return isinstance(joint, (Composite, Spline, OpenSimCustom))
 
 
 def floats(values):
@@ -79,7 +97,7 @@ def configurations(joint, n=3):
     if isinstance(joint, D6) and len(joint.angular) == 3:
         start = 0.0 if joint.angular[0] == joint.angular[2] else PI / 2
         found += [(*(0.3,) * len(joint.linear), 0.7, start + offset, -1.2) for offset in OFFSETS]
-    if isinstance(joint, (Spherical, FreeFlyer)):  # small turns, half turns
+    if isinstance(joint, (Spherical, FreeFlyer, Distance)):  # small turns, half turns
         place = (0.1, -0.2, 0.3) if joint.nq == 7 else ()
         found += [(*place, math.sin(a) * 0.6, 0.0, math.sin(a) * 0.8, math.cos(a)) for a in (*OFFSETS, PI / 2)]
     if isinstance(joint, FloatingMRP):
@@ -237,16 +255,14 @@ def test_configuration_from_transform(joint):
         target = joint.transform(q)
         found = joint.configuration_from_transform(target)
         assert len(found) == joint.nq
-        closed_form = not isinstance(joint, Composite)
+        closed_form = not searched(joint)
         oblique = isinstance(joint, D6) and len(joint.angular) == 3 and joint.angular[2] == Vector3(0.8, 0.6, 0.0)
         atol = 1e-8 if oblique else 2e-14 if closed_form else 1e-10
         np.testing.assert_allclose(pose(joint.transform(found)), pose(target), rtol=0, atol=atol)
         np.testing.assert_array_equal(joint.configuration_from_transform(target.matrix()), found)
 
 
-@pytest.mark.parametrize(
-    "joint", [j for j in CATALOGUE if not isinstance(j, Composite)], ids=lambda j: type(j).__name__
-)
+@pytest.mark.parametrize("joint", [j for j in CATALOGUE if not searched(j)], ids=lambda j: type(j).__name__)
 def test_configuration_from_transform_in_batches(joint):
     q = joint.random_configuration((3, 1, 2), seed=9)
     T = joint.transform(tuple(np.moveaxis(q, -1, 0))).matrix()
@@ -318,6 +334,13 @@ FLAGS = {  # type: (nq, nv, constant S)
     Composite: (6, 5, False),
     Mimic: (1, 1, True),
     Reversed: (3, 3, False),
+    Cylindrical: (2, 2, True),
+    VariableScrew: (1, 1, False),
+    ConstantVelocity: (2, 2, False),
+    Spline: (1, 1, False),
+    OpenSimCustom: (2, 2, False),
+    Cable: (3, 3, False),
+    Distance: (7, 6, True),
 }
 
 
@@ -351,6 +374,10 @@ def test_neutral(joint):
         np.testing.assert_allclose(pose(joint.transform(q)), pose(Revolute(Y).transform((0.2,))), atol=0)
     elif isinstance(joint, Composite):
         np.testing.assert_allclose(pose(joint.transform(q)), pose(TILTED @ TILTED), atol=1e-16)
+    elif isinstance(joint, ConstantVelocity):
+        np.testing.assert_allclose(pose(joint.transform(q)), pose(SE3(translation=(-0.16, 0.0, 0.12))), atol=1e-16)
+    elif isinstance(joint, (Spline, OpenSimCustom)):
+        assert np.abs(pose(joint.transform(q)) - np.eye(4)).max() > 0.05
     else:
         np.testing.assert_array_equal(pose(joint.transform(q)), np.eye(4))
 
@@ -424,7 +451,7 @@ def test_equality_sees_parameters(a, b):
 
 @every
 def test_what_is_printed_builds_the_same_joint(joint):
-    again = eval(repr(joint))
+    again = eval(repr(joint), {**vars(coordinate_functions), **globals()})
     assert again == joint
     assert hash(again) == hash(joint)
     assert type(again) is type(joint)
@@ -735,7 +762,7 @@ def everything(joint, q, v):
     kinematics = [*joint.twist(q, v).scalars(), *joint.bias(q, v).scalars()]
     moved = [*joint.integrate(q, v), *joint.velocity_to_configuration_derivative(q, v), *joint.principal_value(q)]
     X_pc = joint.transform(q)
-    back = [] if isinstance(joint, Composite) else list(joint.nearest_configuration(X_pc))
+    back = [] if searched(joint) else list(joint.nearest_configuration(X_pc))
     return [*X_pc.rotation, *X_pc.translation, *S, *rate, *T, *kinematics, *moved, *back]
 
 

@@ -9,28 +9,29 @@ from cardan.errors import ParameterError
 from cardan.joints.base import Axis, Joint, Scalars
 from cardan.joints.coordinate_functions import finite_numbers
 from cardan.manifolds import Euclidean
-from cardan.spatial import SE3, Scalar, Vector3, unit_vector
+from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
 from cardan.spatial.rotations import (
     matrix_from_rotation_vector,
     quaternion_xyzw_from_matrix,
+    right_jacobian,
     rotation_vector_from_quaternion_xyzw,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Cable(Joint):
-    """Stretches along an axis and bends without twist. q: stretch [m], two components of the bend [rad]; v: their rates.
+    """Stretches along an axis and bends, without twist. q: stretch [m], two components of the bend [rad]; v: the rates.
 
-    p = axis q0,  R = exp([b]),  b = across1 q1 + across2 q2: the rotation vector of the bend, normal to the axis. Singular
-    where |b| = 2 pi, 4 pi, ... Newton's cable joint is an elastic energy between two free bodies, its two coordinates
-    (stretch, bend) carry no state; this is that energy on the motions without shear and twist, where it is
+    p = axis q0,  R = exp([b]),  b = across1 q1 + across2 q2: the rotation vector of the bend, normal to the axis.
+    Singular where |b| = 2 pi, 4 pi, ... Newton's cable joint is an elastic energy between two free bodies, and its two
+    coordinates carry no state; this is that energy on the motions without shear and twist, where it is
 
         E = (stretch_stiffness q0^2 + bend_stiffness (q1^2 + q2^2)) / 2,
 
     with the resistance of viscous dampers beside the springs. The dynamics feel neither unless `passive_effort` is
     added to tau.
 
-    Source: Newton's cable joint (newton-physics, articulations); Bergou et al., Discrete elastic rods (2008), section 4.
+    Source: Newton's cable joint (newton-physics, articulations); Bergou et al., Discrete elastic rods (2008).
 
     Args:
         axis: tangent of the cable at rest, in the parent (and child) frame; normalised.
@@ -66,6 +67,13 @@ class Cable(Joint):
     def transform(self, q: Scalars) -> SE3:
         first, second = self.across
         return SE3(matrix_from_rotation_vector(first * q[1] + second * q[2]), self.axis * q[0])
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        first, second = self.across
+        bend = first * q[1] + second * q[2]
+        J, none = right_jacobian(bend), Vector3.zero()
+        stretch = matrix_from_rotation_vector(bend).transpose_apply(self.axis)
+        return [Motion(stretch, none), Motion(none, J @ first), Motion(none, J @ second)]
 
     def passive_effort(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         """Return the efforts [N, N m, N m] of the springs and dampers on the joint: -(stiffness q + damping v)."""

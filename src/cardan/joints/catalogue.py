@@ -62,7 +62,7 @@ CATALOGUE: tuple[Joint, ...] = (
         coordinates=("flexion", "sweep"),
         rotations=(
             Linear([1.0]),
-            NaturalSpline([-1.0, 0.0, 0.5, 2.0], [0.2, 0.1, 0.3, -0.1]),
+            NaturalSpline([-1.0, 0.1, 0.5, 2.0], [0.2, 0.1, 0.3, -0.1]),
             Polynomial([0.0, 0.7, 0.2], 1),
         ),
         translations=(

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from cardan.errors import ParameterError
 from cardan.joints.base import Axis, Joint, Scalars
+from cardan.joints.chain import Links, chain_bias, chain_subspace, chain_transform
 from cardan.joints.coordinate_functions import finite_numbers
+from cardan.joints.universal import Universal
 from cardan.manifolds import Euclidean
 from cardan.scalar import atan2, sqrt, where
-from cardan.spatial import SE3, Scalar, Vector3, unit_vector
-from cardan.spatial.rotations import quaternion_xyzw_from_matrix, rotation_about_axis
+from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
+from cardan.spatial.rotations import quaternion_xyzw_from_matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,21 @@ class ConstantVelocity(Joint):
             raise ParameterError("length of a constant-velocity joint", got=length, expected="0 or more [m]")
         object.__setattr__(self, "length", length)
 
+    @property
+    def links(self) -> Links:
+        """Two universal joints with the middle shaft between, for the coordinates (q0, q1, q1, q0)."""
+        shaft = SE3(translation=self.axis1.cross(self.axis2) * self.length) if self.length else None
+        return ((Universal(self.axis1, self.axis2), None), (Universal(self.axis2, self.axis1), shaft))
+
     def transform(self, q: Scalars) -> SE3:
-        R1, R2 = rotation_about_axis(self.axis1, q[0]), rotation_about_axis(self.axis2, q[1])
-        half = R1 @ R2
-        return SE3(half @ (R2 @ R1), half @ (self.axis1.cross(self.axis2) * self.length))
+        return chain_transform(self.links, _twice(q))
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        outer, inner, inner_again, outer_again = chain_subspace(self.links, _twice(q))
+        return [outer + outer_again, inner + inner_again]
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return chain_bias(self.links, _twice(q), _twice(v))
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         """Return the angles: R has the quaternion (cos q1 sin q0, sin q1, 0, cos q1 cos q0) in the joint's axes."""
@@ -63,3 +76,8 @@ class ConstantVelocity(Joint):
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         return ("bend1", "bend2")
+
+
+def _twice(q: Scalars) -> Scalars:
+    """Return the coordinates of both crosses."""
+    return q[0], q[1], q[1], q[0]

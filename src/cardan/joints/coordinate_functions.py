@@ -177,7 +177,7 @@ def _check_coordinate(index: Any) -> None:
 
 @lru_cache(maxsize=256)
 def _natural_pieces(x: tuple[float, ...], y: tuple[float, ...]) -> list[tuple[float, ...]]:
-    """Return the coefficients in x - x_k of the straight line before, of each piece, and of the straight line behind."""
+    """Return the coefficients in x - x_k: of the straight line before, each piece, the straight line behind."""
     h, rise, n = np.diff(x), np.diff(y), len(x)
     A, b = np.eye(n), np.zeros(n)  # of the second derivatives at the points
     for k in range(1, n - 1):

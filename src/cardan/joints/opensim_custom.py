@@ -31,7 +31,7 @@ class OpenSimCustom(Joint):
 
     Args:
         coordinates: names of the coordinates, one to six.
-        rotations: f1, f2, f3 [rad]: `Constant`, `Linear`, `Polynomial`, `NaturalSpline`, or another `CoordinateFunction`.
+        rotations: f1, f2, f3 [rad]: `Constant`, `Linear`, `Polynomial`, `NaturalSpline`, or your `CoordinateFunction`.
         translations: f4, f5, f6 [m].
         rotation_axes: three axes; normalised.
         translation_axes: three axes; normalised.
