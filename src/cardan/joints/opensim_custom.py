@@ -55,11 +55,8 @@ class OpenSimCustom(Joint):
             object.__setattr__(self, name, _three_axes(getattr(self, name), f"{name} of a custom joint"))
         read = {k for f in (*self.rotations, *self.translations) for k in f.coordinates}
         if read != set(range(len(names))):
-            got, expected = (
-                f"functions of the coordinates {sorted(read)}",
-                f"of all of 0 to {len(names) - 1}, and no other",
-            )
-            raise ParameterError("functions of a custom joint", got=got, expected=expected)
+            what = "coordinates read by the functions of a custom joint"
+            raise ParameterError(what, got=sorted(read), expected=repr([*range(len(names))]))
 
     @property
     def manifold(self) -> Euclidean:  # pyright: ignore[reportIncompatibleVariableOverride]
