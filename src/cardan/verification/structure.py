@@ -56,6 +56,10 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
             return
         numbers = entries(X)
         ledger.see(numbers, np.where(np.isfinite(numbers), numbers, 0.0), q, label="[R row by row, p]")
+    if ledger.failed and ledger.place == samples.q[0]:
+        kinds = {4: "; for a quaternion it is UnitQuaternion()", 2: "; for (cos, sin) it is UnitComplex()"}
+        guard = "a division by zero, to be guarded with cardan.where on both sides"
+        ledger.cause = f"at the neutral configuration: {guard}, or the wrong manifold{kinds.get(joint.nq, '')}"
 
 
 @check("shapes", "S has nv columns, each a Motion; the bias is a Motion", essential=True)
