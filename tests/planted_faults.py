@@ -1,4 +1,4 @@
-"""Joints with one planted fault each, and what their certificates must say. `python tests/planted_faults.py` prints it."""
+"""Joints with one planted fault each, and what their certificates must say: `python tests/planted_faults.py`."""
 
 import math
 from dataclasses import dataclass
@@ -245,6 +245,22 @@ class Memory(Joint):
         return [Motion((0.0, getattr(self, "r", 0.4), 0.0), Z), Motion(X, ZERO)]
 
 
+class Cache(Polar):
+    """S is read from what the last call of transform left."""
+
+    last = [0.4]
+
+    def transform(self, q):
+        X_pc = super().transform(q)
+        if isinstance(q[1], float):
+            self.last[0] = self.radius + q[1]
+        return X_pc
+
+    def motion_subspace(self, q):
+        r = self.last[0] if isinstance(q[1], float) else self.radius + q[1]
+        return [Motion((0.0, r, 0.0), Z), Motion(X, ZERO)]
+
+
 class Branch(Joint):
     manifold = Euclidean(1)
 
@@ -359,7 +375,7 @@ FAULTS = (  # joint, the check that must fail first, words its message must have
     (EverySign(), "motion subspace", "S has the wrong sign"),
     (ParentFrame(), "motion subspace", "S is expressed in the parent frame: dX X^-1 where X^-1 dX belongs"),
     (ParentAxes(), "motion subspace", "S is expressed in the parent's axes: multiply by R^T"),
-    (ReverseTwist(), "motion subspace", "transform is inverted: X_cp where X_pc belongs"),
+    (ReverseTwist(), "motion subspace", "S is that of the parent relative to the child: -Ad(X) S"),
     (AngularFirst(), "motion subspace", "S has linear and angular parts exchanged; a Motion is [linear; angular]"),
     (ColumnOrder(), "motion subspace", "wrong order: column 0 holds that of dq1, column 1 holds that of dq0"),
     (TwiceTooLarge(), "motion subspace", "column 1 (dq1) is twice too large"),
@@ -367,29 +383,30 @@ FAULTS = (  # joint, the check that must fail first, words its message must have
     (LeftHandedScrew(), "motion subspace", "column 0 (dq) has a linear part that has the wrong sign"),
     (NeutralSubspace(), "motion subspace", "column 0 (dq0) does not change with q, as if q were neutral"),
     (CoordinateRates(), "motion subspace", "the columns belong to the rates dq/dt, not to the velocities v"),
-    (BiasMissing(), "bias", "it is zero although S depends on q: leave `bias` out, and it is derived"),
-    (BiasSign(), "bias", "it has the wrong sign"),
-    (ClassicalBias(), "bias", "it is the acceleration of the child's origin, R^T d2p/dt2"),
+    (BiasMissing(), "bias", "the bias is zero although S depends on q: leave `bias` out, and it is derived"),
+    (BiasSign(), "bias", "the bias has the wrong sign"),
+    (ClassicalBias(), "bias", "the bias is the acceleration of the child's origin, R^T d2p/dt2"),
     (BiasTerm(), "bias", "the term in dpitch droll (angular z) is missing"),
-    (LinearBias(), "bias", "it is not quadratic in v: bias(q, 2 v) must be 4 bias(q, v)"),
-    (Transposed(), "motion subspace", "S is right if the rotation of transform is transposed"),
-    (Inverted(), "motion subspace", "transform is inverted: X_cp where X_pc belongs"),
-    (ChildTranslation(), "motion subspace", "the translation of transform is in child coordinates: multiply by R"),
+    (LinearBias(), "bias", "the bias is not quadratic in v: bias(q, 2 v) must be 4 bias(q, v)"),
+    (Transposed(), "motion subspace", "S is right and the rotation of transform is transposed, R^T"),
+    (Inverted(), "motion subspace", "S is right and transform is inverted, X_cp where X_pc belongs"),
+    (ChildTranslation(), "motion subspace", "S is right and the translation of transform is in child coordinates"),
     (AxisLength(), "rigid motion", "an axis may not be of unit length"),
     (Reflection(), "rigid motion", "R is a reflection; one of its columns has the wrong sign"),
     (QuaternionNorm(), "off the manifold", "divide them by their norm first"),
     (FourNumbers(), "transform", "or the wrong manifold; for a quaternion it is UnitQuaternion()"),
-    (FourVelocities(), "rank", "fewer degrees of freedom than nv; are the coordinates a quaternion"),
-    (NotANumber(), "transform", "at the neutral configuration: a division by zero, to be guarded with cardan.where"),
+    (FourVelocities(), "rank", "are these the coordinates of a quaternion? Then the manifold is UnitQuaternion()"),
+    (NotANumber(), "transform", "a division by zero; guard it with cardan.where on both sides"),
     (ThreeColumns(), "shapes", "S has 3 columns, expected nv = 2"),
     (TooManyCoordinates(), "transform", "more entries of q or v are used than the manifold has"),
-    (Memory(), "no memory", "the joint stores what depends on q"),
+    (Memory(), "shapes", "the joint stores what depends on q"),
+    (Cache(), "no memory", "the joint stores what depends on q"),
     (Branch(), "traced", "branches on the value of a coordinate; use cardan.where"),
-    (FloatsAlone(), "traced", "needs floats, as functions of math and numpy do; use cardan.sin"),
+    (FloatsAlone(), "traced", "it needs floats, as functions of math and numpy do"),
     (Kink(), "smooth", "the pose jumps or has a kink near q"),
     (WrongInverse(), "inverse of transform", "nearest_configuration is not the inverse of transform"),
-    (OneWay(), "rank", "some velocities do nothing or the same as others"),
-    (WrongChain(), "equivalent chain", "X, S and bias are those of equivalent_chain()"),
+    (OneWay(), "rank", "some velocities do nothing, or the same as others"),
+    (WrongChain(), "equivalent chain", "the chain has another placement, axis or order"),
     (Matrix(), "transform", "return cardan.SE3(rotation, translation)"),
     (Identity(), "value", "__eq__ must compare the parameters"),
     (Parameters(), "value", "with parameters that can be stored"),
@@ -400,11 +417,12 @@ FAULTS = (  # joint, the check that must fail first, words its message must have
 
 
 def table():
-    """Return the faults with their messages as a Markdown table."""
-    rows = ["| planted fault | message |", "|---|---|"]
+    """Return the faults, the checks that find them and what these say, as a Markdown table."""
+    rows = ["| planted fault | check | error | message |", "|---|---|---|---|"]
     for joint, _, _ in FAULTS:
-        first = cardan.verify_joint(joint).failures[0]
-        rows.append(f"| `{type(joint).__name__}` | {first.message} |".replace("|q|", "q"))
+        found = cardan.verify_joint(joint).failures[0]
+        words = "; ".join([*found.entries[:1], *([found.cause] if found.cause else [])])
+        rows.append(f"| `{type(joint).__name__}` | {found.name} | {found.error:.2g} | {words} |")
     return "\n".join(rows)
 
 

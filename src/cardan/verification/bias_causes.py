@@ -1,6 +1,6 @@
 """The likely cause of a wrong bias: a simple error of the whole, or terms v_i v_j that are missing or miscounted.
 
-    bias = sum_ij B_ij v_i v_j:    B_ii = bias(e_i),    B_ij = bias(e_i + e_j) - bias(e_i) - bias(e_j) for i < j
+bias = sum_ij B_ij v_i v_j:    B_ii = bias(e_i),    B_ij = bias(e_i + e_j) - bias(e_i) - bias(e_j) for i < j
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def bias_cause(joint: Joint, samples: Samples, q: Any) -> str:
     true = [vector(samples.alone.bias(q, v))[:, None] for q, v in samples.states]
     whole = error_of(got, true, samples.poses, WHOLE) or _classical(samples, got, true)
     if whole == "{is} zero":
-        return "it is zero although S depends on q: leave `bias` out, and it is derived"
+        return "the bias is zero although S depends on q: leave `bias` out, and it is derived"
     if whole:
-        return f"it {said(whole)}"
+        return f"the bias {said(whole)}"
     mine: Bias = lambda v: vector(joint.bias(q, tuple(v)))  # noqa: E731
     right: Bias = lambda v: vector(samples.alone.bias(q, tuple(v)))  # noqa: E731
     v = np.linspace(0.5, 1.0, joint.nv)
     if not np.allclose(mine(2.0 * v), 4.0 * mine(v), atol=CLOSE):
-        return "it is not quadratic in v: bias(q, 2 v) must be 4 bias(q, v)"
+        return "the bias is not quadratic in v: bias(q, 2 v) must be 4 bias(q, v)"
     return "; ".join(_terms(_coefficients(mine, joint.nv), _coefficients(right, joint.nv), joint.velocity_names))
 
 

@@ -83,8 +83,8 @@ def _times(factor: float) -> str:
     return f"{{is}} {sign}{abs(factor):.4g} times as large as it must be"
 
 
-def explained(got: Matrices, true: Matrices, poses: Sequence[SE3], names: Sequence[str]) -> str:
-    """Return in words what is wrong with motion subspaces (6 x nv each), as far as it is simple.
+def explained(got: Matrices, true: Matrices, poses: Sequence[SE3], names: Sequence[str]) -> tuple[str, bool]:
+    """Return in words what is wrong with motion subspaces (6 x nv each), and whether that is all of it.
 
     Args:
         got: those of the joint, the first at the neutral configuration.
@@ -93,15 +93,16 @@ def explained(got: Matrices, true: Matrices, poses: Sequence[SE3], names: Sequen
         names: of the velocities.
     """
     n = true[0].shape[1]
-    wrong = [j for j in range(n) if not _all_close(_column(got, j), _column(true, j))]
-    whole = {j: error_of(_column(got, j), _column(true, j), poses, WHOLE) for j in wrong}
-    if wrong and all(whole.values()):
-        return _by_column(whole, n, names)
-    return (
-        _combined(got, true, names)
-        or _by_column({j: whole[j] or _halves(_column(got, j), _column(true, j), poses) for j in wrong}, n, names)
-        or "no simple error explains it"
-    )
+    wrong = [j for j in range(n) if not _all_close(_columns(got, [j]), _columns(true, [j]))]
+    together = error_of(_columns(got, wrong), _columns(true, wrong), poses, WHOLE)
+    whole = {j: together or error_of(_columns(got, [j]), _columns(true, [j]), poses, WHOLE) for j in wrong}
+    if all(whole.values()):
+        return _by_column(whole, n, names), True
+    combined = _combined(got, true, names)
+    if combined:
+        return combined, True
+    parts = {j: whole[j] or _halves(_columns(got, [j]), _columns(true, [j]), poses) for j in wrong}
+    return _by_column(parts, n, names), all(parts.values())
 
 
 def _by_column(errors: dict[int, str], n: int, names: Sequence[str]) -> str:
@@ -133,7 +134,9 @@ def _halves(got: Matrices, true: Matrices, poses: Sequence[SE3]) -> str:
             words = error_of(mine, right, poses, HALF)
             if not words:
                 return ""
-            found.append(f"an {part} part that {said(words)}" if part == "angular" else f"a linear part that {said(words)}")
+            found.append(
+                f"an {part} part that {said(words)}" if part == "angular" else f"a linear part that {said(words)}"
+            )
     return "{has} " + " and ".join(found)
 
 
@@ -150,8 +153,8 @@ def _combined(got: Matrices, true: Matrices, names: Sequence[str]) -> str:
     return f"the columns belong to other velocities than the manifold's: S = S_true A with A = {A.round(4).tolist()}"
 
 
-def _column(matrices: Matrices, j: int) -> list[np.ndarray]:
-    return [m[:, j : j + 1] for m in matrices]
+def _columns(matrices: Matrices, which: list[int]) -> list[np.ndarray]:
+    return [m[:, which] for m in matrices]
 
 
 def _factor(got: Matrices, true: Matrices) -> float | None:
@@ -164,4 +167,6 @@ def _factor(got: Matrices, true: Matrices) -> float | None:
 
 
 def _all_close(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    return all(bool((np.abs(x - y) <= CLOSE * (1.0 + np.abs(y).max(initial=0.0))).all()) for x, y in zip(a, b, strict=True))
+    return all(
+        bool((np.abs(x - y) <= CLOSE * (1.0 + np.abs(y).max(initial=0.0))).all()) for x, y in zip(a, b, strict=True)
+    )

@@ -81,7 +81,14 @@ class Certificate:
         head = f"{textwrap.shorten(self.joint, WIDTH - 20)}: nq = {self.nq}, nv = {self.nv}"
         about = f"{self.samples} configurations, seed {self.seed}"
         rows = [_row(f) for f in self.findings]
-        parts = [head, f"{self.verdict} ({about})", "", f"{'check':31}{'error':>9}{'allowed':>10}   identity", "-" * WIDTH, *rows]
+        parts = [
+            head,
+            f"{self.verdict} ({about})",
+            "",
+            f"{'check':31}{'error':>9}{'allowed':>10}   identity",
+            "-" * WIDTH,
+            *rows,
+        ]
         if self.singularities:
             parts += ["", "singular configurations found:", *(f"  {s.text}" for s in self.singularities)]
         if self.speed:

@@ -14,6 +14,7 @@ from cardan.verification.finding import Finding, Numbers
 from cardan.verification.samples import Samples
 
 ENTRIES = 3  # how many wrong entries are named
+MEMORY = "the joint stores what depends on q; compute it from q in each method, and make the class frozen"
 
 
 class Skip(Exception):  # noqa: N818 -- no error
@@ -26,11 +27,13 @@ class Ledger:
     Attributes:
         cause: the likely cause, which a check may set when `failed`.
         note: what else is worth knowing.
+        now: the q and v being looked at, should the joint's code raise an error.
     """
 
     def __init__(self, name: str, identity: str, tolerance: float) -> None:
         self.name, self.identity, self.tolerance = name, identity, tolerance
         self.cause, self.note = "", ""
+        self.now: tuple[Sequence[float] | None, Sequence[float] | None] = (None, None)
         self._ratio, self._error, self._limit = 0.0, 0.0, tolerance
         self._q: Numbers | None = None
         self._v: Numbers | None = None
@@ -94,7 +97,8 @@ def _worst(label: str, a: np.ndarray, b: np.ndarray, gap: np.ndarray, limit: flo
     wrong = [k for k in np.argsort(-gap, axis=None, kind="stable")[:ENTRIES] if gap.flat[k] > limit]
     places = [", ".join(map(str, np.unravel_index(k, a.shape))) for k in wrong]
     names = [f"{label}[{place}]" if place else label for place in places]
-    return tuple(f"{n} is {a.flat[k]:.6g}, expected {b.flat[k]:.6g}" for n, k in zip(names, wrong, strict=True))
+    pairs = [[f"{0.0 if abs(x.flat[k]) <= limit else x.flat[k]:.6g}" for x in (a, b)] for k in wrong]
+    return tuple(f"{n} is {x}, expected {y}" for n, (x, y) in zip(names, pairs, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +128,8 @@ class Check:
         except Skip as reason:
             return Finding(self.name, self.identity, "skipped", tolerance=self.tolerance, note=str(reason))
         except Exception as error:  # the joint's code may raise anything
-            ledger.fail(f"it raises {type(error).__name__}: {first_line(error)}")
-            ledger.cause = ledger.cause or _cause_of(error)
+            ledger.fail(f"it raises {type(error).__name__}: {first_line(error)}", *ledger.now)
+            ledger.cause = cause_of(error)
         return ledger.finding()
 
     def skipped(self, reason: str) -> Finding:
@@ -145,14 +149,19 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().split("\n") or [""])[0][:300].rstrip(".")
 
 
-def _cause_of(error: Exception) -> str:
+def cause_of(error: Exception) -> str:
+    """Return the likely cause of an error a joint's own code raises; empty if the error says it itself."""
     text = str(error)
+    if "kept from one function call" in text:
+        return MEMORY
+    if "no number yet" in text:
+        return "it needs floats, as functions of math and numpy do; use cardan.sin, cardan.sqrt, ... instead"
     if isinstance(error, IndexError):
         return "more entries of q or v are used than the manifold has (nq, nv)"
     if isinstance(error, ZeroDivisionError):
         return "a division by zero; guard it with cardan.where on both sides"
     if "branch" in text or "truth value" in text or "ambiguous" in text:
-        return "the code branches on the value of a coordinate; use cardan.where(condition, a, b)"
+        return "it branches on the value of a coordinate; use cardan.where(condition, a, b)"
     if isinstance(error, (TypeError, ValueError)) and not isinstance(error, CardanError):
-        return "a function that takes floats alone, such as those of math or numpy; use cardan.sin, cardan.sqrt, ..."
+        return "perhaps functions that take floats alone, as those of math; use cardan.sin, cardan.sqrt, ... instead"
     return ""

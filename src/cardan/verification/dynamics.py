@@ -153,7 +153,9 @@ def dynamics_derivatives(joint: Joint, samples: Samples, ledger: Ledger) -> None
         dq, dv = (np.einsum("bij,bj->bi", matrix, direction) for matrix in (found.dq, found.dv))
         for got, shift, label in ((dq, (1.0, 0.0), "dtau/dq d"), (dv, (0.0, 1.0), "dtau/dv d")):
             rate, slack = derivative(
-                lambda t, c=case, s=shift, d=direction: rnea(c[0], move(c[0], c[1], s[0] * t * d), c[2] + s[1] * t * d, c[3]),
+                lambda t, c=case, s=shift, d=direction: rnea(
+                    c[0], move(c[0], c[1], s[0] * t * d), c[2] + s[1] * t * d, c[3]
+                ),
                 0.02,
             )
             _see(ledger, got, rate, case, label, slack=10.0 * slack + 1e-8 * float(np.abs(rate).max()))

@@ -41,7 +41,9 @@ def retraction(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         expected = floats(joint.velocity_to_configuration_derivative(q, v))
         ledger.see(expected, rate, q, v, label="J v", slack=10.0 * slack)
     if ledger.failed:
-        ledger.cause = "the manifold's integrate and its velocity map belong to different velocities (body or parent frame)"
+        ledger.cause = (
+            "the manifold's integrate and its velocity map belong to different velocities (body or parent frame)"
+        )
 
 
 @check("rate of the local coordinates", "d difference(q0, q(t))/dt = that of local_coordinates(q0, q, v)", 1e-8)

@@ -11,17 +11,22 @@ from cardan.spatial import SE3, Force
 from cardan.verification.bias_causes import bias_cause
 from cardan.verification.causes import explained
 from cardan.verification.check import Ledger, Skip, check, first_line
-from cardan.verification.differences import derivative, scaled, subspace_by_differences
+from cardan.verification.differences import derivative, entries, scaled, subspace_by_differences
 from cardan.verification.samples import Samples, TransformAlone, columns, vector
 
 CONVERGED = 1e-5  # differences that are less sure than this belong to a function with a jump or a kink
+KINK = 1e-7  # how far ahead and behind slopes are compared
 
 
 @check("smooth", "transform has a derivative along every velocity", CONVERGED)
 def smooth(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """See whether the differences of the transform converge."""
+    """See whether the differences of the transform converge, and are the same ahead and behind."""
     for q, (_, estimate) in zip(samples.q, samples.subspaces, strict=True):
         ledger.see(estimate, 0.0, q, label="uncertainty of the differences")
+        here = entries(joint.transform(q))
+        for e in np.eye(joint.nv):
+            behind, ahead = (entries(joint.transform(joint.integrate(q, scaled(e, h)))) for h in (-KINK, KINK))
+            ledger.see((ahead - here) / KINK, (here - behind) / KINK, q, label="slope ahead, behind expected")
     if ledger.failed:
         ledger.cause = "the pose jumps or has a kink near q, or varies within 0.01 rad or m"
 
@@ -34,15 +39,23 @@ def subspace(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         ledger.see(S, true, q, label="S", slack=10.0 * slack)
     if ledger.failed and not ledger.cause:
         true = [S for S, _ in samples.subspaces]
-        names, hidden = joint.velocity_names, _transform_cause(joint, samples, got)
-        ledger.cause = hidden or _rate_cause(joint, samples, got, true) or explained(got, true, samples.poses, names)
+        ledger.cause = _cause(joint, samples, got)
+
+
+def _cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
+    """Return what S and what the transform may have wrong, in words."""
+    true = [S for S, _ in samples.subspaces]
+    rates, in_transform = _rate_cause(joint, samples, got, true), _transform_cause(joint, samples, got)
+    in_subspace, entire = (rates, True) if rates else explained(got, true, samples.poses, joint.velocity_names)
+    causes = (in_subspace if entire or not in_transform else "", in_transform)
+    return ", or ".join(c for c in causes if c) or "no simple error explains it"
 
 
 VARIANTS: dict[str, Callable[[SE3], SE3]] = {
-    "the rotation of transform is transposed: R^T where R belongs": lambda X: SE3(X.rotation.T, X.translation),
-    "transform is inverted: X_cp where X_pc belongs": lambda X: X.inverse(),
+    "the rotation of transform is transposed, R^T where R belongs": lambda X: SE3(X.rotation.T, X.translation),
+    "transform is inverted, X_cp where X_pc belongs": lambda X: X.inverse(),
     "the translation of transform has the wrong sign": lambda X: SE3(X.rotation, -X.translation),
-    "the translation of transform is in child coordinates: multiply by R": lambda X: SE3(
+    "the translation of transform is in child coordinates, to be multiplied by R": lambda X: SE3(
         X.rotation, X.rotation @ X.translation
     ),
     "the translation of transform is multiplied by R once too often": lambda X: SE3(
@@ -67,8 +80,10 @@ def _transform_cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> s
     """Return which change of the transform would make S right."""
     for words, change in VARIANTS.items():
         other = _Variant(joint, change)
-        if all(np.allclose(S, subspace_by_differences(other, q)[0], atol=1e-6) for q, S in zip(samples.q, got, strict=True)):
-            return f"S is right if {words}; one of the two is wrong"
+        if all(
+            np.allclose(S, subspace_by_differences(other, q)[0], atol=1e-6) for q, S in zip(samples.q, got, strict=True)
+        ):
+            return f"S is right and {words}"
     return ""
 
 

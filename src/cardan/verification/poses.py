@@ -49,7 +49,7 @@ def _rotation_cause(poses: list[SE3]) -> str:
     if all(np.allclose(S, S[0, 0] * np.eye(3)) for S in squares):
         if all(np.allclose(S, np.eye(3)) for S in squares):
             return "R is a reflection; one of its columns has the wrong sign"
-        return "R is a rotation times a factor: an axis or a quaternion is not of unit length, or the manifold keeps no norm"
+        return "R is a rotation times a factor: a quaternion is not of unit length, or the manifold keeps no norm"
     lengths = np.array([np.sqrt(np.diag(S)) for S in squares])
     if np.allclose(lengths, 1.0):
         return "the columns of R have unit length but are not orthogonal"

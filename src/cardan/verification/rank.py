@@ -55,12 +55,9 @@ def rank(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     q = samples.q[ranks.index(best)]
     ledger.see(best, joint.nv, q, label="rank of S")
     if ledger.failed:
-        quaternion = joint.nq == joint.nv == best + 1
-        ledger.cause = "some velocities do nothing or the same as others: the joint has fewer degrees of freedom than nv" + (
-            "; are the coordinates a quaternion or (cos, sin)? Then the manifold is UnitQuaternion() or UnitComplex()"
-            if quaternion
-            else ""
-        )
+        hint = "; are these the coordinates of a quaternion? Then the manifold is UnitQuaternion()"
+        ledger.cause = "some velocities do nothing, or the same as others: there are fewer degrees of freedom than nv"
+        ledger.cause += hint if (joint.nq, joint.nv, best) == (4, 4, 3) else ""
 
 
 def singularities(joint: Joint, samples: Samples) -> tuple[Singularity, ...]:

@@ -40,3 +40,5 @@ def equivalence(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         ledger.see(entries(joint.transform(q)), entries(chain.transform(q)), q, label="[R row by row, p]")
         ledger.see(columns(joint.motion_subspace(q)), columns(chain.motion_subspace(q)), q, label="S")
         ledger.see(vector(joint.bias(q, v)), vector(chain.bias(q, v)), q, v, label="bias")
+    if ledger.failed:
+        ledger.cause = "the chain has another placement, axis or order of coordinates than the joint"

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import CardanError
 from cardan.joints import Joint
 from cardan.manifolds import Manifold
 from cardan.program import Array, trace
 from cardan.spatial import SE3, Motion
-from cardan.verification.check import Ledger, check, first_line
+from cardan.verification.check import MEMORY, Ledger, cause_of, check, first_line
 from cardan.verification.differences import entries
 from cardan.verification.samples import Samples, columns, vector
 
@@ -49,6 +48,7 @@ def sizes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Evaluate the transform everywhere."""
     for q in samples.q:
+        ledger.now = (q, None)
         X = joint.transform(q)
         if not isinstance(X, SE3):
             ledger.fail(f"it returns a {type(X).__name__}", q)
@@ -58,7 +58,7 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         ledger.see(numbers, np.where(np.isfinite(numbers), numbers, 0.0), q, label="[R row by row, p]")
     if ledger.failed and ledger.place == samples.q[0]:
         kinds = {4: "; for a quaternion it is UnitQuaternion()", 2: "; for (cos, sin) it is UnitComplex()"}
-        guard = "a division by zero, to be guarded with cardan.where on both sides"
+        guard = "0 / 0 or a root of zero, to be guarded with cardan.where on both sides"
         ledger.cause = f"at the neutral configuration: {guard}, or the wrong manifold{kinds.get(joint.nq, '')}"
 
 
@@ -66,6 +66,7 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Look at what motion_subspace and bias return."""
     for q, v in samples.states:
+        ledger.now = (q, v)
         S, bias = list(joint.motion_subspace(q)), joint.bias(q, v)
         if len(S) != joint.nv:
             ledger.fail(f"S has {len(S)} columns, expected nv = {joint.nv}", q)
@@ -98,7 +99,7 @@ def memory(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     if changed:
         ledger.fail(f"calls change the attribute {changed[0]!r}")
     if ledger.failed:
-        ledger.cause = "the joint stores what depends on q; compute it from q in each method, and make the class frozen"
+        ledger.cause = MEMORY
 
 
 def _everything(joint: Joint, q: Any, v: Any) -> np.ndarray:
@@ -142,11 +143,7 @@ def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
             trace(name, lambda *arrays, method=method: {"result": _objects(method(*arrays))}, inputs)
         except Exception as error:  # the joint's code may raise anything
             ledger.fail(f"{name} raises {type(error).__name__}: {first_line(error)}")
-            ledger.cause = (
-                "it branches on the value of a coordinate; use cardan.where(condition, a, b)"
-                if isinstance(error, CardanError)
-                else "it needs floats, as functions of math and numpy do; use cardan.sin, cardan.sqrt, ..."
-            )
+            ledger.cause = cause_of(error)
             return
 
 
