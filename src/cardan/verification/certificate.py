@@ -12,6 +12,7 @@ from cardan.verification.rank import Singularity
 from cardan.verification.speed import Speed
 
 WIDTH = 100
+EXPLAINED = 3  # failures told in full; the first ones are the causes
 MARKS = {"passed": "ok", "failed": "FAILED", "skipped": "-"}
 
 
@@ -95,8 +96,11 @@ class Certificate:
             s = self.speed
             parts += ["", f"cost of transform, S and bias: {s.operations} operations, {s.nanoseconds:.2g} ns a state"]
             parts[-1] += f" ({s.derived_operations} operations if derived)"
-        for failure in self.failures:
+        for failure in self.failures[:EXPLAINED]:
             parts += ["", *textwrap.wrap(failure.message, WIDTH, subsequent_indent="    ")]
+        others = ", ".join(f.name for f in self.failures[EXPLAINED:])
+        if others:
+            parts += ["", *textwrap.wrap(f"also failed, perhaps as a consequence: {others}", WIDTH)]
         return "\n".join(parts)
 
 
