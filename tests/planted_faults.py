@@ -109,6 +109,18 @@ class LeftHandedScrew(Joint):
         return [Motion((0.0, 0.0, 0.1), Z)]
 
 
+class EntrySign(Joint):
+    """Turned by R, not by R^T: the sign of one sine."""
+
+    manifold = Euclidean(2)
+
+    def transform(self, q):
+        return SE3(rotation_about_axis(Z, q[1]), (q[0], 0.0, 0.1 * sin(q[1])))
+
+    def motion_subspace(self, q):
+        return [Motion((cos(q[1]), sin(q[1]), 0.0), ZERO), Motion((0.0, 0.0, 0.1 * cos(q[1])), Z)]
+
+
 class NeutralSubspace(Polar):
     def motion_subspace(self, q):
         return super().motion_subspace(self.neutral())
@@ -381,6 +393,7 @@ FAULTS = (  # joint, the check that must fail first, words its message must have
     (TwiceTooLarge(), "motion subspace", "column 1 (dq1) is twice too large"),
     (Degrees(), "motion subspace", "is per degree, not per radian: 57.3 times too large"),
     (LeftHandedScrew(), "motion subspace", "column 0 (dq) has a linear part that has the wrong sign"),
+    (EntrySign(), "motion subspace", "column 0 (dq0) has a linear y that has the wrong sign"),
     (NeutralSubspace(), "motion subspace", "column 0 (dq0) does not change with q, as if q were neutral"),
     (CoordinateRates(), "motion subspace", "the columns belong to the rates dq/dt, not to the velocities v"),
     (BiasMissing(), "bias", "the bias is zero although S depends on q: leave `bias` out, and it is derived"),

@@ -1,8 +1,10 @@
 """The command line as a user types it."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -208,6 +210,7 @@ def test_joints_new_writes_a_joint_that_passes(capsys, tmp_path):
     tests = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_crank_slider.py"],
         cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(cardan.__file__).parents[1])},
         capture_output=True,
         text=True,
     )

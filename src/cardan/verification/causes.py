@@ -132,12 +132,21 @@ def _halves(got: Matrices, true: Matrices, poses: Sequence[SE3]) -> str:
         mine, right = [g[rows] for g in got], [t[rows] for t in true]
         if not _all_close(mine, right):
             words = error_of(mine, right, poses, HALF)
+            found.append(f"{part} part that {said(words)}" if words else _single_entries(mine, right, part))
+    return "{has} a " + " and a ".join(found) if found and all(found) else ""
+
+
+def _single_entries(got: Matrices, true: Matrices, part: str) -> str:
+    """Return what is wrong with x, y and z of one part of a column."""
+    found = []
+    for k, axis in enumerate("xyz"):
+        mine, right = [g[k : k + 1] for g in got], [t[k : k + 1] for t in true]
+        if not _all_close(mine, right):
+            words = error_of(mine, right, (), {})
             if not words:
                 return ""
-            found.append(
-                f"an {part} part that {said(words)}" if part == "angular" else f"a linear part that {said(words)}"
-            )
-    return "{has} " + " and ".join(found)
+            found.append(f"{part} {axis} that {said(words)}")
+    return " and a ".join(found)
 
 
 def _combined(got: Matrices, true: Matrices, names: Sequence[str]) -> str:
