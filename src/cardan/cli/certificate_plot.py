@@ -93,7 +93,7 @@ def _errors(axes: Any, certificate: Certificate) -> None:
     axes.set_yticks(places, [f.name for f in findings], fontsize=8)
     for label, finding in zip(axes.get_yticklabels(), findings, strict=True):
         label.set_color("black" if not finding.failed else COLOURS["failed"])
-    axes.invert_yaxis()
+    axes.set_ylim(len(findings), -1.0)
     axes.set_xlabel("worst error (bars at the right edge: not a number, or an exception)")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="lower right", fontsize=8)

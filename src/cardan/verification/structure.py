@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 from typing import Any
 
@@ -111,10 +112,13 @@ def _attributes(joint: Joint) -> dict[str, str]:
     return {k: repr(value) for k, value in {**joint.parameters(), **getattr(joint, "__dict__", {})}.items()}
 
 
-@check("value", "copies and pickles are equal to the joint, with an equal hash")
+@check("value", "copies, pickles and rebuilds are equal to the joint, with an equal hash")
 def value(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Copy, pickle, compare."""
-    for how, make in {"a copy": copy.deepcopy, "a pickle": lambda j: pickle.loads(pickle.dumps(j))}.items():
+    """Copy, pickle, build again, compare."""
+    ways = {"a copy": copy.deepcopy, "a pickle": lambda j: pickle.loads(pickle.dumps(j))}
+    if dataclasses.is_dataclass(joint):
+        ways["one built from parameters()"] = lambda j: type(j)(**j.parameters())
+    for how, make in ways.items():
         try:
             other = make(joint)
         except Exception as error:  # pickling may raise anything
