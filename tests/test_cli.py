@@ -1,8 +1,10 @@
 """The command line as a user types it."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -195,3 +197,76 @@ def test_as_a_module_and_into_a_closed_pipe():
         check=True,
     )
     assert closed.stderr == ""
+
+
+def test_joints_new_writes_a_joint_that_passes(capsys, tmp_path):
+    place = tmp_path / "crank_slider.py"
+    status, out, _ = run(capsys, "joints", "new", "crank_slider", "-o", place)
+    assert status == 0
+    assert f"cardan joints verify {place}:CrankSlider" in out
+    status, out, _ = run(capsys, "joints", "verify", f"{place}:CrankSlider", "--arguments", '{"rise": -0.2}')
+    assert status == 0
+    assert out.startswith("CrankSlider(rise=-0.2): nq = 2, nv = 2\npassed: 33 checks, 2 skipped")
+    tests = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_crank_slider.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(cardan.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert tests.returncode == 0, tests.stdout
+    before = place.read_text()
+    status, _, err = run(capsys, "joints", "new", "crank_slider", "-o", place)
+    assert status == 1
+    assert "expected one that does not exist: nothing is replaced" in err
+    assert place.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("new", "9lives"), "NAME: got '9lives', expected letters, digits and underscores"),
+        (("new", "cam", "-o", "{}/my-cam.py"), "expected a file a module can be imported from"),
+        (("new", "cam", "-o", "{}/none/cam.py"), "expected a place to write"),
+        (("verify", "Ellipsiod"), "did you mean 'Ellipsoid'?"),
+        (("verify", "{}/none.py:Cam"), "expected a Python file that exists"),
+        (("verify", "{}/cam.py:Can"), "there is no joint class named 'Can'; did you mean 'Cam'?"),
+        (("verify", "{}/cam.py:Cam"), "give its arguments as --arguments JSON"),
+        (("verify", "{}/broken.py:Cam"), "it cannot be imported: ZeroDivisionError"),
+        (("verify", "Helical", "--arguments", "{{"), "--arguments: got '{', expected JSON"),
+        (("verify", "Helical", "--arguments", "1"), "expected a JSON object of keywords, or a list"),
+        (("verify", "Fixed", "--samples", "1"), "expected two or more"),
+    ],
+)
+def test_joints_kit_errors(capsys, tmp_path, words, message):
+    needs = "import cardan\nclass Cam(cardan.Joint):\n    def __init__(self, r): pass\n    transform = None\n"
+    (tmp_path / "cam.py").write_text(needs)
+    (tmp_path / "broken.py").write_text("1 / 0")
+    status, _, err = run(capsys, "joints", *(w.format(tmp_path) for w in words))
+    assert status == 1
+    assert message in err
+
+
+def test_joints_verify_json_and_picture(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    place = tmp_path / "wrong.py"
+    run(capsys, "joints", "new", "wrong", "-o", place)
+    place.write_text(place.read_text().replace("-sin(turn), 0.0)  # R^T e_x", "sin(turn), 0.0)"))
+    status, out, _ = run(capsys, "joints", "verify", f"{place}:Wrong", "--json", "--plot", tmp_path / "wrong.png")
+    certificate = json.loads(out)
+    assert status == 1
+    assert (certificate["certificate"], certificate["passed"]) == (1, False)
+    first = next(f for f in certificate["findings"] if f["status"] == "failed")
+    assert first["name"] == "motion subspace"
+    assert "column 0 (dslide)" in first["cause"]
+    assert (tmp_path / "wrong.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("Fixed", "Mimic", "FreeFlyer"):
+        assert run(capsys, "joints", "verify", name, "--plot", tmp_path / f"{name}.png")[0] == 0
+        assert (tmp_path / f"{name}.png").stat().st_size > 10000
+
+
+def test_joints_verify_without_matplotlib(capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    status, _, err = run(capsys, "joints", "verify", "Fixed", "--samples", "2", "--plot", tmp_path / "fixed.png")
+    assert status == 1
+    assert 'pip install "cardan[plot]"' in err

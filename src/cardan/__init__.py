@@ -73,3 +73,4 @@ from cardan.scalar import (
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion
+from cardan.verification import Certificate, verify_joint

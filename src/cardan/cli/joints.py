@@ -1,19 +1,23 @@
-"""`cardan joints`: the catalogue of joint types."""
+"""`cardan joints`: the catalogue of joint types; `joints new` and `joints verify`: the kit for one of your own."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
+from cardan.cli import joints_new, joints_verify
 from cardan.cli.options import add_json, print_json, table
 from cardan.joints import CATALOGUE, Joint, Mimic
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("joints", help="the joint types, with the layouts of q and v")
+    parser = subparsers.add_parser("joints", help="the joint types; `new` and `verify` for one of your own")
     add_json(parser)
     parser.set_defaults(run=run)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions (none: the list of joint types)")
+    joints_new.add_parser(actions)
+    joints_verify.add_parser(actions)
 
 
 def run(args: argparse.Namespace) -> int:

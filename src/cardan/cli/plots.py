@@ -13,7 +13,12 @@ from cardan.functions import forward_kinematics
 from cardan.model import WORLD, Model
 
 
-def _pyplot() -> Any:
+def pyplot_module() -> Any:
+    """Return matplotlib's pyplot, drawing to files.
+
+    Raises:
+        MissingExtraError: without matplotlib.
+    """
     try:
         matplotlib = importlib.import_module("matplotlib")
     except ImportError:
@@ -28,7 +33,7 @@ def draw_tour(model: Model, t: np.ndarray, q: np.ndarray, tau: np.ndarray, folde
     Raises:
         MissingExtraError: without matplotlib.
     """
-    pyplot = _pyplot()
+    pyplot = pyplot_module()
     Path(folder).mkdir(parents=True, exist_ok=True)
     files = [str(Path(folder) / name) for name in ("arm.png", "torques.png")]
     for figure, file in zip((_arm(pyplot, model, q), _torques(pyplot, model, t, tau)), files, strict=True):

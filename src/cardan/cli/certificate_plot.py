@@ -1,0 +1,105 @@
+"""The picture of a certificate: how each velocity moves the child frame, and how far every identity is from failing."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan.cli.plots import pyplot_module
+from cardan.joints import Joint
+from cardan.verification import Certificate, Finding
+
+FLOOR, CEILING = 1e-17, 1e3
+COLOURS = {"passed": "tab:blue", "failed": "tab:red", "skipped": "lightgrey"}
+AXES = ("tab:red", "tab:green", "tab:blue")
+REACH, STOPS = 0.8, 7
+SIDES = np.array([-1.0, 1.0])
+
+
+def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
+    """Write the picture.
+
+    Raises:
+        MissingExtraError: without matplotlib.
+    """
+    pyplot = pyplot_module()
+    Path(file).absolute().parent.mkdir(parents=True, exist_ok=True)
+    count = max(1, certificate.nv)
+    columns = math.ceil(math.sqrt(count))
+    figure = pyplot.figure(figsize=(15.0, 9.0), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1.0))
+    for j in range(count):
+        axes = left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d")
+        _frames(axes, joint, j)
+    left.suptitle("the child frame along each velocity, from light to dark (x red, y green, z blue)", fontsize=10)
+    _errors(right.add_subplot(), certificate)
+    colour = COLOURS["passed" if certificate.passed else "failed"]
+    figure.suptitle(f"{certificate.type}: {certificate.verdict}", color=colour, fontsize=14)
+    figure.savefig(file, dpi=110)
+    pyplot.close(figure)
+
+
+def _frames(axes: Any, joint: Joint, j: int) -> None:
+    """Draw the child frame as the joint moves along one velocity, through the neutral configuration."""
+    try:
+        names, poses = _poses(joint, j)
+    except Exception as error:  # the joint's code may raise anything
+        axes.set_axis_off()
+        axes.set_title(f"{type(error).__name__}: nothing to draw", fontsize=9)
+        return
+    origins = poses[:, :3, 3]
+    size = 0.35 * max(0.3, float(np.ptp(origins, axis=0).max()))
+    for k, pose in enumerate(poses):
+        strength = 0.25 + 0.75 * k / max(1, len(poses) - 1)
+        for axis, colour in enumerate(AXES):
+            ends = np.stack([pose[:3, 3], pose[:3, 3] + size * pose[:3, axis]], axis=-1)
+            axes.plot(*ends, color=colour, alpha=strength, linewidth=1.6)
+    axes.plot(*origins.T, color="black", linewidth=1.0)
+    axes.scatter(0.0, 0.0, 0.0, color="black", s=12)
+    axes.set_title(names, fontsize=9)
+    axes.set(xlabel="x", ylabel="y", zlabel="z")
+    middle, half = 0.5 * (origins.max(axis=0) + origins.min(axis=0)), 0.5 * np.ptp(origins, axis=0).max() + size
+    for axis, x in zip((axes.xaxis, axes.yaxis, axes.zaxis), middle, strict=True):
+        axis.axes.tick_params(labelsize=6)
+        axis.set_ticks(np.round([x - 0.7 * half, x, x + 0.7 * half], 2))
+    axes.set(xlim=middle[0] + half * SIDES, ylim=middle[1] + half * SIDES, zlim=middle[2] + half * SIDES)
+
+
+def _poses(joint: Joint, j: int) -> tuple[str, np.ndarray]:
+    if not joint.nv:
+        return "it does not move", np.array([joint.transform(joint.neutral()).homogeneous()], dtype=float)
+    e = np.eye(joint.nv)[j]
+    stops = [joint.integrate(joint.neutral(), tuple(t * e)) for t in np.linspace(-REACH, REACH, STOPS)]
+    poses = np.array([joint.transform(q).homogeneous() for q in stops], dtype=float)
+    return f"{joint.velocity_names[j]} = 1 for t in [{-REACH}, {REACH}] s", poses
+
+
+def _errors(axes: Any, certificate: Certificate) -> None:
+    """Draw the worst error of each check as a bar, its tolerance as a tick."""
+    findings = certificate.findings
+    places = np.arange(len(findings))
+    shown = [_shown(f) for f in findings]
+    axes.barh(places, np.array(shown) - FLOOR, left=FLOOR, color=[COLOURS[f.status] for f in findings], height=0.7)
+    allowed = [f.tolerance if f.status != "skipped" else np.nan for f in findings]
+    axes.scatter(allowed, places, marker="|", s=90, color="black", label="allowed", zorder=3)
+    for place, finding in zip(places, findings, strict=True):
+        if finding.status == "skipped":
+            axes.text(FLOOR * 2.0, place, "skipped", va="center", fontsize=7, color="grey")
+    axes.set_xscale("log")
+    axes.set_xlim(FLOOR, CEILING)
+    axes.set_yticks(places, [f.name for f in findings], fontsize=8)
+    for label, finding in zip(axes.get_yticklabels(), findings, strict=True):
+        label.set_color("black" if not finding.failed else COLOURS["failed"])
+    axes.set_ylim(len(findings), -1.0)
+    axes.set_xlabel("worst error (bars at the right edge: not a number, or an exception)")
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend(loc="lower right", fontsize=8)
+
+
+def _shown(finding: Finding) -> float:
+    if finding.status == "skipped":
+        return FLOOR
+    return float(np.clip(finding.error, 1.3 * FLOOR, CEILING))

@@ -1,0 +1,90 @@
+"""`cardan joints verify WHAT`: the certificate of a joint of your own, or of one that ships."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import inspect
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from cardan.cli.certificate_plot import draw_certificate
+from cardan.cli.options import add_json, print_json
+from cardan.errors import JointError, ParameterError, UnknownNameError
+from cardan.joints import CATALOGUE, Joint
+from cardan.verification import verify_joint
+
+
+def add_parser(actions: Any) -> None:
+    """Add the action."""
+    parser = actions.add_parser("verify", help="check a joint against its definition and all that follows from it")
+    parser.add_argument("joint", metavar="FILE:CLASS", help="a class in a Python file, or the name of a joint type")
+    parser.add_argument("--arguments", metavar="JSON", help="of the class, such as '{\"pitch\": 0.1}'")
+    parser.add_argument("--samples", type=int, default=12, metavar="N", help="configurations (default: 12)")
+    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument("--plot", metavar="FILE.png", help="draw the frames and the errors")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the certificate; return 1 if a check fails."""
+    joint = joint_of(args.joint, args.arguments)
+    certificate = verify_joint(joint, args.samples, args.seed)
+    if args.json:
+        print_json(certificate.plain())
+    else:
+        print(certificate)
+    if args.plot:
+        draw_certificate(joint, certificate, args.plot)
+    return 0 if certificate.passed else 1
+
+
+def joint_of(what: str, arguments: str | None) -> Joint:
+    """Return the joint the command line names."""
+    file, colon, name = what.rpartition(":")
+    kind = class_of(Path(file), name) if colon else None
+    if kind is None:
+        types = {type(j).__name__: j for j in reversed(CATALOGUE)}
+        if what not in types:
+            where = "cardan joints verify (or a class in a file, as FILE:CLASS)"
+            raise UnknownNameError("joint type", what, types, where=where)
+        if arguments is None:
+            return types[what]
+        kind = type(types[what])
+    return made(kind, arguments)
+
+
+def class_of(file: Path, name: str) -> type[Joint]:
+    """Return a joint class of a Python file."""
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise ParameterError("FILE:CLASS", got=str(file), expected="a Python file that exists")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module  # so that its classes can be pickled
+    sys.path.insert(0, str(file.absolute().parent))  # so that it finds its neighbours
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # it may raise anything
+        raise JointError(f"{file}: it cannot be imported: {type(error).__name__}: {error}") from error
+    joints = {k: v for k, v in vars(module).items() if inspect.isclass(v) and issubclass(v, Joint) and v is not Joint}
+    if name not in joints:
+        raise UnknownNameError("joint class", name, joints, where=str(file))
+    return joints[name]
+
+
+def made(kind: type[Joint], arguments: str | None) -> Joint:
+    """Return the joint of a class and its arguments, a JSON object of keywords or a list."""
+    try:
+        given = json.loads(arguments) if arguments is not None else {}
+    except json.JSONDecodeError as error:
+        raise ParameterError("--arguments", got=arguments, expected=f"JSON ({error})") from None
+    if not isinstance(given, (dict, list)):
+        raise ParameterError("--arguments", got=arguments, expected="a JSON object of keywords, or a list")
+    try:
+        return kind(**given) if isinstance(given, dict) else kind(*given)
+    except TypeError as error:
+        hint = "give its arguments as --arguments JSON" if arguments is None else "check --arguments"
+        raise JointError(f"{kind.__name__} cannot be made: {error}; {hint}.") from error

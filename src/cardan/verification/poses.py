@@ -1,0 +1,95 @@
+"""The transform itself: a rigid motion on and off the manifold, smooth, with an inverse, and within limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cardan.errors import ReachError
+from cardan.joints import Joint, Limits
+from cardan.spatial import SE3
+from cardan.verification.check import Ledger, Skip, check
+from cardan.verification.differences import entries
+from cardan.verification.samples import Samples, floats
+
+OFF = 1.3  # factor that takes a constrained configuration off its manifold
+
+
+@check("rigid motion", "R^T R = 1, det R = 1", 1e-12)
+def rigid(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Look at the rotation matrices on the manifold."""
+    for q, X in zip(samples.q, samples.poses, strict=True):
+        _see_rotation(X, q, ledger)
+    if ledger.failed:
+        ledger.cause = _rotation_cause(samples.poses)
+
+
+@check("off the manifold", "transform(k q) is a rigid motion, that of normalize(k q)", 1e-12)
+def off_manifold(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Rounding and integrators leave the manifold; the transform must come back to it."""
+    moved = [tuple(OFF * e for e in q) for q in samples.q]
+    back = [floats(joint.normalize(q)) for q in moved]
+    if all(np.allclose(a, b) for a, b in zip(moved, back, strict=True)):
+        raise Skip("every q is on the manifold")
+    for q, normal in zip(moved, back, strict=True):
+        X = joint.transform(q)
+        _see_rotation(X, q, ledger)
+        ledger.see(entries(X), entries(joint.transform(normal)), q, label="[R row by row, p]")
+    if ledger.failed:
+        ledger.cause = "transform uses its coordinates as they come; divide them by their norm first"
+
+
+def _see_rotation(X: SE3, q: tuple[float, ...], ledger: Ledger) -> None:
+    R = _rotation(X)
+    ledger.see(R.T @ R, np.eye(3), q, label="R^T R")
+    ledger.see(np.linalg.det(R), 1.0, q, label="det R")
+
+
+def _rotation_cause(poses: list[SE3]) -> str:
+    squares = [R.T @ R for R in map(_rotation, poses)]
+    if all(np.allclose(S, S[0, 0] * np.eye(3)) for S in squares):
+        if all(np.allclose(S, np.eye(3)) for S in squares):
+            return "R is a reflection; one of its columns has the wrong sign"
+        return "R is a rotation times a factor: a quaternion is not of unit length, or the manifold keeps no norm"
+    lengths = np.array([np.sqrt(np.diag(S)) for S in squares])
+    if np.allclose(lengths, 1.0):
+        return "the columns of R have unit length but are not orthogonal"
+    return f"the columns of R have lengths {lengths[-1].round(4).tolist()}; an axis may not be of unit length"
+
+
+def _rotation(X: SE3) -> np.ndarray:
+    return np.array([list(row) for row in X.rotation.rows()], dtype=float)
+
+
+@check("inverse of transform", "transform(configuration_from_transform(X)) = X", 1e-6)
+def round_trip(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Find configurations of poses the joint has."""
+    kept, off = 0, 0.0
+    for q, X in zip(samples.q[:6], samples.poses, strict=False):
+        try:
+            found = floats(joint.configuration_from_transform(X))
+        except ReachError as error:
+            ledger.fail(f"the configuration found has a pose {error.residual:.3g} away", q)
+            ledger.cause = (
+                "nearest_configuration is not the inverse of transform"
+                if type(joint).nearest_configuration is not Joint.nearest_configuration
+                else "the search did not find q: S may be wrong, or q far from the random configurations; "
+                "give the joint its own nearest_configuration"
+            )
+            return
+        ledger.see(entries(joint.transform(found)), entries(X), q, label="[R row by row, p]")
+        gap = np.abs(np.array(joint.difference(q, found), dtype=float)).max(initial=0.0)
+        kept, off = kept + (gap < 1e-6), max(off, float(gap))
+    if kept < min(6, len(samples.q)):
+        ledger.note = f"another q with the same pose was found at {min(6, len(samples.q)) - kept} of 6 poses"
+
+
+@check("limits", "random configurations keep to the limits, lower <= limit_coordinates(q) <= upper")
+def limits(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Draw within a box."""
+    if not joint.nv:
+        raise Skip("there is nothing to limit")
+    lower, upper = np.full(joint.nv, -0.5), np.linspace(0.2, 0.4, joint.nv)
+    bounds = Limits(lower=lower.tolist(), upper=upper.tolist())
+    for q in joint.random_configuration((32,), seed=samples.seed, limits=bounds):
+        x = np.array(joint.manifold.limit_coordinates(floats(q)), dtype=float)
+        ledger.see(x, np.clip(x, lower, upper), floats(q), label="limit coordinates")

@@ -1,0 +1,157 @@
+"""What a joint must be before its mathematics can be examined: sizes, types, a value that stays the same."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from typing import Any
+
+import numpy as np
+
+from cardan.joints import Joint
+from cardan.manifolds import Manifold
+from cardan.program import Array, trace
+from cardan.spatial import SE3, Motion
+from cardan.verification.check import MEMORY, Ledger, cause_of, check, first_line
+from cardan.verification.differences import entries
+from cardan.verification.samples import Samples, columns, vector
+
+
+@check("sizes", "nq and nv are those of the manifold, of its maps and of the names", essential=True)
+def sizes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Compare all lengths with nq and nv."""
+    if not isinstance(getattr(joint, "manifold", None), Manifold):
+        ledger.fail(f"manifold is {getattr(joint, 'manifold', None)!r}")
+        ledger.cause = "give the class a manifold, such as manifold = cardan.manifolds.Euclidean(2)"
+        return
+    nq, nv, q = joint.nq, joint.nv, samples.q[0]
+    lengths = {
+        "neutral()": (len(q), nq),
+        "random_configuration()": (len(samples.q[-1]), nq),
+        "integrate(q, v)": (len(joint.integrate(q, samples.v[0])), nq),
+        "difference(q, q)": (len(joint.difference(q, q)), nv),
+        "velocity_to_configuration_derivative(q, v)": (
+            len(joint.velocity_to_configuration_derivative(q, samples.v[0])),
+            nq,
+        ),
+        "coordinate_names": (len(set(joint.coordinate_names)), nq),
+        "velocity_names": (len(set(joint.velocity_names)), nv),
+    }
+    for name, (got, expected) in lengths.items():
+        if got != expected:
+            ledger.fail(f"{name} has {got} different entries, expected {expected}")
+    if nv > 6:
+        ledger.fail(f"nv is {nv}, expected at most 6")
+
+
+@check("transform", "transform(q) is a pose of finite numbers", essential=True)
+def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Evaluate the transform everywhere."""
+    for q in samples.q:
+        ledger.now = (q, None)
+        X = joint.transform(q)
+        if not isinstance(X, SE3):
+            ledger.fail(f"it returns a {type(X).__name__}", q)
+            ledger.cause = "return cardan.SE3(rotation, translation)"
+            return
+        numbers = entries(X)
+        ledger.see(numbers, np.where(np.isfinite(numbers), numbers, 0.0), q, label="[R row by row, p]")
+    if ledger.failed and ledger.place == samples.q[0]:
+        kinds = {4: "; for a quaternion it is UnitQuaternion()", 2: "; for (cos, sin) it is UnitComplex()"}
+        guard = "0 / 0 or a root of zero, to be guarded with cardan.where on both sides"
+        ledger.cause = f"at the neutral configuration: {guard}, or the wrong manifold{kinds.get(joint.nq, '')}"
+
+
+@check("shapes", "S has nv columns, each a Motion; the bias is a Motion", essential=True)
+def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Look at what motion_subspace and bias return."""
+    for q, v in samples.states:
+        ledger.now = (q, v)
+        S, bias = list(joint.motion_subspace(q)), joint.bias(q, v)
+        if len(S) != joint.nv:
+            ledger.fail(f"S has {len(S)} columns, expected nv = {joint.nv}", q)
+            ledger.cause = (
+                "there is a column for each of the nq coordinates; velocities are nv"
+                if len(S) == joint.nq
+                else "the manifold has another nv than the joint"
+            )
+        for thing in (*S, bias):
+            if not isinstance(thing, Motion):
+                ledger.fail(f"there is a {type(thing).__name__} for a Motion", q, v)
+                ledger.cause = "return cardan.Motion(linear, angular)"
+
+
+@check("no memory", "every call with the same q gives the same result, whatever was called before", 1e-15)
+def memory(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Evaluate in two orders and look for attributes that changed."""
+    before = _attributes(joint)
+    first = [_everything(joint, q, v) for q, v in samples.states]
+    backwards = [_everything(joint, q, v) for q, v in reversed(samples.states)]
+    for (q, v), a, b in zip(samples.states, first, reversed(backwards), strict=True):
+        ledger.see(b, a, q, v, label="[transform, S, bias]")
+    for q, v in samples.states:  # S and bias asked for at a configuration whose transform was not
+        joint.transform(samples.q[0])
+        S = columns(joint.motion_subspace(q)).ravel()
+        ledger.see(S, columns(samples.joint.motion_subspace(q)).ravel(), q, v, label="S")
+        joint.transform(q)
+        ledger.see(S, columns(joint.motion_subspace(q)).ravel(), q, v, label="S after transform(neutral)")
+    changed = [k for k, text in _attributes(joint).items() if before.get(k) != text]
+    if changed:
+        ledger.fail(f"calls change the attribute {changed[0]!r}")
+    if ledger.failed:
+        ledger.cause = MEMORY
+
+
+def _everything(joint: Joint, q: Any, v: Any) -> np.ndarray:
+    S, bias = columns(joint.motion_subspace(q)), vector(joint.bias(q, v))
+    return np.concatenate([entries(joint.transform(q)), S.ravel(), bias])
+
+
+def _attributes(joint: Joint) -> dict[str, str]:
+    return {k: repr(value) for k, value in {**joint.parameters(), **getattr(joint, "__dict__", {})}.items()}
+
+
+@check("value", "copies, pickles and rebuilds are equal to the joint, with an equal hash")
+def value(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Copy, pickle, build again, compare."""
+    ways = {"a copy": copy.deepcopy, "a pickle": lambda j: pickle.loads(pickle.dumps(j))}
+    if dataclasses.is_dataclass(joint):
+        ways["one built from parameters()"] = lambda j: type(j)(**j.parameters())
+    for how, make in ways.items():
+        try:
+            other = make(joint)
+        except Exception as error:  # pickling may raise anything
+            ledger.fail(f"{how} raises {type(error).__name__}: {first_line(error)}")
+            ledger.cause = "define the class at the top of a module, with parameters that can be stored"
+            return
+        if not (other == joint and hash(other) == hash(joint)):
+            ledger.fail(f"{how} is not equal to the joint, or its hash differs")
+            ledger.cause = "__eq__ must compare the parameters; a frozen dataclass does, cardan.Joint does without"
+            return
+        for q in samples.q[:2]:
+            ledger.see(entries(other.transform(q)), entries(joint.transform(q)), q, label=f"transform of {how}")
+
+
+@check("traced", "transform, S and bias run on symbols", essential=True)
+def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Trace each on its own, to name the one that does not run."""
+    q, v = Array("q", (joint.nq,)), Array("v", (joint.nv,))
+    methods: dict[str, tuple[Any, list[Array]]] = {
+        "transform": (lambda q: [*joint.transform(list(q)).rotation, *joint.transform(list(q)).translation], [q]),
+        "motion_subspace": (lambda q: [e for s in joint.motion_subspace(list(q)) for e in s.scalars()], [q]),
+        "bias": (lambda q, v: list(joint.bias(list(q), list(v)).scalars()), [q, v]),
+    }
+    for name, (method, inputs) in methods.items():
+        try:
+            trace(name, lambda *arrays, method=method: {"result": _objects(method(*arrays))}, inputs)
+        except Exception as error:  # the joint's code may raise anything
+            ledger.fail(f"{name} raises {type(error).__name__}: {first_line(error)}")
+            ledger.cause = cause_of(error)
+            return
+
+
+def _objects(scalars: list[Any]) -> np.ndarray:
+    array = np.empty(len(scalars), dtype=object)
+    array[:] = scalars
+    return array
