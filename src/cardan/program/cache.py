@@ -31,10 +31,18 @@ def directory() -> Path:
     if chosen:
         return Path(chosen)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", str(Path.home()))) / "cardan" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA") or _home()) / "cardan" / "cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "cardan"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cardan"
+        return _home() / "Library" / "Caches" / "cardan"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "cardan"
+
+
+def _home() -> Path:
+    """Return the user's home; for one who has none (in a container, say), a place where nothing can be kept."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(os.devnull)
 
 
 def _is_ours(path: Path) -> bool:
@@ -42,11 +50,20 @@ def _is_ours(path: Path) -> bool:
     if sys.platform == "win32":
         return True
     status = path.lstat()
-    mine = status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if not mine and str(path) not in _refused:
+    if stat.S_ISLNK(status.st_mode):  # its own mode says nothing
+        return _refuse(path, "a link; name what it points to")
+    if status.st_uid != os.getuid():
+        return _refuse(path, "another user's; set CARDAN_CACHE_DIR to a directory of your own")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return _refuse(path, f"writable by others; run  chmod go-w {path}")
+    return True
+
+
+def _refuse(path: Path, reason: str) -> bool:
+    if str(path) not in _refused:
         _refused.add(str(path))
-        LOG.warning("cache not used: %s is owned or writable by others; run  chmod go-w %s", path, path)
-    return mine and not stat.S_ISLNK(status.st_mode)
+        LOG.warning("cache not used: %s is %s", path, reason)
+    return False
 
 
 def load(key: str) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 
 from cardan.errors import ParameterError
@@ -60,6 +60,15 @@ def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int
         run(0, rows)
         return
     part = -(-rows // (threads * step)) * step
-    starts = range(0, rows, part)
-    for _ in _pool(threads).map(lambda start: run(start, min(start + part, rows)), starts):
-        pass  # waits for all, and raises what one raised
+    try:
+        parts = [_pool(threads).submit(run, k, min(k + part, rows)) for k in range(0, rows, part)]
+    except RuntimeError:  # no threads any more: the interpreter is shutting down, or the system has none left
+        run(0, rows)
+        return
+    try:
+        for one in parts:
+            one.result()
+    finally:  # after an interrupt, too, nothing is written once the caller goes on
+        for one in parts:
+            one.cancel()
+        wait(parts)
