@@ -158,3 +158,16 @@ def test_what_cannot_be_differentiated_is_refused():
         cardan.derivative(cardan.inverse_dynamics, "external_forces")(model, q, v, a)
     with pytest.raises(ParameterError, match="returns"):
         cardan.vector_jacobian_product(cardan.torque_regressor, "q")(model, q, v, a, weights=1.0)
+
+
+def test_rates_that_cost_no_operation_are_not_taken_for_zero():
+    """A polar joint: d S / dq is constant, and not 0."""
+    polar = cardan.joints.Composite([cardan.joints.Revolute(), cardan.joints.Prismatic((1.0, 0.0, 0.0))])
+    m = cardan.Mechanism("polar")
+    m.add_body("arm", cardan.Inertia(1.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.25])))
+    m.add_joint("joint", polar, "world", "arm")
+    model = m.model()
+    q, v, a = random_state(model, 0)
+    by = cardan.inverse_dynamics_derivatives(model, q, v, a)
+    for wrt, found in zip(("q", "v", "a"), by, strict=True):
+        close(found, cardan.derivative(cardan.inverse_dynamics, wrt)(model, q, v, a))

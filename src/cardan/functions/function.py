@@ -104,8 +104,8 @@ class Function:
         key = (min(len(args), self._leading), rest, tuple(kwargs.items()))
         try:
             hash(key)
-        except TypeError:
-            return None  # an array among them
+        except (TypeError, ValueError):
+            return None  # an array, or memory, among them
         return key
 
     def _open_door(self, model: Model, compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.errors import JointError, TraceError
-from cardan.program import Array, Graph, Program, trace
+from cardan.program import Array, Graph, Op, Program, trace
 from cardan.program.autodiff import assemble, pushforward
 from cardan.program.identities import merge_identities
 from cardan.program.replay import replay
@@ -172,7 +172,7 @@ class JointRates(NamedTuple):
 def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
     program = rates_program(joint)
-    if not program.instructions or program.operations == 0:
+    if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
         return None
     values = replay(program, [*q, *v, *a])
     flat, nv = [values[r] for r in program.results], joint.nv
