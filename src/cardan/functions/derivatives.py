@@ -216,7 +216,7 @@ class _Tangent:
             q = inputs[self.start : self.start + count]
             self.J = model.manifold.velocity_to_configuration_derivative_jacobian(q)
             self.shape = (model.nv,)
-        self.size, self.count = int(np.prod(self.shape, dtype=int)), count
+        self.size = int(np.prod(self.shape, dtype=int))
 
     def seeds(self) -> dict[int, Derivatives]:
         """Return the derivative of each flattened input along each direction."""
