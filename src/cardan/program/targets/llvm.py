@@ -25,6 +25,7 @@ from cardan.program.ops import Op
 from cardan.program.program import Program
 from cardan.program.targets.llvm_door import Door, serves
 from cardan.program.targets.llvm_machine import (
+    LOCK,
     Engine,
     compile_object,
     host_features,
@@ -116,9 +117,11 @@ class NativeProgram(Runner):
     def code(self, dtype: np.dtype) -> Loaded:
         """Return the machine code for a dtype."""
         if dtype not in self._loaded:
-            self._loaded[dtype] = load_program(self.program, host_lanes(dtype))
-            for door in self._doors:
-                self._open(door)
+            with LOCK:  # of several threads one compiles, and no door appears meanwhile
+                if dtype not in self._loaded:
+                    self._loaded[dtype] = load_program(self.program, host_lanes(dtype))
+                    for door in self._doors:
+                        self._open(door)
         return self._loaded[dtype]
 
     def __call__(
@@ -146,8 +149,9 @@ class NativeProgram(Runner):
         if not serves(arrays, output):
             return None
         door = Door(name, arrays, output, work=self.work, limit=WORTHWHILE, slow=slow, finish=finish)
-        self._doors.add(door)
-        self._open(door)
+        with LOCK:
+            self._doors.add(door)
+            self._open(door)
         return door.function
 
     def describe(self) -> list[str]:

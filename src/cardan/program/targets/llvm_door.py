@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from cardan.program import cache
-from cardan.program.targets.llvm_machine import Engine, compile_object, machine_name
+from cardan.program.targets.llvm_machine import LOCK, Engine, compile_object, machine_name
 
 MAX_ARRAYS, MAX_CORE, MAX_DIMS = 16, 6, 32
 RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
@@ -412,8 +412,14 @@ def is_supported() -> bool:
     )
 
 
-@functools.cache
 def _machine_code() -> Engine:
+    """Return the door's machine code; the same one for good, as every door runs in it."""
+    with LOCK:
+        return _loaded_code()
+
+
+@functools.cache
+def _loaded_code() -> Engine:
     """Return the door's machine code, from the disk cache where it is there."""
     key = hashlib.sha256(repr((machine_name(), TEXT)).encode()).hexdigest()
     code = cache.load(key)
@@ -446,9 +452,14 @@ def _addresses() -> dict[str, int]:
     return found | {"descr0": id(np.dtype(np.float64)), "descr1": id(np.dtype(np.float32))}
 
 
-@functools.cache
 def _method(name: str) -> _Method:
     """Return what Python's function objects of a name refer to; kept for good, as they read it while they are freed."""
+    with LOCK:  # of two threads in a bare functools.cache, the first one's would be freed in use
+        return _new_method(name)
+
+
+@functools.cache
+def _new_method(name: str) -> _Method:
     return _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
 
 

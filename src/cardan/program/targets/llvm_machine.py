@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import threading
 from typing import Any
 
@@ -12,7 +14,25 @@ import numpy as np
 
 from cardan.program.targets.llvm_plan import Lanes
 
-_LOCK = threading.Lock()  # llvmlite's own state is not made for several threads
+LOCK = threading.RLock()  # llvmlite's own state is not made for several threads
+
+
+_INNER: Any = getattr(llvm.ffi.lib, "_lock", None) or contextlib.nullcontext()
+"""llvmlite's own lock, where it has one: it takes it for every call, also to free something."""
+
+
+def _hold() -> None:
+    LOCK.acquire()
+    _INNER.__enter__()
+
+
+def _let_go() -> None:
+    _INNER.__exit__(None, None, None)
+    LOCK.release()
+
+
+if hasattr(os, "register_at_fork"):  # a child must not inherit locks held by threads it does not have
+    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
 
 
 @functools.cache
@@ -51,15 +71,20 @@ def _target_machine() -> Any:
 
 def compile_object(text: str) -> bytes:
     """Return the machine code of a module."""
-    with _LOCK:
+    with LOCK:
         module = llvm.parse_assembly(text, context=llvm.create_context())  # LLVM's own would keep every constant
         module.verify()
-        machine = _target_machine()
-        options = llvm.create_pipeline_tuning_options(speed_level=0)
-        llvm.create_pass_builder(machine, options).getModulePassManager().run(
-            module, llvm.create_pass_builder(machine, options)
-        )
+        machine, passes, builder = _pipeline()
+        passes.run(module, builder)
         return machine.emit_object(module)
+
+
+@functools.cache
+def _pipeline() -> tuple[Any, Any, Any]:
+    """Return what compiles, once and for all: llvmlite loses 1.5 kB for each pass builder and pass manager."""
+    machine = _target_machine()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    return machine, builder.getModulePassManager(), builder
 
 
 class Engine:
@@ -71,7 +96,7 @@ class Engine:
     """
 
     def __init__(self, code: bytes, function: str) -> None:
-        with _LOCK:
+        with LOCK:
             linker = llvm.create_lljit_compiler(_target_machine(), use_jit_link=True)
             library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(function)
             self._library = library.link(linker, function)
