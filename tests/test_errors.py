@@ -14,6 +14,7 @@ EXAMPLES = [
     errors.DTypeError("rnea", "q", got="text", expected="numbers"),
     errors.UnknownNameError("frame", "tol", ["tool", "base"]),
     errors.DuplicateNameError("body", "arm", "mechanism 'm'"),
+    errors.JointError("Knee: its transform cannot be differentiated"),
     errors.MechanismError("a loop"),
     errors.ReachError("Revolute()", 0.5, 1e-7),
     errors.TraceError("no scalar"),
@@ -45,6 +46,6 @@ def test_messages():
     assert texts[0] == "axis: got (0, 0, 0), expected three numbers, not all zero. Use z."
     assert texts[1] == "rnea: argument 'q' has shape (3,), expected (..., 7)."
     assert texts[3] == "there is no frame named 'tol'; did you mean 'tool'?"
-    assert 'pip install "cardan[plot]"' in texts[10]
-    assert texts[11] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
+    assert 'pip install "cardan[plot]"' in texts[11]
+    assert texts[12] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
     assert "the names are 'tool', 'base'" in str(errors.UnknownNameError("frame", "qqq", ["tool", "base"]))
