@@ -25,6 +25,7 @@ __all__ = [
     "divide",
     "exp",
     "floor",
+    "is_zero",
     "log",
     "logical_and",
     "logical_not",
@@ -278,6 +279,11 @@ def floor(x: Any) -> Any:
 def sign(x: Any) -> Any:
     """Return -1, 0 or 1."""
     return _backend((x,))["sign"](x)
+
+
+def is_zero(x: Any) -> bool:
+    """Return whether a scalar is known to be 0 here and now: a number, not a symbol or a batch."""
+    return isinstance(x, (float, int)) and x == 0.0
 
 
 def divide(a: Any, b: Any) -> Any:

@@ -31,6 +31,7 @@ from cardan.algorithms.tree import (
 )
 from cardan.errors import MechanismError
 from cardan.model import Model, Node
+from cardan.scalar import is_zero
 from cardan.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
 
 Rows = list[list[Scalar]]
@@ -98,7 +99,7 @@ def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force]) -> Rows:
 
 def _check_inertia(node: Node, D: Rows) -> None:
     """Raise where a joint moves nothing: there M is singular for every configuration."""
-    if any(isinstance(row[k], float) and row[k] == 0.0 for k, row in enumerate(D)):
+    if any(is_zero(row[k]) for k, row in enumerate(D)):
         raise MechanismError(
             f"joint {node.name!r} moves nothing that has inertia, so its acceleration is not determined; "
             "give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."

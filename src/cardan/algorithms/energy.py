@@ -10,6 +10,7 @@ from __future__ import annotations
 from cardan.algorithms.centroidal import center_of_mass
 from cardan.algorithms.tree import Vector, relative_kinematics, twists
 from cardan.model import Model
+from cardan.scalar import is_zero
 from cardan.spatial import Scalar
 
 
@@ -26,6 +27,6 @@ def kinetic_energy(model: Model, q: Vector, v: Vector) -> Scalar:
 
 def potential_energy(model: Model, q: Vector) -> Scalar:
     """Return the potential energy in gravity [J], zero for a mass at the world's origin."""
-    if model.mass == 0.0:
+    if is_zero(model.mass):
         return 0.0
     return center_of_mass(model, q).dot(model.gravity) * -model.mass

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
-from cardan.scalar import sign
+from cardan.scalar import is_zero, sign
 from cardan.spatial import Scalar
 
 
 def passive_forces(model: Model, v: Vector) -> list[Scalar]:
     """Return damping v + friction sign(v): the efforts the drives spend against the joints' own resistance."""
     damping, friction = model.passive("damping"), model.passive("friction")
-    return [d * rate + (f * sign(rate) if f else 0.0) for d, f, rate in zip(damping, friction, v, strict=True)]
+    dry = [0.0 if is_zero(f) else f * sign(rate) for f, rate in zip(friction, v, strict=True)]
+    return [d * rate + f for d, rate, f in zip(damping, v, dry, strict=True)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.errors import DTypeError, ShapeError
 
-Shape = tuple[int | str, ...]
+Shape = tuple[int | str, ...] | Callable[[Any], tuple[int, ...]]
 
 SHAPES: dict[str, Shape] = {
     "q": ("nq",),
@@ -43,6 +43,8 @@ class Batch(NamedTuple):
 
 def core_shape(shape: Shape, model: Any) -> tuple[int, ...]:
     """Return a shape with its names (nq, nv, nbodies) replaced by the model's numbers."""
+    if callable(shape):
+        return shape(model)
     return tuple(getattr(model, n) if isinstance(n, str) else n for n in shape)
 
 

@@ -1,7 +1,8 @@
 """Derivatives: of the dynamics by their own recursions, and of any compiled function by differentiating its program.
 
 A derivative by a configuration (q, q0, q1) is along the tangent: nv columns, column j the rate of change as the
-configuration moves to integrate(q, e_j). All derivatives are compiled functions themselves, with batches, targets,
+configuration moves to integrate(q, e_j). Constants that are inputs of the model count as arguments; one by a pose X has
+six columns, along X exp(e_k). All derivatives are compiled functions themselves, with batches, targets,
 `bind` and derivatives of their own.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from cardan import algorithms
 from cardan.errors import ParameterError, UnknownNameError
+from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.dynamics import wrenches
 from cardan.functions.function import Function, function
 from cardan.functions.results import RESULT
@@ -22,6 +24,7 @@ from cardan.model import Model, economical
 from cardan.program import Op, Program
 from cardan.program.autodiff import Derivatives, pullback, pushforward
 from cardan.program.replay import replay
+from cardan.scalar import is_zero
 
 Mode = Literal["auto", "forward", "reverse"]
 
@@ -69,7 +72,7 @@ def derivative(of: Function, wrt: str, *, mode: Mode = "auto") -> Function:
 
     Args:
         of: y = of(model, q, ...), a function made by `cardan.function` or one of cardan's own.
-        wrt: the name x of one of its array arguments.
+        wrt: the name x of one of its array arguments, or of an input of the model (`Model.with_inputs`).
         mode: `"forward"` or `"reverse"` accumulation; by default the one with fewer directions.
 
     Returns:
@@ -77,17 +80,17 @@ def derivative(of: Function, wrt: str, *, mode: Mode = "auto") -> Function:
         otherwise. Several results come as a dictionary by name.
 
     Raises:
-        UnknownNameError: if the function has no such array argument.
+        UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: if there is no such mode.
 
     Source: Griewank and Walther, Evaluating Derivatives (2008).
     """
-    _check_array(of, wrt)
+    _check_function(of)
     if mode not in ("auto", "forward", "reverse"):
         raise ParameterError("mode", got=mode, expected="'auto', 'forward' or 'reverse'")
 
     def kernel(model: Model, *args: Any, **kwargs: Any) -> Any:
-        program, inputs = _given(of, model, args, kwargs)
+        program, inputs = _given(of, wrt, model, args, kwargs)
         basis = _Tangent(of, model, program, wrt, inputs)
         chosen = mode if mode != "auto" else "forward" if basis.size <= len(program.results) else "reverse"
         rows = _forward(program, inputs, basis) if chosen == "forward" else _reverse(program, inputs, basis)
@@ -103,13 +106,13 @@ def gradient(of: Function, wrt: str) -> Function:
     it cost a few times the function whatever its length.
 
     Raises:
-        UnknownNameError: if the function has no such array argument.
+        UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
     """
     inner = derivative(of, wrt, mode="reverse")
 
     def kernel(model: Model, *args: Any, **kwargs: Any) -> Any:
-        program, _ = _given(of, model, args, kwargs)
+        program, _ = _given(of, wrt, model, args, kwargs)
         if len(program.results) != 1:
             expected = "a function whose result is one number; use cardan.derivative for others"
             raise ParameterError(
@@ -127,7 +130,7 @@ def hessian(of: Function, wrt: str) -> Function:
     Entry (i, j) is symmetric: for a configuration, v^T H v is the second derivative of t -> f(integrate(q, t v)) at 0.
 
     Raises:
-        UnknownNameError: if the function has no such array argument.
+        UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
     """
     second = derivative(gradient(of, wrt), wrt, mode="forward")
@@ -151,20 +154,19 @@ def jacobian_vector_product(of: Function, wrt: str) -> Function:
     the function.
 
     Raises:
-        UnknownNameError: if the function has no such array argument.
+        UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
     """
-    _check_array(of, wrt)
+    _check_function(of)
 
     def kernel(model: Model, *args: Any, direction: Any, **kwargs: Any) -> Any:
-        program, inputs = _given(of, model, args, kwargs)
+        program, inputs = _given(of, wrt, model, args, kwargs)
         basis = _Tangent(of, model, program, wrt, inputs)
         rates = basis.along(list(np.asarray(direction).ravel()))
         found = pushforward(program, replay(program, inputs), {k: {0: rate} for k, rate in rates.items()})
         return _by_output(program, [[found[r].get(0, 0.0)] for r in program.results], ())
 
     text = f"Return the rate of change of {of.name} as {wrt} moves along `direction`."
-    tangent = ("nv",) if of.shapes[wrt] == ("nq",) else of.shapes[wrt]
-    return _derived(kernel, of, f"{of.name}_jvp", text, direction=tangent)
+    return _derived(kernel, of, f"{of.name}_jvp", text, direction=lambda model: _tangent_shape(of, model, wrt))
 
 
 def vector_jacobian_product(of: Function, wrt: str) -> Function:
@@ -174,14 +176,14 @@ def vector_jacobian_product(of: Function, wrt: str) -> Function:
     shape is declared (`returns=`), or a single number.
 
     Raises:
-        UnknownNameError: if the function has no such array argument.
+        UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the result is not of the declared shape.
     """
-    _check_array(of, wrt)
+    _check_function(of)
     shape = of.returns or ()
 
     def kernel(model: Model, *args: Any, weights: Any, **kwargs: Any) -> Any:
-        program, inputs = _given(of, model, args, kwargs)
+        program, inputs = _given(of, wrt, model, args, kwargs)
         flat = list(np.asarray(weights).ravel())
         if len(flat) != len(program.results):
             expected = "one result of a declared shape: @cardan.function(returns=(...))"
@@ -209,20 +211,20 @@ class _Tangent:
             )
         k = names.index(wrt)
         self.start = sum(a.size for a in program.inputs[:k])
-        count = program.inputs[k].size
+        entries = inputs[self.start : self.start + program.inputs[k].size]
         self.J: list[list[Any]] | None = None
-        self.shape = program.inputs[k].shape
-        if of.shapes[wrt] == ("nq",):
-            q = inputs[self.start : self.start + count]
-            self.J = model.manifold.velocity_to_configuration_derivative_jacobian(q)
-            self.shape = (model.nv,)
+        if of.shapes.get(wrt) == ("nq",):
+            self.J = model.manifold.velocity_to_configuration_derivative_jacobian(entries)
+        elif wrt in model.inputs and model.inputs[wrt].is_pose:
+            self.J = _pose_directions(entries)
+        self.shape = _tangent_shape(of, model, wrt)
         self.size = int(np.prod(self.shape, dtype=int))
 
     def seeds(self) -> dict[int, Derivatives]:
         """Return the derivative of each flattened input along each direction."""
         if self.J is None:
             return {self.start + j: {j: 1.0} for j in range(self.size)}
-        return {self.start + i: {j: e for j, e in enumerate(row) if _some(e)} for i, row in enumerate(self.J)}
+        return {self.start + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(self.J)}
 
     def along(self, direction: list[Any]) -> dict[int, Any]:
         """Return the rate of each flattened input along one direction."""
@@ -243,6 +245,28 @@ class _Tangent:
         return total
 
 
+def _tangent_shape(of: Function, model: Model, wrt: str) -> tuple[int, ...]:
+    """Return the shape of a change of an argument or of a model's input."""
+    if wrt in of.shapes:
+        return (model.nv,) if of.shapes[wrt] == ("nq",) else core_shape(of.shapes[wrt], model)
+    given = model.inputs[wrt]
+    return (*given.shape[:-2], 6) if given.is_pose else given.shape
+
+
+def _pose_directions(entries: list[Any]) -> list[list[Any]]:
+    """Return how the entries of homogeneous matrices, row by row, move along X [e_k], six directions k a matrix."""
+    count = len(entries) // 16
+    rows: list[list[Any]] = [[0.0] * (6 * count) for _ in entries]
+    for m in range(count):
+        X = [entries[16 * m + 4 * i : 16 * m + 4 * i + 4] for i in range(3)]
+        for i, (x, y, z, _) in enumerate(X):
+            columns = {0: ((4, -z), (5, y)), 1: ((3, z), (5, -x)), 2: ((3, -y), (4, x)), 3: ((0, x), (1, y), (2, z))}
+            for j, parts in columns.items():
+                for k, rate in parts:
+                    rows[16 * m + 4 * i + j][6 * m + k] = rate
+    return rows
+
+
 def _forward(program: Program, inputs: list[Any], basis: _Tangent) -> list[list[Any]]:
     found = pushforward(program, replay(program, inputs), basis.seeds())
     return [[found[r].get(j, 0.0) for j in range(basis.size)] for r in program.results]
@@ -256,8 +280,10 @@ def _reverse(program: Program, inputs: list[Any], basis: _Tangent) -> list[list[
     return basis.pulled(program, found, len(program.results))
 
 
-def _given(of: Function, model: Model, args: Any, kwargs: Mapping[str, Any]) -> tuple[Program, list[Any]]:
+def _given(of: Function, wrt: str, model: Model, args: Any, kwargs: Mapping[str, Any]) -> tuple[Program, list[Any]]:
     """Return the function's program for what is given, and the flattened arguments."""
+    if wrt not in of.shapes and wrt not in model.inputs:
+        raise UnknownNameError("array argument", wrt, (*of.shapes, *model.inputs), where=of.name)
     arrays, options = of.arguments(model, args, dict(kwargs))
     program = of.compiled(model, tuple(arrays), options).program
     return program, [e for array in arrays.values() for e in np.asarray(array, dtype=object).ravel()]
@@ -279,24 +305,19 @@ def _array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     return array.reshape(shape)
 
 
-def _some(value: Any) -> bool:
-    return not (isinstance(value, float) and value == 0.0)
-
-
-def _check_array(of: Any, wrt: str) -> None:
+def _check_function(of: Any) -> None:
     if not isinstance(of, Function):
         raise ParameterError(
             "function to differentiate", got=of, expected="one made by @cardan.function, or cardan's own"
         )
-    if wrt not in of.shapes:
-        raise UnknownNameError("array argument", wrt, of.shapes, where=of.name)
 
 
-def _derived(kernel: Any, of: Function, name: str, doc: str, **arrays: tuple[int | str, ...]) -> Function:
+def _derived(kernel: Any, of: Function, name: str, doc: str, **arrays: Shape) -> Function:
     """Return a kernel as a function with the arguments of another, and further arrays by keyword."""
     parameters = list(of.parameters.parameters.values())
     extra = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in arrays]
     kernel.__signature__ = inspect.Signature([*parameters, *extra])
     kernel.__name__, kernel.__qualname__ = name, name
     kernel.__doc__ = f"{doc}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else doc
-    return Function(kernel, {**of.shapes, **arrays}, target=of.target, threads=of.threads)
+    shapes = {**of.shapes, **arrays}
+    return Function(kernel, shapes, target=of.target, threads=of.threads, differentiates=True)

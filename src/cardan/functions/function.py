@@ -37,6 +37,8 @@ class Function:
         returns: core shape of the result, where it is known.
         target: where it runs, `"llvm"` or `"numpy"`; by default CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
+        differentiates: whether the kernel takes the values of a model's inputs as arrays, to differentiate by them,
+            instead of a model with these values in it.
     """
 
     def __init__(
@@ -47,9 +49,11 @@ class Function:
         *,
         target: str | None = None,
         threads: int | None = None,
+        differentiates: bool = False,
     ) -> None:
         functools.update_wrapper(self, kernel)
         self.kernel, self.returns, self.target, self.threads = kernel, returns, target, threads
+        self.differentiates = differentiates
         self.name: str = getattr(kernel, "__name__", "function")
         self.parameters = inspect.signature(kernel)
         self.shapes = _array_shapes(self.name, self.parameters, dict(shapes or {}))
@@ -86,7 +90,7 @@ class Function:
         """Evaluate, whatever the arguments are."""
         arrays, options = self.arguments(model, args, kwargs)
         cores = self._core_shapes(model)
-        if any(is_symbolic(value) for value in arrays.values()):
+        if model.filled or any(is_symbolic(value) for value in arrays.values()):
             symbols = {n: symbolic_array(self.name, n, value, cores[n]) for n, value in arrays.items()}
             return self._inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
@@ -131,22 +135,32 @@ class Function:
             model: the robot.
             optional: names of optional array arguments that will be given, such as `"external_forces"`.
             options: values of the options, such as `frame="tool"`.
+
+        The values of a model's inputs (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
         """
-        names, fixed = self._defaults(options)
+        names, fixed = self._defaults(model, options)
         for name in set(optional) - self.shapes.keys():
             raise UnknownNameError("array argument", name, self.shapes, where=self.name)
-        names = tuple(n for n in self.shapes if n in names or n in optional)
+        names = tuple(n for n in (*self.shapes, *model.inputs) if n in names or n in optional)
         cores = self._core_shapes(model)
         return Bound(self.name, self.compiled(model, names, fixed), {n: cores[n] for n in names}, self.threads)
 
     def _core_shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
         if model not in self._cores:
-            self._cores[model] = {name: core_shape(shape, model) for name, shape in self.shapes.items()}
+            own = {name: core_shape(shape, model) for name, shape in self.shapes.items()}
+            self._cores[model] = own | {name: given.shape for name, given in model.inputs.items()}
         return self._cores[model]
 
     def on(self, target: str | None = None, *, threads: int | None = None) -> Function:
         """Return the same function on another target, or with another number of threads."""
-        sibling = Function(self.kernel, self.shapes, self.returns, target=target or self.target, threads=threads)
+        sibling = Function(
+            self.kernel,
+            self.shapes,
+            self.returns,
+            target=target or self.target,
+            threads=threads,
+            differentiates=self.differentiates,
+        )
         sibling._cache, sibling._cores = self._cache, self._cores  # kept by target, so a second `on` finds them
         return sibling
 
@@ -155,10 +169,14 @@ class Function:
         if not isinstance(model, Model):
             hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
             raise DTypeError(self.name, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)
+        inputs = {n: kwargs[n] for n in model.inputs if n in kwargs}
+        if model.inputs:
+            self._check_inputs(model, inputs)
+            kwargs = {n: value for n, value in kwargs.items() if n not in inputs}
         given = {**self._default_values, **dict(zip(self._positional, args, strict=False)), **kwargs}
         if not self._fits(args, kwargs, given):
             self.parameters.bind(model, *args, **kwargs)  # raises: something is missing, unknown or given twice
-        arrays = {n: given[n] for n in self.shapes if not self._left_out(n, given[n])}
+        arrays = {n: given[n] for n in self.shapes if not self._left_out(n, given[n])} | inputs
         options = tuple((n, given[n]) for n in self._options)
         for n, value in options:
             if isinstance(value, (np.ndarray, list, dict, set)):
@@ -166,6 +184,19 @@ class Function:
                 expected = "an option: text, a number, a truth value"
                 raise DTypeError(self.name, n, got=f"a {type(value).__name__}", expected=expected, hint=hint)
         return arrays, options
+
+    def _check_inputs(self, model: Model, given: Mapping[str, Any]) -> None:
+        taken = [n for n in model.inputs if n in self._names]
+        if taken:
+            hint = f"Call it otherwise: with_inputs(my_{taken[0]}=(owner, constant))."
+            got = f"an argument of {self.name} itself"
+            raise ParameterError(f"input {taken[0]!r} of the model", got=got, expected="another name", hint=hint)
+        missing = [n for n in model.inputs if n not in given]
+        if missing:
+            shape = model.inputs[missing[0]].shape
+            hint = "The model's own values: **model.input_values()."
+            expected = f"{missing[0]}=..., shape (..., {', '.join(map(str, shape))})" if shape else f"{missing[0]}=..."
+            raise ParameterError(f"{self.name}: inputs of the model", got=tuple(given), expected=expected, hint=hint)
 
     def _fits(self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any]) -> bool:
         """Return whether every argument is there, once: what `inspect.Signature.bind` finds, ten times faster."""
@@ -176,7 +207,7 @@ class Function:
         return value is None and self.parameters.parameters[name].default is None
 
     def _inline(self, model: Model, symbols: Mapping[str, np.ndarray], options: Options) -> Any:
-        value = self.kernel(model, **{n: _bare(a) for n, a in symbols.items()}, **dict(options))
+        value = self._run_kernel(model, symbols, options)
         results = {n: a if a.ndim else a[()] for n, a in self._named(model, value).items()}
         return rebuilder(value)(results)
 
@@ -185,6 +216,16 @@ class Function:
         if self.returns is not None:
             results[RESULT] = results[RESULT].reshape(core_shape(self.returns, model))
         return results
+
+    def _run_kernel(self, model: Model, symbols: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return what the kernel makes of symbols, those of the model's inputs among them."""
+        if not self.differentiates:
+            inputs = {n: symbols[n] for n in model.inputs}
+            model = model.filled_with(inputs) if inputs else model
+            symbols = {n: a for n, a in symbols.items() if n not in inputs}
+        elif model.filled:
+            model, symbols = model.filled.model, {**symbols, **model.filled.values}
+        return self.kernel(model, **{n: _bare(a) for n, a in symbols.items()}, **dict(options))
 
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
         """Return the program for the arrays and options given, traced once."""
@@ -199,21 +240,23 @@ class Function:
         rebuild: list[Any] = []
 
         def run_kernel(*symbols: np.ndarray) -> dict[str, np.ndarray]:
-            value = self.kernel(model, **dict(zip(names, map(_bare, symbols), strict=True)), **dict(options))
+            value = self._run_kernel(model, dict(zip(names, symbols, strict=True)), options)
             rebuild.append(rebuilder(value))
             return self._named(model, value)
 
-        inputs = [Array(n, core_shape(self.shapes[n], model)) for n in names]
+        cores = self._core_shapes(model)
+        inputs = [Array(n, cores[n]) for n in names]
         program = trace(self.name, run_kernel, inputs)
         seconds = time.perf_counter() - started
         return Compiled(program, compile_program(program, target), target, rebuild[0], seconds)
 
-    def _defaults(self, options: Mapping[str, Any]) -> tuple[tuple[str, ...], Options]:
-        """Return the required arrays, and the options with their defaults."""
+    def _defaults(self, model: Model, options: Mapping[str, Any]) -> tuple[tuple[str, ...], Options]:
+        """Return the required arrays, those of the model's inputs included, and the options with their defaults."""
         parameters = list(self.parameters.parameters.values())[1:]
         for name in options.keys() - set(self._options):
             raise UnknownNameError("option", name, self._options, where=self.name)
-        names = tuple(p.name for p in parameters if p.name in self.shapes and p.default is p.empty)
+        own = [p.name for p in parameters if p.name in self.shapes and p.default is p.empty]
+        names = (*own, *model.inputs)
         missing = [p.name for p in parameters if p.name not in self.shapes and p.default is p.empty]
         absent = [n for n in missing if n not in options]
         if absent:
@@ -223,11 +266,11 @@ class Function:
 
     def program(self, model: Model, **options: Any) -> Program:
         """Return the program for a model: printable, countable. Optional array arguments are left out."""
-        return self.compiled(model, *self._defaults(options)).program
+        return self.compiled(model, *self._defaults(model, options)).program
 
     def explain(self, model: Model, **options: Any) -> str:
         """Return what the program for a model is made of and what became of it, as text."""
-        compiled = self.compiled(model, *self._defaults(options))
+        compiled = self.compiled(model, *self._defaults(model, options))
         program = compiled.program
         counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
         history = ", ".join(f"{stage} {n}" for stage, n in program.history)
@@ -281,7 +324,7 @@ def _array_shapes(where: str, parameters: inspect.Signature, declared: dict[str,
     if unknown:
         raise ParameterError(f"shapes of {where}", got=unknown, expected=f"names among its arguments {names}")
     known = {**SHAPES, **declared}
-    return {n: tuple(known[n]) for n in names if n in known}
+    return {n: known[n] for n in names if n in known}
 
 
 @overload

@@ -10,7 +10,7 @@ from cardan.joints.chain import Links, chain_bias, chain_subspace, chain_transfo
 from cardan.joints.coordinate_functions import finite_numbers
 from cardan.joints.universal import Universal
 from cardan.manifolds import Euclidean
-from cardan.scalar import atan2, sqrt, where
+from cardan.scalar import atan2, is_zero, sqrt, where
 from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
 from cardan.spatial.rotations import quaternion_xyzw_from_matrix
 
@@ -52,7 +52,7 @@ class ConstantVelocity(Joint):
     @property
     def links(self) -> Links:
         """Two universal joints with the middle shaft between, for the coordinates (q0, q1, q1, q0)."""
-        shaft = SE3(translation=self.axis1.cross(self.axis2) * self.length) if self.length else None
+        shaft = None if is_zero(self.length) else SE3(translation=self.axis1.cross(self.axis2) * self.length)
         return ((Universal(self.axis1, self.axis2), None), (Universal(self.axis2, self.axis1), shaft))
 
     def transform(self, q: Scalars) -> SE3:

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.errors import JointError, TraceError
+from cardan.joints.opened import filled, opened, slots
 from cardan.program import Array, Graph, Op, Program, trace
 from cardan.program.autodiff import assemble, pushforward
 from cardan.program.identities import merge_identities
 from cardan.program.replay import replay
+from cardan.scalar import is_zero
 from cardan.spatial import Matrix3, Motion, Scalar, Vector3
 
 if TYPE_CHECKING:
@@ -33,28 +35,30 @@ POSE = 12  # entries of a rotation matrix and a translation
 
 def derived_subspace(joint: Joint, q: Scalars) -> list[Motion]:
     """Return the nv columns of S(q), from `joint.transform`."""
-    program = subspace_program(joint)
-    values = replay(program, list(q))
+    template, parameters = opened(joint)
+    program = subspace_program(template)
+    values = replay(program, [*parameters, *q])
     flat = [values[r] for r in program.results[POSE:]]
     return [Motion.of(tuple(flat[6 * j : 6 * j + 6])) for j in range(joint.nv)]
 
 
 def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
     """Return (dS/dt) v, from `joint.transform` and `joint.motion_subspace`."""
-    program = bias_program(joint)
-    values = replay(program, [*q, *v])
+    template, parameters = opened(joint)
+    program = bias_program(template)
+    values = replay(program, [*parameters, *q, *v])
     return Motion.of(tuple(values[r] for r in program.results[-6:]))
 
 
 @lru_cache(maxsize=1024)
-def subspace_program(joint: Joint) -> Program:
-    """Return the program of the pose, 12 numbers, and of S, column by column."""
-    pose, nq = _pose_program(joint), joint.nq
+def subspace_program(template: Joint) -> Program:
+    """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
+    pose = _pose_program(template)
     graph = Graph()
-    q = graph.symbols(pose.inputs)
-    values = replay(pose, q)
-    J = joint.velocity_to_configuration_derivative_jacobian(q)
-    rates = pushforward(pose, values, {i: {j: J[i][j] for j in range(joint.nv) if _some(J[i][j])} for i in range(nq)})
+    symbols = graph.symbols(pose.inputs)
+    joint, first, (q,) = _given(template, symbols, template.nq)
+    values = replay(pose, symbols)
+    rates = pushforward(pose, values, _directions(joint, q, first))
     entries = [values[r] for r in pose.results]
     R = Matrix3(entries[:9])
     columns = []
@@ -66,16 +70,17 @@ def subspace_program(joint: Joint) -> Program:
 
 
 @lru_cache(maxsize=1024)
-def bias_program(joint: Joint) -> Program:
+def bias_program(template: Joint) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
-    motion = _motion_program(joint)
+    motion = _motion_program(template)
     graph = Graph()
     symbols = graph.symbols(motion.inputs)
+    joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
     values = replay(motion, symbols)
-    found = pushforward(motion, values, _along(joint, symbols))
+    found = pushforward(motion, values, _along(joint, q, v, first))
     pose, S, velocity = _split(motion.results, POSE, 6 * joint.nv)
     acceleration = [found[r].get(0, 0.0) for r in velocity]
-    R, twist = Matrix3(values[r] for r in pose[:9]), _weighed([values[r] for r in S], symbols[joint.nq :])
+    R, twist = Matrix3(values[r] for r in pose[:9]), _weighed([values[r] for r in S], v)
     w = twist.angular
     linear = R.transpose_apply(Vector3(*acceleration[:3])) - w.cross(twist.linear)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
@@ -83,15 +88,15 @@ def bias_program(joint: Joint) -> Program:
     return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
 
 
-def _motion_program(joint: Joint) -> Program:
+def _motion_program(template: Joint) -> Program:
     """Return the program, of q and v, of the pose, of S, and of dp/dt and the angular velocity."""
-    pose = _pose_program(joint)
-    inputs = (*pose.inputs, Array("v", (joint.nv,)))
+    pose = _pose_program(template)
+    inputs = (*pose.inputs, Array("v", (template.nv,)))
     graph = Graph()
     symbols = graph.symbols(inputs)
-    q, v = symbols[: joint.nq], symbols[joint.nq :]
-    values = replay(pose, q)
-    rates = pushforward(pose, values, _along(joint, symbols))
+    joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
+    values = replay(pose, symbols)
+    rates = pushforward(pose, values, _along(joint, q, v, first))
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
     velocity = [*(rates[r].get(0, 0.0) for r in pose.results[9:]), *_weighed(S, v).angular]
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("velocity", (6,))]
@@ -99,10 +104,30 @@ def _motion_program(joint: Joint) -> Program:
     return merge_identities(assemble("motion", graph, inputs, outputs, results))
 
 
-def _along(joint: Joint, symbols: Scalars) -> dict[int, dict[int, Any]]:
+def _inputs(template: Joint, **sizes: int) -> tuple[Array, ...]:
+    """Return the inputs of a joint's program: the scalars in its slots, if it has any, and vectors."""
+    count = slots(template)
+    own = (Array("parameters", (count,)),) if count else ()
+    return (*own, *(Array(name, (size,)) for name, size in sizes.items()))
+
+
+def _given(template: Joint, symbols: Scalars, *sizes: int) -> tuple[Joint, int, list[Any]]:
+    """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
+    count = slots(template)
+    joint = filled(template, symbols[:count]) if count else template
+    return joint, count, _split(symbols[count:], *sizes)[: len(sizes)]
+
+
+def _directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
+    """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
+    J = joint.velocity_to_configuration_derivative_jacobian(q)
+    return {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
+
+
+def _along(joint: Joint, q: Scalars, v: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q that belong to v, as seeds of direction 0."""
-    qdot = joint.velocity_to_configuration_derivative(symbols[: joint.nq], symbols[joint.nq :])
-    return {i: {0: e} for i, e in enumerate(qdot) if _some(e)}
+    qdot = joint.velocity_to_configuration_derivative(q, v)
+    return {first + i: {0: e} for i, e in enumerate(qdot) if not is_zero(e)}
 
 
 def _weighed(S: Scalars, v: Scalars) -> Motion:
@@ -113,7 +138,7 @@ def _weighed(S: Scalars, v: Scalars) -> Motion:
     return total
 
 
-def _split(numbers: Sequence[int], *sizes: int) -> list[Sequence[int]]:
+def _split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
     parts, start = [], 0
     for size in sizes:
         parts.append(numbers[start : start + size])
@@ -121,29 +146,22 @@ def _split(numbers: Sequence[int], *sizes: int) -> list[Sequence[int]]:
     return [*parts, numbers[start:]]
 
 
-def _pose_program(joint: Joint) -> Program:
-    def pose(q: Any) -> list[Any]:
+def _pose_program(template: Joint) -> Program:
+    def entries(*arrays: Any) -> dict[str, np.ndarray]:
+        joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
         X = joint.transform(q)
-        return [*X.rotation, *X.translation]
+        return {"pose": _array([*X.rotation, *X.translation])}
 
-    return _traced(joint, "pose", pose)
-
-
-def _traced(joint: Joint, what: str, function: Any) -> Program:
     try:
-        return trace(what, lambda q: {what: _array(function(list(q)))}, [Array("q", (joint.nq,))])
+        return trace("pose", entries, _inputs(template, q=template.nq))
     except TraceError as error:
-        raise JointError(f"{type(joint).__name__}: its {what} cannot be differentiated: {error}") from error
+        raise JointError(f"{type(template).__name__}: its pose cannot be differentiated: {error}") from error
 
 
 def _array(entries: list[Any]) -> np.ndarray:
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
     return array
-
-
-def _some(value: Any) -> bool:
-    return not (isinstance(value, float) and value == 0.0)
 
 
 def _angular(R: Matrix3, dR: Matrix3) -> tuple[Any, Any, Any]:
@@ -171,10 +189,11 @@ class JointRates(NamedTuple):
 
 def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
-    program = rates_program(joint)
+    template, parameters = opened(joint)
+    program = rates_program(template)
     if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
         return None
-    values = replay(program, [*q, *v, *a])
+    values = replay(program, [*parameters, *q, *v, *a])
     flat, nv = [values[r] for r in program.results], joint.nv
     motions = [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
     subspace = [motions[nv * j : nv * (j + 1)] for j in range(nv)]
@@ -183,23 +202,23 @@ def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates 
 
 
 @lru_cache(maxsize=1024)
-def rates_program(joint: Joint) -> Program:
+def rates_program(template: Joint) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
-    nq, nv = joint.nq, joint.nv
-    inputs = (Array("q", (nq,)), Array("v", (nv,)), Array("a", (nv,)))
+    nq, nv = template.nq, template.nv
 
-    def motion(q: Any, v: Any) -> dict[str, np.ndarray]:
-        columns = [e for s in joint.motion_subspace(list(q)) for e in s.scalars()]
-        return {"subspace": _array(columns), "bias": _array(list(joint.bias(list(q), list(v)).scalars()))}
+    def motion(*arrays: Any) -> dict[str, np.ndarray]:
+        joint, _, (q, v) = _given(template, [e for array in arrays for e in array], nq, nv)
+        columns = [e for s in joint.motion_subspace(q) for e in s.scalars()]
+        return {"subspace": _array(columns), "bias": _array(list(joint.bias(q, v).scalars()))}
 
-    program = trace("motion", motion, inputs[:2])
+    program = trace("motion", motion, _inputs(template, q=nq, v=nv))
     graph = Graph()
+    inputs = _inputs(template, q=nq, v=nv, a=nv)
     symbols = graph.symbols(inputs)
-    q, v, a = symbols[:nq], symbols[nq : nq + nv], symbols[nq + nv :]
+    joint, first, (q, v, a) = _given(template, symbols, nq, nv, nv)
     values = replay(program, symbols)
-    J = joint.velocity_to_configuration_derivative_jacobian(q)
-    seeds = {i: {j: J[i][j] for j in range(nv) if _some(J[i][j])} for i in range(nq)}
-    found = pushforward(program, values, seeds | {nq + j: {nv + j: 1.0} for j in range(nv)})
+    seeds = _directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
+    found = pushforward(program, values, seeds)
     S, bias = program.results[: 6 * nv], program.results[6 * nv :]
     subspace, velocity, acceleration, by_v = [], [], [], []
     for j in range(nv):

@@ -11,6 +11,7 @@ which then vanish from the traced program:
   whole rotational inertia. What remains on the bodies are the base parameters.
 
 Nodes' frames and inertias lose their physical meaning; bodies and frames stay where they are (`Model.attachments`).
+Nodes with constants that are inputs (`Model.with_inputs`) stay as they are.
 
 Source: Gautier and Khalil, Direct calculation of minimum set of inertial parameters of serial robots (1990); Khalil and
 Kleinfinger, Minimum operations and minimum parameters of the dynamic models of tree structure robots (1987).
@@ -20,9 +21,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
+from numbers import Real
 
 from cardan.joints import Joint, Prismatic, Revolute, UnboundedRevolute
+from cardan.joints.opened import opened
+from cardan.model.inputs import replaced
 from cardan.model.model import Model
 from cardan.model.node import Attachment, Node
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
@@ -35,12 +39,18 @@ def economical(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
     nodes, moves = _reframed(model.nodes)
     places = {name: _moved(at, moves) for name, at in model.attachments.items()}
-    twin = object.__new__(Model)
-    for field in fields(Model):
-        object.__setattr__(twin, field.name, getattr(model, field.name))
-    object.__setattr__(twin, "nodes", _regrouped(nodes))
-    object.__setattr__(twin, "attachments", places)
-    return twin
+    return replaced(model, nodes=_regrouped(nodes), attachments=places)
+
+
+def _is_numeric(scalars: Iterable[object]) -> bool:
+    return all(isinstance(e, Real) for e in scalars)
+
+
+def _is_symbolic(node: Node) -> bool:
+    """Return whether a node holds constants that are only known when the program runs, so that it stays as it is."""
+    X = node.placement
+    known = _is_numeric(X.rotation) and _is_numeric(X.translation) and _is_numeric(node.inertia.parameters())
+    return not known or bool(opened(node.joint)[1])
 
 
 def _moved(at: Attachment, moves: Sequence[SE3]) -> Attachment:
@@ -58,9 +68,14 @@ def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
     changed: list[Node] = []
     moves: list[SE3] = []
     for node in nodes:
+        children = [child for child in nodes if child.parent == node.index]
         above = moves[node.parent] if node.parent >= 0 else SE3.identity()
         placement = above.inverse() @ node.placement
-        below = [child.placement for child in nodes if child.parent == node.index]
+        if any(map(_is_symbolic, (node, *children))):
+            moves.append(SE3.identity())
+            changed.append(replace(node, placement=placement))
+            continue
+        below = [child.placement for child in children]
         joint, straight = _aligned(node.joint)
         choices = [straight @ X for X in _moves(joint, placement @ straight)]
         move = min(choices, key=lambda X: _cost(placement @ X, [X.inverse() @ b for b in below]))
@@ -127,7 +142,7 @@ def _regrouped(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Return the nodes with all inertia that may go to the parent gone there."""
     inertias = [node.inertia for node in nodes]
     for node in reversed(nodes):
-        part = _unseen(node, inertias[node.index])
+        part = None if _is_symbolic(node) else _unseen(node, inertias[node.index])
         if part is None:
             continue
         inertias[node.index] = _without(inertias[node.index], part)

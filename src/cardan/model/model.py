@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Fixed, Joint, Mimic
 from cardan.manifolds import Product
+from cardan.model import inputs as constants
 from cardan.model import layout
 from cardan.model.description import WORLD, Body, Connection, Frame
+from cardan.model.inputs import Input
 from cardan.model.node import Attachment, Node
 from cardan.model.table import layout_table
 from cardan.spatial import SE3, Inertia, Vector3
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
+
+
+class Filled(NamedTuple):
+    """What a model with symbols in it was made from.
+
+    Attributes:
+        model: the model with inputs.
+        values: theirs, by name.
+    """
+
+    model: Model
+    values: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -39,6 +53,7 @@ class Model:
         connections: the joints, in document order; every body is the child of exactly one.
         frames: further frames.
         gravity: acceleration of gravity in world axes [m/s^2].
+        inputs: constants that are given at every call (`with_inputs`).
 
     Raises:
         MechanismError: if bodies and joints do not form a forest on the world.
@@ -50,6 +65,8 @@ class Model:
     connections: tuple[Connection, ...]
     frames: tuple[Frame, ...] = ()
     gravity: Any = EARTH_GRAVITY
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    filled: Filled | None = field(init=False, default=None)
     nodes: tuple[Node, ...] = field(init=False)
     attachments: Mapping[str, Attachment] = field(init=False)
     slices: Mapping[str, tuple[slice, slice]] = field(init=False)
@@ -66,6 +83,7 @@ class Model:
         manifold = Product(tuple(c.joint.manifold for c in self._owners()))
         derived = {"nodes": nodes, "attachments": attachments, "slices": slices, "manifold": manifold}
         derived |= {"nq": manifold.nq, "nv": manifold.nv, "gravity": _checked_gravity(self.gravity)}
+        derived |= {"inputs": dict(self.inputs)}
         for key, value in derived.items():
             object.__setattr__(self, key, value)
 
@@ -204,7 +222,7 @@ class Model:
     @property
     def mass(self) -> float:
         """Mass of all bodies [kg]."""
-        return float(sum(b.inertia.mass for b in self.bodies if b.inertia is not None))
+        return sum((b.inertia.mass for b in self.bodies if b.inertia is not None), 0.0)
 
     def world_inertia(self) -> Inertia:
         """Return the inertia of the bodies fixed on the world, in the world frame."""
@@ -224,7 +242,60 @@ class Model:
 
     def with_gravity(self, gravity: Sequence[float]) -> Model:
         """Return the same model under another gravity [m/s^2, world axes]."""
-        return Model(self.name, self.bodies, self.connections, self.frames, gravity)
+        return Model(self.name, self.bodies, self.connections, self.frames, gravity, self.inputs)
+
+    def with_inputs(self, *names: str, **owned: tuple[str, str]) -> Model:
+        """Return the model with some of its constants given at every call, for every state of a batch its own.
+
+        The functions of such a model take them by keyword, compile once for all values, and have derivatives by them:
+
+            varied = arm.with_inputs("mass", tool_com=("tool", "com"))
+            tau = cardan.inverse_dynamics(varied, q, v, a, mass=masses, tool_com=coms)
+            by_mass = cardan.derivative(cardan.inverse_dynamics, "mass")(varied, q, v, a, mass=masses, tool_com=coms)
+
+        Args:
+            names: constants of all bodies (in the order of `body_names`), joints (`joint_names`), frames or degrees of
+                freedom: `"mass"` [kg], shape (nbodies,); `"com"` [m], (nbodies, 3); `"inertia"` about the centre of
+                mass [kg m^2], (nbodies, 3, 3), of which the symmetric part counts; or, instead of the three,
+                `"inertial_parameters"`, (10 nbodies,), as `inertial_parameters()` and `torque_regressor` have them;
+                `"parent_pose"`, `"child_pose"`, (joints, 4, 4); `"frame_pose"`, (frames, 4, 4); `"armature"`,
+                `"damping"`, `"friction"`, (nv,); `"gravity"`, (3,).
+            owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
+                constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
+                `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, or a parameter of
+                the joint such as `"radii"` (`"joint.radii"` for a joint within a `Reversed`).
+
+        Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
+        by poses is along six directions each, X exp(twist).
+
+        Raises:
+            UnknownNameError, ParameterError: for a constant that does not exist, or is asked for twice.
+        """
+        inputs = constants.find_inputs(self, names, owned)
+        return Model(self.name, self.bodies, self.connections, self.frames, self.gravity, inputs)
+
+    def input_values(self) -> dict[str, np.ndarray]:
+        """Return the model's own values of what `with_inputs` made inputs, by name."""
+        return {name: constants.nominal(self, given) for name, given in self.inputs.items()}
+
+    def with_values(self, **values: Any) -> Model:
+        """Return the model with other numbers for its inputs, or for the constants `with_inputs` takes by name.
+
+        Args:
+            values: numbers in the shapes of `with_inputs`.
+
+        Raises:
+            UnknownNameError, ShapeError, ParameterError: for a constant that does not exist, a wrong shape, a value
+                that a body, pose or joint refuses.
+        """
+        new = [name for name in values if name not in self.inputs]
+        open_model = self.with_inputs(*new) if new else self
+        return constants.with_numbers(open_model, values)
+
+    def filled_with(self, values: Mapping[str, Any]) -> Model:
+        """Return the model with all its inputs' values, numbers or symbols, unchecked; it remembers what it is from."""
+        twin = constants.with_constants(self, values)
+        return constants.replaced(twin, filled=Filled(self, dict(values)))
 
     def lock(self, configurations: Mapping[str, Any]) -> Model:
         """Return the model with joints fixed at given configurations, and nothing else changed.
@@ -237,6 +308,8 @@ class Model:
         Raises:
             UnknownNameError, ShapeError, MechanismError: for an unknown joint, a wrong number of coordinates, a mimic.
         """
+        if self.inputs:
+            raise MechanismError(f"model {self.name!r} has inputs ({', '.join(self.inputs)}): lock, then with_inputs.")
         mimics = layout.resolve_mimics(self.connections)
         at = {name: self._own_configuration(name, value) for name, value in configurations.items()}
         followers = {n: at[m.primary] for n, m in mimics.items() if m.primary in at}
@@ -262,7 +335,8 @@ class Model:
         return layout_table(self)
 
     def __repr__(self) -> str:
-        return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}>"
+        given = f", inputs {', '.join(self.inputs)}" if self.inputs else ""
+        return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}{given}>"
 
 
 def _locked(connection: Connection, X: SE3) -> Connection:

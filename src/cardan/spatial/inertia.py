@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import ParameterError
+from cardan.scalar import is_zero
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3
 
@@ -91,7 +92,7 @@ class Inertia(tuple[Any, Any, Any]):
     def com(self) -> Vector3:
         """The centre of mass [m]; the origin for a massless body."""
         mass, h, _ = self
-        return Vector3.zero() if type(mass) is float and mass == 0.0 else h * (1.0 / mass)
+        return Vector3.zero() if is_zero(mass) else h * (1.0 / mass)
 
     @property
     def inertia_at_com(self) -> Symmetric3:

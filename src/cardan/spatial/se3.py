@@ -8,6 +8,7 @@ Robotics (2017), section 7.1 for the Jacobians of the exponential.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -202,14 +203,20 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
     """Return a constant pose with the rounding residues of right angles removed.
 
     Entries of the rotation within `tolerance` of 0, 1 or -1 become exact, and entries of the translation of at most
-    `tolerance` times its largest become 0, so that the traced program loses them.
+    `tolerance` times its largest become 0, so that the traced program loses them. Symbols stay as they are.
     """
-    smallest = tolerance * max(abs(e) for e in X.translation)
+    lengths = [abs(float(e)) for e in X.translation if isinstance(e, Real)]
+    smallest = tolerance * max(lengths, default=0.0)
 
-    def snap(e: float) -> float:
-        nearest = float(round(e))
-        return nearest + 0.0 if abs(e - nearest) <= tolerance else e
+    def snap(e: Scalar) -> Scalar:
+        if not isinstance(e, Real):
+            return e
+        nearest = float(round(float(e)))
+        return nearest + 0.0 if abs(float(e) - nearest) <= tolerance else e
 
-    return SE3(
-        Matrix3(snap(e) for e in X.rotation), Vector3(*(e + 0.0 if abs(e) > smallest else 0.0 for e in X.translation))
-    )
+    def shorten(e: Scalar) -> Scalar:
+        if not isinstance(e, Real):
+            return e
+        return float(e) + 0.0 if abs(float(e)) > smallest else 0.0
+
+    return SE3(Matrix3(snap(e) for e in X.rotation), Vector3(*(shorten(e) for e in X.translation)))

@@ -1,0 +1,304 @@
+"""Constants of a model as inputs: given at every call, for every state its own, instead of written into the program.
+
+    varied = model.with_inputs("mass", radii=("shoulder", "radii"))
+    tau = cardan.inverse_dynamics(varied, q, v, a, mass=masses, radii=radii)
+
+A function traced for such a model is traced on `with_constants(model, values)`: the same tree, with symbols in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.errors import CardanError, ParameterError, ShapeError, UnknownNameError
+from cardan.joints import Joint, Mimic
+from cardan.joints.derived import rates_program, subspace_program
+from cardan.joints.opened import Slot, parameter, with_parameter
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
+
+if TYPE_CHECKING:
+    from cardan.model.description import Body, Connection
+    from cardan.model.model import Model
+
+INERTIAL: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3), "inertial_parameters": (10,)}
+"""Constants of a body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes; or, instead of the
+three, the ten parameters of `Inertia.parameters`, in which the dynamics is linear."""
+
+POSES = ("parent_pose", "child_pose")
+"""Constants of a joint, homogeneous matrices (4, 4): its frames in its two bodies."""
+
+PASSIVE = ("armature", "damping", "friction")
+"""Constants along the degrees of freedom."""
+
+OF_ALL = (*INERTIAL, *POSES, "frame_pose", *PASSIVE, "gravity")
+"""What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A constant that is given at every call.
+
+    Attributes:
+        name: the keyword it is given by.
+        constant: which constant.
+        owner: whose: a body, joint or frame; None for all of the model.
+        shape: core shape of the array that is given.
+    """
+
+    name: str
+    constant: str
+    owner: str | None
+    shape: tuple[int, ...]
+
+    @property
+    def is_pose(self) -> bool:
+        """Whether it holds poses, whose tangent has six directions each."""
+        return self.constant in (*POSES, "frame_pose", "pose")
+
+
+def find_inputs(model: Model, names: tuple[str, ...], owned: Mapping[str, Any]) -> dict[str, Input]:
+    """Return the inputs asked for, by name, after those the model has.
+
+    Raises:
+        UnknownNameError, ParameterError: for a constant or owner that does not exist, one that is asked for twice.
+    """
+    found = dict(model.inputs)
+    for name in names:
+        if name not in OF_ALL:
+            hint = "a parameter of one joint is asked for as radii=('joint', 'radii')"
+            raise UnknownNameError("constant", name, OF_ALL, where=f"with_inputs; {hint}")
+        _add(found, Input(name, name, None, _nominal_of_all(model, name).shape))
+    for name, pair in owned.items():
+        if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(e, str) for e in pair):
+            raise ParameterError(f"input {name!r}", got=pair, expected="(owner, constant), such as ('link7', 'mass')")
+        owner, constant = pair
+        _add(found, Input(name, constant, owner, _nominal_of_one(model, owner, constant).shape))
+    _check_disjoint(model, found)
+    return found
+
+
+def _add(found: dict[str, Input], given: Input) -> None:
+    if given.name in found:
+        raise ParameterError(f"input {given.name!r}", got="it twice", expected="each name once")
+    found[given.name] = given
+
+
+def _check_disjoint(model: Model, found: Mapping[str, Input]) -> None:
+    """Raise where two inputs say the same thing."""
+    said: dict[tuple[str, str], str] = {}
+    for given in found.values():
+        for owner in _owners(model, given):
+            same = ("mass", "com", "inertia") if given.constant == "inertial_parameters" else (given.constant,)
+            for key in [(owner, constant) for constant in same]:
+                if key in said:
+                    got = f"{given.name!r} and {said[key]!r} both determine the {key[1]} of {owner!r}"
+                    raise ParameterError("inputs", got=got, expected="each constant once")
+                said[key] = given.name
+
+
+def _owners(model: Model, given: Input) -> tuple[str, ...]:
+    if given.owner is not None:
+        return (given.owner,)
+    if given.constant in INERTIAL:
+        return model.body_names
+    if given.constant == "frame_pose":
+        return tuple(f.name for f in model.frames)
+    return ("",) if given.constant == "gravity" else model.joint_names
+
+
+# --- what the model says itself ---
+
+
+def nominal(model: Model, given: Input) -> np.ndarray:
+    """Return the model's own value of a constant, in the shape of the input."""
+    if given.owner is None:
+        return _nominal_of_all(model, given.constant)
+    return _nominal_of_one(model, given.owner, given.constant)
+
+
+def _nominal_of_all(model: Model, constant: str) -> np.ndarray:
+    if constant in INERTIAL:
+        rows = [_inertial(b.inertia, constant) for b in model.bodies]
+        array = np.array(rows, dtype=float).reshape(len(rows), *INERTIAL[constant])
+        return array.reshape(-1) if constant == "inertial_parameters" else array
+    if constant in POSES:
+        return _matrices([getattr(c, constant) for c in model.connections])
+    if constant == "frame_pose":
+        return _matrices([f.pose for f in model.frames])
+    if constant == "gravity":
+        return np.array(model.gravity, dtype=float)
+    owners = [c for c in model.connections if not isinstance(c.joint, Mimic)]
+    return np.array([e for c in owners for e in getattr(c, constant)], dtype=float)
+
+
+def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
+    if constant in INERTIAL:
+        return np.array(_inertial(model.body(owner).inertia, constant), dtype=float)
+    if constant == "pose":
+        names = [f.name for f in model.frames]
+        if owner not in names:
+            raise UnknownNameError("frame", owner, names, where="with_inputs")
+        return _matrices([model.frames[names.index(owner)].pose])[0]
+    connection = model.connection(owner)
+    if constant in POSES:
+        return _matrices([getattr(connection, constant)])[0]
+    if constant in PASSIVE:
+        return np.array(getattr(connection, constant), dtype=float)
+    own = parameter(connection.joint, constant)
+    _check_open(connection, constant)
+    return own
+
+
+def _check_open(connection: Connection, constant: str) -> None:
+    """Raise where a joint's own code cannot do with a symbol for a parameter."""
+    array = parameter(connection.joint, constant)
+    slots = np.array([Slot(k) for k in range(array.size)], dtype=object).reshape(array.shape)
+    template = with_parameter(connection.joint, constant, slots)
+    try:
+        subspace_program(template)
+        rates_program(template)
+    except (CardanError, TypeError, ValueError) as error:
+        got = f"a joint that needs its number: {error}"
+        raise ParameterError(
+            f"parameter {constant!r} of joint {connection.name!r}",
+            got=got,
+            expected="one that its transform and motion subspace only calculate with",
+        ) from error
+
+
+def _inertial(inertia: Inertia | None, constant: str) -> Any:
+    own = inertia or Inertia.zero()
+    if constant == "inertial_parameters":
+        return own.parameters()
+    if constant == "inertia":
+        return [list(row) for row in own.inertia_at_com.matrix().rows()]
+    return getattr(own, constant)
+
+
+def _matrices(poses: list[SE3]) -> np.ndarray:
+    return np.array([X.homogeneous() for X in poses], dtype=float).reshape(len(poses), 4, 4)
+
+
+# --- other values in their place ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """Values by constant and owner."""
+
+    found: Mapping[tuple[str, str], np.ndarray]
+
+    def get(self, owner: str, constant: str) -> np.ndarray | None:
+        return self.found.get((owner, constant))
+
+
+def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
+    """Return the model with the inputs' values in it, numbers or symbols, which nobody checks.
+
+    The values are taken as they are: axes must have unit length, poses must be rigid.
+    """
+    given = _spread(model, values)
+    bodies = tuple(_body(b, given) for b in model.bodies)
+    connections = tuple(_connection(c, given) for c in model.connections)
+    frames = tuple(
+        f if (X := given.get(f.name, "pose")) is None else replaced(f, pose=pose_of(X)) for f in model.frames
+    )
+    twin = type(model)(model.name, bodies, connections, frames, model.gravity)
+    gravity = given.get("", "gravity")
+    return twin if gravity is None else replaced(twin, gravity=Vector3(*gravity))
+
+
+def with_numbers(model: Model, values: Mapping[str, Any]) -> Model:
+    """Return the model with checked numbers for some of its inputs, which are inputs no longer."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, value in values.items():
+        array = np.asarray(value, dtype=float)
+        if array.shape != model.inputs[name].shape:
+            raise ShapeError("with_values", name, got=array.shape, expected=str(model.inputs[name].shape))
+        if not np.isfinite(array).all():
+            raise ParameterError(f"with_values: {name}", got=value, expected="finite numbers")
+        arrays[name] = array
+    unchecked = with_constants(model, arrays)
+    bodies = tuple(replace(b, inertia=_checked_inertia(b)) for b in unchecked.bodies)
+    connections = tuple(replace(c, joint=_checked_joint(c.joint)) for c in unchecked.connections)
+    frames = tuple(replace(f) for f in unchecked.frames)
+    rest = {name: given for name, given in model.inputs.items() if name not in values}
+    return type(model)(model.name, bodies, connections, frames, unchecked.gravity, rest)
+
+
+def _checked_inertia(body: Body) -> Inertia | None:
+    if body.inertia is None:
+        return None
+    if body.inertia.mass < 0.0:
+        raise ParameterError(f"mass of body {body.name!r}", got=body.inertia.mass, expected="a mass >= 0 [kg]")
+    return body.inertia
+
+
+def _checked_joint(joint: Joint) -> Joint:
+    return replace(joint) if is_dataclass(joint) else joint
+
+
+def _spread(model: Model, values: Mapping[str, np.ndarray]) -> _Values:
+    found: dict[tuple[str, str], np.ndarray] = {}
+    for name, value in values.items():
+        given = model.inputs[name]
+        array = np.asarray(value, dtype=object).reshape(given.shape)
+        if given.owner is not None:
+            found[given.owner, given.constant] = array
+        elif given.constant in PASSIVE:
+            for c in model.connections:
+                if not isinstance(c.joint, Mimic):
+                    found[c.name, given.constant] = array[model.v_slice(c.name)]
+        elif given.constant == "gravity":
+            found["", "gravity"] = array
+        else:
+            owners = _owners(model, given)
+            constant = "pose" if given.constant == "frame_pose" else given.constant
+            rows = array.reshape(len(owners), -1) if given.constant == "inertial_parameters" else array
+            found.update({(owner, constant): rows[k, ...] for k, owner in enumerate(owners)})
+    return _Values(found)
+
+
+def _body(body: Body, given: _Values) -> Body:
+    ten = given.get(body.name, "inertial_parameters")
+    if ten is not None:
+        return replaced(body, inertia=Inertia.from_parameters(ten.tolist()))
+    parts = {constant: given.get(body.name, constant) for constant in ("mass", "com", "inertia")}
+    if all(part is None for part in parts.values()):
+        return body
+    own = body.inertia or Inertia.zero()
+    mass = own.mass if parts["mass"] is None else parts["mass"][()]
+    com = own.com if parts["com"] is None else Vector3(*parts["com"])
+    about = own.inertia_at_com if parts["inertia"] is None else _symmetric(parts["inertia"])
+    return replaced(body, inertia=Inertia.from_origin(mass, com * mass, about + Symmetric3.point(com) * mass))
+
+
+def _symmetric(J: np.ndarray) -> Symmetric3:
+    return Symmetric3(J[i, i] if i == j else 0.5 * (J[i, j] + J[j, i]) for i in range(3) for j in range(i, 3))
+
+
+def _connection(c: Connection, given: _Values) -> Connection:
+    changes: dict[str, Any] = {n: pose_of(X) for n in POSES if (X := given.get(c.name, n)) is not None}
+    changes |= {n: tuple(values) for n in PASSIVE if (values := given.get(c.name, n)) is not None}
+    joint = c.joint
+    for owner, constant in given.found:
+        if owner == c.name and constant not in (*POSES, *PASSIVE, *INERTIAL, "pose"):
+            joint = with_parameter(joint, constant, given.found[owner, constant])
+    return replaced(c, joint=joint, **changes) if changes or joint is not c.joint else c
+
+
+def pose_of(X: np.ndarray) -> SE3:
+    """Return a homogeneous matrix of scalars as a pose."""
+    return SE3(Matrix3(X[i, j] for i in range(3) for j in range(3)), Vector3(*X[:3, 3]))
+
+
+def replaced(record: Any, **changes: Any) -> Any:
+    """Return a dataclass with other values in some fields, unchecked."""
+    twin = object.__new__(type(record))
+    for field in fields(record):
+        object.__setattr__(twin, field.name, changes.get(field.name, getattr(record, field.name)))
+    return twin
