@@ -202,7 +202,7 @@ def test_mimic_faults():
         (lambda m: m.add_joint("j", Revolute(), "upper", "fore", armature=[1, 2]), ParameterError, "1 finite numbers"),
         (lambda m: m.add_joint("j", Revolute(), "upper", "fore", limits=Limits([0, 1])), ParameterError, "1 numbers"),
         (lambda m: m.add_shape("box"), ParameterError, "Shape"),
-        (lambda m: m.model(root="fore"), MechanismError, "root"),
+        (lambda m: m.model(root="fores"), UnknownNameError, "root"),
         (lambda m: m.model(gravity=(0, 0)), ParameterError, "three finite numbers"),
         (lambda m: Mechanism("empty").model(), MechanismError, "no body"),
     ],
@@ -216,18 +216,33 @@ def test_errors_come_from_the_call_that_causes_them(act, error, words):
     assert (m.bodies, m.joints, m.frames, m.shapes) == before
 
 
-def test_loops_and_second_parents_are_refused():
-    m = two_links()
-    m.add_joint("again", Revolute(), "world", "fore")
-    with pytest.raises(MechanismError, match="two parents, through joints 'elbow' and 'again'"):
-        m.model()
-    m = Mechanism("loop")
-    m.add_body("a")
-    m.add_body("b")
+def test_the_joint_that_closes_a_loop_is_the_last_of_it():
+    m = Mechanism("triangle")
+    for body in "abc":
+        m.add_body(body, Inertia(1.0))
+    for pair in ("ab", "cb", "ca"):
+        m.add_joint(pair, Revolute(), *pair)
+    model = m.model()
+    assert model.joint_names == ("root", "ab", "cb")
+    assert model.closure_names == ("ca",)
+    assert (model.connection("cb").parent, model.connection("cb").child) == ("b", "c")
+    assert m.model(closing=["ab"]).closure_names == ("ab",)
+    assert m.model(root="c").closure_names == ("ca",)
+    with pytest.raises(MechanismError, match="'root' closes no loop"):
+        m.add_joint("root", Revolute(), "world", "a")
+        m.model(closing=["root"])
+
+
+def test_what_mimics_needs_coordinates_closes_no_loop():
+    m = Mechanism("triangle")
+    for body in "abc":
+        m.add_body(body, Inertia(1.0))
     m.add_joint("ab", Revolute(), "a", "b")
-    m.add_joint("ba", Revolute(), "b", "a")
-    with pytest.raises(MechanismError, match="loop"):
-        m.model()
+    m.add_joint("bc", Revolute(), "b", "c")
+    m.add_joint("ca", Mimic(Revolute(), "ab"), "c", "a")
+    assert m.model().closure_names == ("bc",)
+    with pytest.raises(MechanismError, match="is copied by a mimic joint"):
+        m.model(closing=["ab"])
 
 
 def test_models_are_immutable_and_pickle():

@@ -7,6 +7,7 @@ from typing import Any
 
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
+from cardan.mechanism.rooting import rooted
 from cardan.mechanism.shapes import Shape
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.spatial import Inertia
@@ -122,44 +123,58 @@ class Mechanism:
         return shape
 
     def model(
-        self, root: str = WORLD, base: str | Joint = "fixed", gravity: Sequence[float] = (0.0, 0.0, -9.81)
+        self,
+        root: str = WORLD,
+        base: str | Joint = "fixed",
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        *,
+        closing: Sequence[str] = (),
     ) -> Model:
-        """Return the rooted tree of this mechanism.
+        """Return a tree of this mechanism, hanging on the world.
 
-        Every connected part that does not hang on the world is attached to it by a base joint named `"root"`
-        (`"root_<body>"` from the second part on), at the body that is no joint's child.
+        The root is attached to the world by a base joint named `"root"`. So is, with `root="world"`, every connected
+        part that does not hang on the world by its own joints, at its first body that is no joint's child; further
+        parts by `"root_<body>"`. Joints the root asks to run the other way are reversed, with the same names,
+        coordinates, velocities and limits. A joint closes a loop if the joints before it, the base joint first,
+        already connect its bodies; it becomes one of `Model.closures`.
 
         Args:
-            root: `"world"`; other roots are not available yet.
+            root: a body or frame, which the base joint moves; or `"world"`.
             base: `"fixed"`, `"floating"` (a `FreeFlyer`), or any joint.
             gravity: [m/s^2], in world axes.
+            closing: names of joints that shall close the loops they are part of.
 
         Raises:
-            MechanismError: if there is no body, the bodies do not form trees, or a base other than fixed is asked for
-                and every body already hangs on the world.
+            UnknownNameError: if there is no such root or joint.
+            MechanismError: if there is no body; if a base other than fixed is asked for and every body already hangs
+                on the world; if a joint of `closing` closes no loop.
         """
-        if root != WORLD:
-            raise MechanismError(f"root={root!r}: only root='world' is available; model() cannot re-root yet.")
         if not self._bodies:
             raise MechanismError(f"mechanism {self.name!r} has no body; add one with add_body.")
+        for name in closing:
+            if name not in self._joints:
+                raise UnknownNameError("joint", name, self._joints, where="closing")
         base_joint = _base_joint(base)
-        anchors = self._anchors()
-        if not anchors and not isinstance(base_joint, Fixed):
+        bases = [] if root == WORLD else [self._base(root, base_joint)]
+        tree, closures = rooted(tuple(self._bodies), self.joints, bases, base_joint, closing)
+        if len(tree) + len(closures) == len(self._joints) and not isinstance(base_joint, Fixed):
             raise MechanismError(
                 f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
             )
-        roots = tuple(Connection(self._base_name(k, b), base_joint, WORLD, b) for k, b in enumerate(anchors))
-        return Model(self.name, self.bodies, roots + self.joints, self.frames, tuple(gravity))
+        return Model(self.name, self.bodies, tree, self.frames, tuple(gravity), closures)
 
-    def _anchors(self) -> list[str]:
-        children = {c.child for c in self.joints}
-        return [name for name in self._bodies if name not in children]
-
-    def _base_name(self, k: int, body: str) -> str:
-        name = "root" if k == 0 else f"root_{body}"
-        if name in self._joints:
-            raise DuplicateNameError("joint", name, f"mechanism {self.name!r} (this name is the base joint's)")
-        return name
+    def _base(self, root: str, joint: Joint) -> Connection:
+        """Return the base joint of a body or frame."""
+        if "root" in self._joints:
+            raise DuplicateNameError("joint", "root", f"mechanism {self.name!r} (this name is the base joint's)")
+        if root in self._bodies:
+            return Connection("root", joint, WORLD, root)
+        if root not in self._frames:
+            raise UnknownNameError("root", root, (WORLD, *self._bodies, *self._frames))
+        frame = self._frames[root]
+        if frame.body == WORLD:
+            raise MechanismError(f"root={root!r} is a frame of the world, which cannot move.")
+        return Connection("root", joint, WORLD, frame.body, child_pose=frame.pose)
 
     def _check_new(self, kind: str, name: str) -> None:
         if name == WORLD or name in self._bodies or name in self._frames:

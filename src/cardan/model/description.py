@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cardan.errors import ParameterError
-from cardan.joints import Joint, Limits
+from cardan.joints import Joint, Limits, reverse
 from cardan.spatial import SE3, Inertia, is_proper_rotation, snapped
 
 WORLD = "world"
@@ -93,6 +93,12 @@ class Connection:
         for name in ("damping", "friction", "armature"):
             values = _non_negative(f"{name} of joint {self.name!r}", getattr(self, name), self.joint.nv)
             object.__setattr__(self, name, values)
+
+    def reversed(self) -> Connection:
+        """Return the same joint described from its child: q, v, limits and passive properties stay as they are."""
+        sides = {"parent": self.child, "child": self.parent}
+        poses = {"parent_pose": self.child_pose, "child_pose": self.parent_pose}
+        return replace(self, joint=reverse(self.joint), **sides, **poses)
 
 
 def check_name(kind: str, name: Any) -> None:

@@ -207,7 +207,7 @@ def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
     frames = tuple(
         f if (X := given.get(f.name, "pose")) is None else replaced(f, pose=pose_of(X)) for f in model.frames
     )
-    twin = type(model)(model.name, bodies, connections, frames, model.gravity)
+    twin = replace(model, bodies=bodies, connections=connections, frames=frames, inputs={})
     gravity = given.get("", "gravity")
     return twin if gravity is None else replaced(twin, gravity=Vector3(*gravity))
 
@@ -227,7 +227,7 @@ def with_numbers(model: Model, values: Mapping[str, Any]) -> Model:
     connections = tuple(replace(c, joint=_checked_joint(c.joint)) for c in unchecked.connections)
     frames = tuple(replace(f) for f in unchecked.frames)
     rest = {name: given for name, given in model.inputs.items() if name not in values}
-    return type(model)(model.name, bodies, connections, frames, unchecked.gravity, rest)
+    return replace(unchecked, bodies=bodies, connections=connections, frames=frames, inputs=rest)
 
 
 def _checked_inertia(body: Body) -> Inertia | None:

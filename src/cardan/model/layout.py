@@ -27,6 +27,20 @@ def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: S
         joints.add(connection.name)
 
 
+def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> None:
+    """Raise unless the closing joints connect bodies that exist and have no inertia of their own."""
+    names = {WORLD, *(b.name for b in bodies)}
+    for c in closures:
+        for body in (c.parent, c.child):
+            if body not in names:
+                raise UnknownNameError("body", body, names, where=f"joint {c.name!r}")
+        if any(c.armature or ()):
+            raise MechanismError(
+                f"joint {c.name!r} has an armature but closes a loop, where it has no coordinate to count for; "
+                "let another joint of the loop close it: model(closing=[...])."
+            )
+
+
 def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
     """Return the connections from the world outwards, depth first, siblings in document order.
 

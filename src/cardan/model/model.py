@@ -53,6 +53,7 @@ class Model:
         connections: the joints, in document order; every body is the child of exactly one.
         frames: further frames.
         gravity: acceleration of gravity in world axes [m/s^2].
+        closures: joints between bodies of the tree, which close loops: they constrain its coordinates and have none.
         inputs: constants that are given at every call (`with_inputs`).
 
     Raises:
@@ -65,6 +66,7 @@ class Model:
     connections: tuple[Connection, ...]
     frames: tuple[Frame, ...] = ()
     gravity: Any = EARTH_GRAVITY
+    closures: tuple[Connection, ...] = ()
     inputs: Mapping[str, Input] = field(default_factory=dict)
     filled: Filled | None = field(init=False, default=None)
     nodes: tuple[Node, ...] = field(init=False)
@@ -75,7 +77,8 @@ class Model:
     nv: int = field(init=False)
 
     def __post_init__(self) -> None:
-        layout.check_unique(self.bodies, self.frames, self.connections)
+        layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
+        layout.check_closures(self.bodies, self.closures)
         order = layout.ordered_tree(self.bodies, self.connections)
         slices = layout.coordinate_slices(self.connections)
         mimics = layout.resolve_mimics(self.connections)
@@ -93,6 +96,11 @@ class Model:
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints, fixed and mimic ones included, in document order."""
         return tuple(c.name for c in self.connections)
+
+    @property
+    def closure_names(self) -> tuple[str, ...]:
+        """Names of the joints that close loops, in document order."""
+        return tuple(c.name for c in self.closures)
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -242,7 +250,7 @@ class Model:
 
     def with_gravity(self, gravity: Sequence[float]) -> Model:
         """Return the same model under another gravity [m/s^2, world axes]."""
-        return Model(self.name, self.bodies, self.connections, self.frames, gravity, self.inputs)
+        return replace(self, gravity=gravity)
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> Model:
         """Return the model with some of its constants given at every call, for every state of a batch its own.
@@ -271,8 +279,7 @@ class Model:
         Raises:
             UnknownNameError, ParameterError: for a constant that does not exist, or is asked for twice.
         """
-        inputs = constants.find_inputs(self, names, owned)
-        return Model(self.name, self.bodies, self.connections, self.frames, self.gravity, inputs)
+        return replace(self, inputs=constants.find_inputs(self, names, owned))
 
     def input_values(self) -> dict[str, np.ndarray]:
         """Return the model's own values of what `with_inputs` made inputs, by name."""
@@ -318,7 +325,7 @@ class Model:
         connections = tuple(
             _locked(c, joints[c.name].transform(locked[c.name])) if c.name in locked else c for c in self.connections
         )
-        return Model(self.name, self.bodies, connections, self.frames, self.gravity)
+        return replace(self, connections=connections)
 
     def _own_configuration(self, joint: str, value: Any) -> tuple[float, ...]:
         kind = self.joint(joint)
