@@ -16,6 +16,7 @@ from cardan.functions import (
     centroidal_momentum_matrix,
     centroidal_momentum_rate,
     configuration_derivative_to_velocity,
+    converter,
     coriolis_matrix,
     derivative,
     difference,

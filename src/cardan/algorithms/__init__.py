@@ -18,6 +18,15 @@ from cardan.algorithms.configuration import (
     principal_value,
     velocity_to_configuration_derivative,
 )
+from cardan.algorithms.conversion import (
+    converted_acceleration,
+    converted_configuration,
+    converted_effort,
+    converted_velocity,
+    is_same,
+    owners,
+    shared_joints,
+)
 from cardan.algorithms.coriolis import coriolis_matrix
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.derivatives import (
@@ -53,6 +62,10 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_rate",
     "configuration_derivative_to_velocity",
+    "converted_acceleration",
+    "converted_configuration",
+    "converted_effort",
+    "converted_velocity",
     "coriolis_matrix",
     "difference",
     "forward_dynamics",
@@ -65,6 +78,7 @@ __all__ = [
     "integrate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "is_same",
     "jacobian",
     "jacobian_derivative",
     "kinetic_energy",
@@ -72,9 +86,11 @@ __all__ = [
     "mass_matrix",
     "mass_matrix_inverse",
     "normalize",
+    "owners",
     "passive_forces",
     "potential_energy",
     "principal_value",
+    "shared_joints",
     "torque_regressor",
     "velocity_to_configuration_derivative",
 ]

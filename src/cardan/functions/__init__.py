@@ -9,6 +9,7 @@ from cardan.functions.configuration import (
     principal_value,
     velocity_to_configuration_derivative,
 )
+from cardan.functions.converter import Converter, converter
 from cardan.functions.derivatives import (
     derivative,
     forward_dynamics_derivatives,
@@ -53,6 +54,7 @@ from cardan.functions.momentum import (
 )
 
 __all__ = [
+    "Converter",
     "Function",
     "bias_forces",
     "body_accelerations",
@@ -64,6 +66,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_rate",
     "configuration_derivative_to_velocity",
+    "converter",
     "coriolis_matrix",
     "derivative",
     "difference",

@@ -51,7 +51,11 @@ class Forest:
 
 
 def rooted(
-    bodies: Sequence[str], joints: Sequence[Connection], bases: Sequence[Connection], base: Joint, closing: Sequence[str]
+    bodies: Sequence[str],
+    joints: Sequence[Connection],
+    bases: Sequence[Connection],
+    base: Joint,
+    closing: Sequence[str],
 ) -> Rooted:
     """Return the joints directed away from the world.
 
