@@ -11,7 +11,7 @@ from cardan import algorithms
 from cardan.errors import MechanismError, ShapeError
 from cardan.functions.arguments import numeric_array
 from cardan.functions.function import Function
-from cardan.model import Model
+from cardan.model import WORLD, Connection, Model
 
 SAMPLES = 2
 TOLERANCE = 1e-7
@@ -156,11 +156,14 @@ def _check_alike(source: Model, target: Model) -> None:
     return None
 
 
+def _inner_joints(model: Model) -> dict[str, Connection]:
+    """Return the joints that do not hang on the world, by name."""
+    return {c.name: c for c in (*model.connections, *model.closures) if WORLD not in (c.parent, c.child)}
+
+
 def _check_same_joints(a: Model, b: Model) -> None:
     """Raise unless all joints but those to the world are the same, on whatever side of a loop."""
-    mine, theirs = (
-        {c.name: c for c in (*m.connections, *m.closures) if "world" not in (c.parent, c.child)} for m in (a, b)
-    )
+    mine, theirs = _inner_joints(a), _inner_joints(b)
     for name in {**mine, **theirs}:
         if name not in mine or name not in theirs or not algorithms.is_same(mine[name], theirs[name]):
             raise MechanismError(f"{a.name!r} and {b.name!r} are not of one mechanism: joint {name!r} differs.")
