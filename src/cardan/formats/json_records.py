@@ -26,7 +26,7 @@ from cardan.formats.json_numbers import (
     text_data,
 )
 from cardan.formats.json_text import WrongError, refuse
-from cardan.formats.json_values import Reader, object_data
+from cardan.formats.json_values import Reader, Writer
 from cardan.formats.report import nearest
 from cardan.joints import Joint, Limits
 from cardan.mechanism import Box, Capsule, Cylinder, Mesh, Shape, Sphere
@@ -56,7 +56,7 @@ def joint_data(c: Connection) -> Fields:
     what = f"joint {c.name!r}"
     data: Fields = {
         "name": text_data(c.name, "name of a joint"),
-        "joint": object_data(c.joint, what),
+        "joint": Writer().object(c.joint, what),
         "parent": text_data(c.parent, f"parent of {what}"),
         "child": text_data(c.child, f"child of {what}"),
         **_pose_data("parent_pose", c.parent_pose, what),
@@ -83,7 +83,7 @@ def joint_fields(value: Any, reader: Reader) -> Fields:
 
 def joint_object_data(joint: Joint) -> Fields:
     """Return a joint on its own as it is written."""
-    return object_data(joint, f"joint {type(joint).__name__}")
+    return Writer().object(joint, f"joint {type(joint).__name__}")
 
 
 def frame_data(frame: Frame) -> Fields:

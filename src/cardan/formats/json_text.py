@@ -46,25 +46,35 @@ def json_text(value: Any, indent: int | None = 2) -> str:
 def _block(value: Any, indent: int, depth: int, used: int) -> str:
     """Return a value that begins behind `used` characters of its line."""
     records = isinstance(value, list) and any(isinstance(e, dict) for e in value)
-    line = _line(value)
-    is_open = isinstance(value, (dict, list)) and len(value) > 0
-    if not is_open or (len(line) + used <= WIDTH and not (depth == 0 or (depth == 1 and records))):
-        return line
-    start = " " * indent * (depth + 1)
+    if not isinstance(value, (dict, list)) or not value:
+        return _line(value)
+    if not (depth == 0 or (depth == 1 and records)):
+        line = _line(value)
+        if used + len(line) <= WIDTH:
+            return line
+    start = "\n" + " " * indent * (depth + 1)
     items: list[str] = []
-    for item in value.items() if isinstance(value, dict) else ((None, e) for e in value):
-        key = "" if item[0] is None else f"{_text(item[0])}: "
-        items.append(start + key + _block(item[1], indent, depth + 1, len(start) + len(key) + 1))
+    for key, item in value.items() if isinstance(value, dict) else ((None, e) for e in value):
+        name = "" if key is None else f"{_text(key)}: "
+        items.append(start + name + _block(item, indent, depth + 1, len(start) + len(name)))
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{opening}\n" + ",\n".join(items) + f"\n{' ' * indent * depth}{closing}"
+    return opening + ",".join(items) + start[: -indent or None] + closing
 
 
 def _line(value: Any) -> str:
+    if type(value) is float:
+        return _number(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_text(k)}: {_line(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join([f"{_text(k)}: {_line(v)}" for k, v in value.items()]) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_line, value)) + "]"
+        return "[" + ", ".join([_line(e) for e in value]) + "]"
     return _text(value) if isinstance(value, str) else json.dumps(value, allow_nan=False)
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        raise ValueError(f"{value} has no form in JSON")
+    return float.__repr__(value)
 
 
 def _text(text: str) -> str:

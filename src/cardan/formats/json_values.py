@@ -48,60 +48,70 @@ DTYPES = ("float64", "float32", "int64", "int32", "int16", "int8", "uint64", "ui
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-def value_data(value: Any, what: str, *, plain: bool = False, depth: int = 0) -> Any:
-    """Return a parameter as it is written.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes values whose types a file has to name.
 
     Args:
-        value: a number, text, None, array, vector, pose, ..., joint, or tuples, lists and dicts of such.
-        what: whose it is, for the error.
-        plain: whether vectors are written as lists, because the constructor makes vectors of them.
-        depth: how deep it is nested.
-
-    Raises:
-        ParameterError: for a value of another type.
+        checking: whether instances of classes that are not cardan's are built again, to see that nothing gets lost.
     """
-    if depth > MAX_DEPTH:
-        raise ParameterError(what, got=type(value).__name__, expected=f"at most {MAX_DEPTH} levels of nesting")
-    if value is None or type(value) in (bool, int):
-        return value
-    if type(value) in (str, np.str_):
-        return str(value)
-    if type(value) in (float, np.float64):
-        number = bound_data(value, what)
-        return {"float": number} if isinstance(number, str) else number
-    if type(value) is tuple:
-        return [value_data(e, what, plain=plain, depth=depth + 1) for e in value]
-    if plain and type(value) is Vector3:
-        return numbers_data(value, what)
-    if isinstance(value, BASES):
-        return object_data(value, what, depth)
-    form = next((f for f in FORMS.values() if isinstance(value, f.kind)), None)
-    if form is None or (type(value) is not form.kind and form.kind is not np.generic):
-        expected = (
-            "numbers, texts, None, tuples, lists, dicts with texts as keys, NumPy arrays, vectors, poses, motions, "
-            "forces, inertias, limits, joints, coordinate functions or manifolds"
-        )
-        raise ParameterError(what, got=f"{value!r} of type {type(value).__name__}", expected=expected)
-    return {form.name: form.data(value, what, depth)}
+
+    checking: bool = True
+
+    def value(self, value: Any, what: str, depth: int = 0, *, plain: bool = False) -> Any:
+        """Return a parameter as it is written.
+
+        Args:
+            value: a number, text, None, array, vector, pose, ..., joint, or tuples, lists and dicts of such.
+            what: whose it is, for the error.
+            depth: how deep it is nested.
+            plain: whether vectors are written as lists, because the constructor makes vectors of them.
+
+        Raises:
+            ParameterError: for a value of another type.
+        """
+        if depth > MAX_DEPTH:
+            raise ParameterError(what, got=type(value), expected=f"at most {MAX_DEPTH} levels of nesting")
+        if value is None or type(value) in (bool, int):
+            return value
+        if type(value) in (str, np.str_):
+            return str(value)
+        if type(value) in (float, np.float64):
+            number = bound_data(value, what)
+            return {"float": number} if isinstance(number, str) else number
+        if type(value) is tuple:
+            return [self.value(e, what, depth + 1, plain=plain) for e in value]
+        if plain and type(value) is Vector3:
+            return numbers_data(value, what)
+        if isinstance(value, BASES):
+            return self.object(value, what, depth)
+        form = next((f for f in FORMS.values() if isinstance(value, f.kind)), None)
+        if form is None or (type(value) is not form.kind and form.kind is not np.generic):
+            expected = (
+                "numbers, texts, None, tuples, lists, dicts with texts as keys, NumPy arrays, vectors, poses, motions, "
+                "forces, inertias, limits, joints, coordinate functions or manifolds"
+            )
+            raise ParameterError(f"{what}, of type {type(value).__name__}", got=value, expected=expected)
+        return {form.name: form.data(self, value, what, depth)}
+
+    def object(self, value: Any, what: str, depth: int = 0) -> dict[str, Any]:
+        """Return a joint, coordinate function or manifold as it is written: its class with its parameters.
+
+        Raises:
+            ParameterError: if its class cannot be found by name, or it cannot be built again from its parameters.
+        """
+        kind = type(value)
+        name, shipped = name_of(kind, what), is_shipped(kind)
+        data: dict[str, Any] = {}
+        for key, e in parameters(value).items():
+            data[text_data(key, what)] = self.value(e, _named(key, kind, what), depth + 1, plain=shipped)
+        if self.checking and not shipped:
+            _check_rebuilt(value, data, what)
+        return {name: data}
 
 
-def object_data(value: Any, what: str, depth: int = 0) -> dict[str, Any]:
-    """Return a joint, coordinate function or manifold as it is written: its class with its parameters.
-
-    Raises:
-        ParameterError: if its class cannot be found by name, or building it from its parameters gives another one.
-    """
-    kind = type(value)
-    name, shipped = name_of(kind, what), is_shipped(kind)
-    data = {
-        text_data(key, what): value_data(
-            e, f"{what}: parameter {key!r} of {kind.__name__}", plain=shipped, depth=depth + 1
-        )
-        for key, e in parameters(value).items()
-    }
-    if not shipped:
-        _check_rebuilt(value, data, what, depth)
-    return {name: data}
+def _named(key: Any, kind: type[Any], what: str) -> str:
+    return f"{what}: parameter {key!r} of {kind.__name__}"
 
 
 def parameters(value: Any) -> dict[str, Any]:
@@ -111,20 +121,20 @@ def parameters(value: Any) -> dict[str, Any]:
     return dict(getattr(value, "__dict__", {}))
 
 
-def _check_rebuilt(value: Any, data: dict[str, Any], what: str, depth: int) -> None:
+def _check_rebuilt(value: Any, data: dict[str, Any], what: str) -> None:
     """Raise unless building a value from its parameters gives the same to the last bit."""
     kind = type(value)
     try:
         again = kind(**parameters(value))
     except Exception as error:  # its constructor may raise anything
-        got = f"{kind.__name__}, whose constructor raises {type(error).__name__}: {error}"
         expected = "a class that is built from its parameters, as a frozen dataclass is"
-        raise ParameterError(what, got=got, expected=expected) from error
+        hint = f"Its constructor raises {type(error).__name__}: {error}"
+        raise ParameterError(what, got=kind, expected=expected, hint=hint) from error
     for key, e in parameters(again).items():
-        name = f"{what}: parameter {key!r} of {kind.__name__}"
-        if key not in data or json_text(value_data(e, name, depth=depth + 1)) != json_text(data[key]):
+        written = Writer(checking=False).value(e, _named(key, kind, what))
+        if key not in data or json_text(written) != json_text(data[key]):
             expected = f"the same when {kind.__name__} is built from its own parameters"
-            raise ParameterError(name, got=e, expected=expected, hint="Its constructor changes it.")
+            raise ParameterError(_named(key, kind, what), got=e, expected=expected, hint="Its constructor changes it.")
     for key, mine in getattr(value, "__dict__", {}).items():
         computed = isinstance(inspect.getattr_static(kind, key, None), cached_property)
         if not (key in data or computed or _same(mine, getattr(again, "__dict__", {}).get(key))):
@@ -200,14 +210,14 @@ class Form(NamedTuple):
 
     name: str
     kind: type[Any]
-    data: Callable[[Any, str, int], Any]
+    data: Callable[[Writer, Any, str, int], Any]
     read: Callable[[Any, Reader, int], Any]
 
 
-def _array_data(value: Any, what: str, _: int) -> dict[str, Any]:
+def _array_data(_: Writer, value: Any, what: str, __: int) -> dict[str, Any]:
     array = np.asarray(value)
     if array.dtype.name not in DTYPES:
-        raise ParameterError(what, got=f"an array of {array.dtype}", expected=f"an array of {', '.join(DTYPES)}")
+        raise ParameterError(what, got=array.dtype, expected=f"an array of {', '.join(DTYPES)}")
     entries = array.reshape(-1).tolist()
     values = bounds_data(entries, what) if array.dtype.kind == "f" else entries
     return {"dtype": array.dtype.name, "shape": list(array.shape), "values": values}
@@ -243,16 +253,16 @@ def _flag(value: Any) -> bool:
     return value if type(value) is bool else refuse(value, "true or false")
 
 
-def _list_data(value: list[Any], what: str, depth: int) -> list[Any]:
-    return [value_data(e, what, depth=depth + 1) for e in value]
+def _list_data(writer: Writer, value: list[Any], what: str, depth: int) -> list[Any]:
+    return [writer.value(e, what, depth + 1) for e in value]
 
 
 def _list(value: Any, reader: Reader, depth: int) -> list[Any]:
     return [at(k, reader.value, e, depth + 1) for k, e in enumerate(items(value))]
 
 
-def _dict_data(value: dict[Any, Any], what: str, depth: int) -> dict[str, Any]:
-    return {text_data(k, f"{what}: key"): value_data(e, what, depth=depth + 1) for k, e in value.items()}
+def _dict_data(writer: Writer, value: dict[Any, Any], what: str, depth: int) -> dict[str, Any]:
+    return {text_data(k, f"{what}: key"): writer.value(e, what, depth + 1) for k, e in value.items()}
 
 
 def _dict(value: Any, reader: Reader, depth: int) -> dict[str, Any]:
@@ -261,7 +271,7 @@ def _dict(value: Any, reader: Reader, depth: int) -> dict[str, Any]:
     return {k: at(k, reader.value, e, depth + 1) for k, e in value.items()}
 
 
-def _pair_data(value: Any, what: str, _: int) -> dict[str, Any]:
+def _pair_data(_: Writer, value: Any, what: str, __: int) -> dict[str, Any]:
     return {"linear": bounds_data(value[0], what), "angular": bounds_data(value[1], what)}
 
 
@@ -276,15 +286,15 @@ def _pair(kind: Callable[[Any, Any], Any]) -> Callable[[Any, Reader, int], Any]:
 FORMS: dict[str, Form] = {
     form.name: form
     for form in (
-        Form("float", float, lambda v, w, _: bound_data(v, w), lambda v, *_: bound(v)),
-        Form("Vector3", Vector3, lambda v, w, _: bounds_data(v, w), lambda v, *_: Vector3(*listed(v, bound, 3))),
-        Form("Matrix3", Matrix3, lambda v, w, _: rows_data(v, w), lambda v, *_: matrix(v)),
-        Form("Symmetric3", Symmetric3, lambda v, w, _: rows_data(v.matrix(), w), lambda v, *_: symmetric(v)),
-        Form("SE3", SE3, lambda v, w, _: pose_data(v, w), lambda v, *_: pose(v)),
+        Form("float", float, lambda _, v, w, __: bound_data(v, w), lambda v, *_: bound(v)),
+        Form("Vector3", Vector3, lambda _, v, w, __: bounds_data(v, w), lambda v, *_: Vector3(*listed(v, bound, 3))),
+        Form("Matrix3", Matrix3, lambda _, v, w, __: rows_data(v, w), lambda v, *_: matrix(v)),
+        Form("Symmetric3", Symmetric3, lambda _, v, w, __: rows_data(v.matrix(), w), lambda v, *_: symmetric(v)),
+        Form("SE3", SE3, lambda _, v, w, __: pose_data(v, w), lambda v, *_: pose(v)),
         Form("Motion", Motion, _pair_data, _pair(Motion)),
         Form("Force", Force, _pair_data, _pair(Force)),
-        Form("Inertia", Inertia, lambda v, w, _: inertia_data(v, w), lambda v, *_: inertia(v)),
-        Form("Limits", Limits, lambda v, w, _: limits_data(v, w), lambda v, *_: limits(v)),
+        Form("Inertia", Inertia, lambda _, v, w, __: inertia_data(v, w), lambda v, *_: inertia(v)),
+        Form("Limits", Limits, lambda _, v, w, __: limits_data(v, w), lambda v, *_: limits(v)),
         Form("list", list, _list_data, _list),
         Form("dict", dict, _dict_data, _dict),
         Form("array", np.ndarray, _array_data, _array),

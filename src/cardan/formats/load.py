@@ -104,7 +104,7 @@ def load(
     """
     thing = read_robot(source, **options)
     if isinstance(thing, Mechanism):
-        return thing.model(base=base, **({} if gravity is None else {"gravity": gravity}))
+        return thing.model(base=base) if gravity is None else thing.model(base=base, gravity=gravity)
     if base != "fixed":
         raise MechanismError(f"base={base!r}: {thing.name!r} is a model, whose base is chosen; save its mechanism.")
     return thing if gravity is None else thing.with_gravity(gravity)
