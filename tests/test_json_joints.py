@@ -163,7 +163,7 @@ def test_custom_joints_inside_others_and_in_robots():
     m.add_body("link")
     m.add_joint("cam", inner, "world", "link")
     assert cardan.load(cardan.to_json(m).encode()).joint("cam") == inner
-    assert f'"{Cam.__module__}:Outer.Inner"' in cardan.to_json(m)
+    assert f'"{Outer.__module__}:Outer.Inner"' in cardan.to_json(m)
 
 
 def test_computed_attributes_are_no_parameters():

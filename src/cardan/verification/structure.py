@@ -143,9 +143,7 @@ def serialisation(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         other = from_json(text, trusted=True)
     except CardanError as error:
         ledger.fail(first_line(error))
-        ledger.cause = (
-            "make it a frozen dataclass at the top of a module, whose fields are numbers, texts, joints, ..."
-        )
+        ledger.cause = "make it a frozen dataclass at the top of a module, whose fields are numbers, texts, joints, ..."
         return
     if not (other == joint and to_json(other) == text):
         ledger.fail("the joint that is read is not equal to the one that was written")
