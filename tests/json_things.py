@@ -50,7 +50,16 @@ def bits(thing):
 
 
 def model_bits(model):
-    return bits((model.name, tuple(model.bodies), tuple(model.connections), tuple(model.frames), model.gravity))
+    return bits(
+        (
+            model.name,
+            tuple(model.bodies),
+            tuple(model.connections),
+            tuple(model.frames),
+            model.gravity,
+            dict(model.inputs),
+        )
+    )
 
 
 def refused(text):

@@ -24,6 +24,7 @@ from cardan.formats.json_types import SHIPPED
 from cardan.joints import CATALOGUE, Composite, CoordinateFunction, Mimic, Revolute, reverse
 from cardan.mechanism import Shape, Sphere
 from cardan.mechanism.shapes import Geometry
+from cardan.model import Body, Connection, Frame
 from cardan.robots import ROBOTS, urdf_path
 from cardan.spatial import Vector3, exp_se3, unit_vector
 from json_things import NASTY, bits, everything, model_bits, named, strictly, there_and_back
@@ -154,6 +155,17 @@ def test_a_mechanism_with_everything_comes_back():
     assert list(strictly(cardan.to_json(m))) == ["cardan", "schema", "name", "bodies", "joints", "frames", "shapes"]
 
 
+def test_what_a_robot_is_made_of_is_what_is_written():
+    """Whoever adds a field to a record has to say how it is written."""
+    schema = json.loads((Path(cardan.formats.__file__).parent / "robot.schema.json").read_text())
+    kinds = {Body: "body", Connection: "connection", Frame: "frame", Shape: "shape", Limits: "limits"}
+    for kind, name in kinds.items():
+        assert {f.name for f in dataclasses.fields(kind)} == schema["$defs"][name]["properties"].keys()
+    assert vars(Mechanism()).keys() == {"name", "_bodies", "_joints", "_frames", "_shapes"}
+    model = {f.name for f in dataclasses.fields(cardan.Model) if f.init}
+    assert model == {"name", "bodies", "connections", "frames", "gravity", "inputs"}
+
+
 def test_every_geometry_has_a_form():
     assert {kind for kind, _ in GEOMETRIES.values()} == set(Geometry.__args__)
     for kind, fields in GEOMETRIES.values():
@@ -206,6 +218,31 @@ def test_the_dynamics_are_the_same_to_the_last_bit(seed):
 def test_a_locked_model_comes_back():
     arm = cardan.load(urdf_path("arm7")).lock({"joint2": 0.3})
     assert model_bits(there_and_back(arm)) == model_bits(arm)
+
+
+def test_a_model_with_inputs_comes_back():
+    arm = cardan.load(urdf_path("arm7")).with_inputs(tool_com=("tool", "com"), turn=("joint2", "axis"))
+    arm = arm.with_inputs("gravity", "mass")
+    back = there_and_back(arm)
+    assert list(back.inputs) == ["tool_com", "turn", "gravity", "mass"]
+    assert model_bits(back) == model_bits(arm)
+    assert model_bits(pickle.loads(pickle.dumps(arm))) == model_bits(arm)
+    text = cardan.to_json(arm)
+    for old, new, message in (
+        ('{"name": "mass"}', '{"name": "mas"}', r"inputs\[3\]: .*no constant named 'mas'; did you mean 'mass'"),
+        ('"owner": "tool"', '"owner": "tol"', r"inputs\[0\]: .*no .* named 'tol'"),
+        ('"owner": "tool", ', "", r"inputs\[0\]: the key 'owner' is missing"),
+        ('{"name": "mass"}', "3", r"inputs\[3\]: got 3, expected an object"),
+    ):
+        assert text.count(old) == 1
+        with pytest.raises(DescriptionError, match=message):
+            cardan.from_json(text.replace(old, new))
+
+
+def test_a_model_within_a_function_has_no_form():
+    arm = cardan.load(urdf_path("arm7")).with_inputs("mass")
+    with pytest.raises(ParameterError, match="expected a model of numbers, not one within a function"):
+        cardan.to_json(arm.filled_with({"mass": [1.0] * 9}))
 
 
 @settings(max_examples=60, deadline=None)

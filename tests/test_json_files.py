@@ -476,6 +476,7 @@ def test_what_is_written_fits_the_json_schema():
         everything(),
         *robots,
         *(m.model(base="floating") for m in robots),
+        robots[0].model().with_inputs("mass", first=("upper", "com")),
         *CATALOGUE,
         Limits([-math.inf], [2.0]),
     ]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cardan.errors import CardanError, DescriptionError, DTypeError, Fault
+from cardan.errors import CardanError, DescriptionError, DTypeError, Fault, ParameterError
 from cardan.formats import json_records as records
 from cardan.formats.json_numbers import (
     at,
@@ -210,23 +210,34 @@ def _mechanism(value: Fields, reader: Reader, faults: _Faults) -> Mechanism:
 
 
 def _model_data(model: Model) -> Fields:
+    if model.filled is not None:
+        hint = "Write the model the function was called with."
+        raise ParameterError("model", got=model, expected="a model of numbers, not one within a function", hint=hint)
     frames = [records.frame_data(e) for e in model.frames]
+    inputs = [records.input_data(e) for e in model.inputs.values()]
     return {
         "name": text_data(model.name, "name of a model"),
         "gravity": numbers_data(model.gravity, "gravity"),
         "bodies": [records.body_data(e) for e in model.bodies],
         "joints": [records.joint_data(e) for e in model.connections],
         **({"frames": frames} if frames else {}),
+        **({"inputs": inputs} if inputs else {}),
     }
 
 
 def _model(value: Fields, reader: Reader, faults: _Faults) -> Model | None:
-    given = members(value, ("name", "gravity", "bodies", "joints"), ("frames",))
+    given = members(value, ("name", "gravity", "bodies", "joints"), ("frames", "inputs"))
     name, gravity = at("name", text, given["name"]), at("gravity", vector, given["gravity"])
     bodies = _each(given, "bodies", records.body_fields, Body, reader, faults)
     joints = _each(given, "joints", records.joint_fields, Connection, reader, faults)
     frames = _each(given, "frames", records.frame_fields, Frame, reader, faults)
-    return None if faults.found else Model(name, tuple(bodies), tuple(joints), tuple(frames), gravity)
+    if faults.found:
+        return None
+    model = Model(name, tuple(bodies), tuple(joints), tuple(frames), gravity)
+    for k, e in enumerate(at("inputs", items, given.get("inputs", []), "a list of objects")):
+        with faults.noted("inputs", k):
+            model = records.with_input(model, e)
+    return model
 
 
 # --- everything a file may hold -----------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ from cardan.formats.json_values import Reader, Writer
 from cardan.formats.report import nearest
 from cardan.joints import Joint, Limits
 from cardan.mechanism import Box, Capsule, Cylinder, Mesh, Shape, Sphere
-from cardan.model import Body, Connection, Frame
+from cardan.model import Body, Connection, Frame, Model
+from cardan.model.inputs import Input
 from cardan.spatial import SE3
 
 Fields = dict[str, Any]
@@ -163,6 +164,21 @@ def _made(value: Any, kind: type[Any], keys: Sequence[str]) -> Any:
     optional = [key for key in keys if key in ("path", "scale")]
     given = members(value, [key for key in keys if key not in optional], optional)
     return kind(**_present(given, {key: _READ.get(key, number) for key in keys}))
+
+
+def input_data(given: Input) -> Fields:
+    """Return a constant of a model that is an input as it is written."""
+    data: Fields = {"name": text_data(given.name, "name of an input")}
+    return data if given.owner is None else data | {"owner": given.owner, "constant": given.constant}
+
+
+def with_input(model: Model, value: Any) -> Model:
+    """Return the model with one more input."""
+    given = members(value, ("name",) if type(value) is not dict or len(value) == 1 else ("name", "owner", "constant"))
+    names = {key: at(key, text, e) for key, e in given.items()}
+    if len(names) == 1:
+        return model.with_inputs(names["name"])
+    return model.with_inputs(**{names["name"]: (names["owner"], names["constant"])})
 
 
 def _present(given: Fields, readers: dict[str, Callable[[Any], Any]]) -> Fields:
