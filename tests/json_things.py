@@ -50,16 +50,8 @@ def bits(thing):
 
 
 def model_bits(model):
-    return bits(
-        (
-            model.name,
-            tuple(model.bodies),
-            tuple(model.connections),
-            tuple(model.frames),
-            model.gravity,
-            dict(model.inputs),
-        )
-    )
+    lists = (model.bodies, model.connections, model.frames, model.closures)
+    return bits((model.name, *map(tuple, lists), model.gravity, dict(model.inputs)))
 
 
 def refused(text):

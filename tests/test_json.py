@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import json
 import math
 import os
 import pickle
@@ -163,7 +164,7 @@ def test_what_a_robot_is_made_of_is_what_is_written():
         assert {f.name for f in dataclasses.fields(kind)} == schema["$defs"][name]["properties"].keys()
     assert vars(Mechanism()).keys() == {"name", "_bodies", "_joints", "_frames", "_shapes"}
     model = {f.name for f in dataclasses.fields(cardan.Model) if f.init}
-    assert model == {"name", "bodies", "connections", "frames", "gravity", "inputs"}
+    assert model == {"name", "bodies", "connections", "frames", "gravity", "closures", "inputs"}
 
 
 def test_every_geometry_has_a_form():
@@ -218,6 +219,19 @@ def test_the_dynamics_are_the_same_to_the_last_bit(seed):
 def test_a_locked_model_comes_back():
     arm = cardan.load(urdf_path("arm7")).lock({"joint2": 0.3})
     assert model_bits(there_and_back(arm)) == model_bits(arm)
+
+
+def test_a_model_from_any_root_with_a_loop_comes_back():
+    m = random_mechanism(3)
+    m.add_joint("closing", Revolute([1, 2, 3]), "body1", "body5", random_pose(np.random.default_rng(0)))
+    model = m.model(root="body4", base="floating")
+    assert [c.name for c in model.closures] == ["closing"]
+    assert model_bits(there_and_back(model)) == model_bits(model)
+    text = cardan.to_json(model)
+    assert '"closures": [' in text
+    at = text.rindex('"child": "body5"')
+    with pytest.raises(DescriptionError, match="there is no body named 'bdy'"):
+        cardan.from_json(text[:at] + text[at:].replace("body5", "bdy", 1))
 
 
 def test_a_model_with_inputs_comes_back():

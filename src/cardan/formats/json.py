@@ -214,6 +214,7 @@ def _model_data(model: Model) -> Fields:
         hint = "Write the model the function was called with."
         raise ParameterError("model", got=model, expected="a model of numbers, not one within a function", hint=hint)
     frames = [records.frame_data(e) for e in model.frames]
+    closures = [records.joint_data(e) for e in model.closures]
     inputs = [records.input_data(e) for e in model.inputs.values()]
     return {
         "name": text_data(model.name, "name of a model"),
@@ -221,19 +222,21 @@ def _model_data(model: Model) -> Fields:
         "bodies": [records.body_data(e) for e in model.bodies],
         "joints": [records.joint_data(e) for e in model.connections],
         **({"frames": frames} if frames else {}),
+        **({"closures": closures} if closures else {}),
         **({"inputs": inputs} if inputs else {}),
     }
 
 
 def _model(value: Fields, reader: Reader, faults: _Faults) -> Model | None:
-    given = members(value, ("name", "gravity", "bodies", "joints"), ("frames", "inputs"))
+    given = members(value, ("name", "gravity", "bodies", "joints"), ("frames", "closures", "inputs"))
     name, gravity = at("name", text, given["name"]), at("gravity", vector, given["gravity"])
     bodies = _each(given, "bodies", records.body_fields, Body, reader, faults)
     joints = _each(given, "joints", records.joint_fields, Connection, reader, faults)
     frames = _each(given, "frames", records.frame_fields, Frame, reader, faults)
+    closures = _each(given, "closures", records.joint_fields, Connection, reader, faults)
     if faults.found:
         return None
-    model = Model(name, tuple(bodies), tuple(joints), tuple(frames), gravity)
+    model = Model(name, tuple(bodies), tuple(joints), tuple(frames), gravity, tuple(closures))
     for k, e in enumerate(at("inputs", items, given.get("inputs", []), "a list of objects")):
         with faults.noted("inputs", k):
             model = records.with_input(model, e)
