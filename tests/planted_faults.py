@@ -340,6 +340,37 @@ class Parameters(Joint):
         return SE3(translation=(q[0], self.curve(q[0]), 0.0))
 
 
+class Outside(Polar):
+    """Its stiffness is no field: a copy keeps it, a file cannot."""
+
+    @classmethod
+    def with_spring(cls, stiffness):
+        joint = cls()
+        object.__setattr__(joint, "stiffness", stiffness)
+        return joint
+
+
+class Renamed(Joint):
+    manifold = Euclidean(1)
+
+    def __init__(self, lead=0.1):
+        self.pitch = lead / (2.0 * math.pi)
+
+    def transform(self, q):
+        return SE3(rotation_about_axis(Z, q[0]), (0.0, 0.0, self.pitch * q[0]))
+
+
+@dataclass(frozen=True)
+class Curve(Joint):
+    """A function can be pickled by its name, and not be written."""
+
+    height: object = sin
+    manifold = Euclidean(1)
+
+    def transform(self, q):
+        return SE3(translation=(q[0], 0.0, self.height(q[0])))
+
+
 class Underflow(Joint):
     manifold = Euclidean(1, reach=1.0)
 
@@ -423,6 +454,13 @@ FAULTS = (  # joint, the check that must fail first, words its message must have
     (Matrix(), "transform", "return cardan.SE3(rotation, translation)"),
     (Identity(), "value", "__eq__ must compare the parameters"),
     (Parameters(), "value", "with parameters that can be stored"),
+    (
+        Outside.with_spring(9.0),
+        "serialisation",
+        "attribute 'stiffness' of Outside: got 9.0, expected state that follows",
+    ),
+    (Renamed(), "serialisation", "Its constructor raises TypeError: Renamed.__init__() got an unexpected keyword"),
+    (Curve(), "serialisation", "parameter 'height' of Curve, of type function: got <function sin"),
     (Underflow(), "float32", "numbers beyond 1e38 or below 1e-38"),
     (WrongRates(), "rate of the coordinates", "integrate and its velocity map belong to different velocities"),
     (Unlimited(), "limits", "lower <= limit_coordinates(q) <= upper"),

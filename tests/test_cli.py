@@ -206,7 +206,7 @@ def test_joints_new_writes_a_joint_that_passes(capsys, tmp_path):
     assert f"cardan joints verify {place}:CrankSlider" in out
     status, out, _ = run(capsys, "joints", "verify", f"{place}:CrankSlider", "--arguments", '{"rise": -0.2}')
     assert status == 0
-    assert out.startswith("CrankSlider(rise=-0.2): nq = 2, nv = 2\npassed: 33 checks, 2 skipped")
+    assert out.startswith("CrankSlider(rise=-0.2): nq = 2, nv = 2\npassed: 34 checks, 2 skipped")
     tests = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_crank_slider.py"],
         cwd=tmp_path,

@@ -3,7 +3,16 @@
 from cardan import errors, joints, manifolds, robots, scalar, spatial
 from cardan._version import __version__
 from cardan.errors import CardanError, DescriptionError
-from cardan.formats import check_urdf, load, load_mechanism, read_urdf
+from cardan.formats import (
+    check_urdf,
+    from_json,
+    load,
+    load_mechanism,
+    read_urdf,
+    register_joint,
+    save,
+    to_json,
+)
 from cardan.functions import (
     Function,
     bias_forces,

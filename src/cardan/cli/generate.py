@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 
 from cardan import functions
 from cardan.cli.options import add_robot, load_robot
-from cardan.cli.staging import write_whole
 from cardan.errors import ParameterError, UnknownNameError
+from cardan.formats.staging import write_whole
 from cardan.functions import Function
 from cardan.model import Model
 from cardan.program.targets.c import c_code

@@ -9,8 +9,8 @@ from string import Template
 from typing import Any
 
 from cardan.cli.joint_skeleton import JOINT, TEST
-from cardan.cli.staging import write_whole
 from cardan.errors import ParameterError
+from cardan.formats.staging import write_whole
 
 
 def add_parser(actions: Any) -> None:

@@ -12,10 +12,10 @@ import warnings
 from collections.abc import Sequence
 
 from cardan._version import __version__
-from cardan.cli import bench, cache, check, dynamics, generate, info, joints, tour
+from cardan.cli import bench, cache, check, convert, dynamics, generate, info, joints, tour
 from cardan.errors import CardanError, DescriptionWarning
 
-COMMANDS = (info, check, joints, dynamics, generate, bench, tour, cache)
+COMMANDS = (info, check, convert, joints, dynamics, generate, bench, tour, cache)
 """One module a command, each with `add_parser(subparsers)`; a new command adds a line."""
 
 

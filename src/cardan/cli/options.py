@@ -15,12 +15,18 @@ from cardan.model import Model
 
 def add_robot(parser: argparse.ArgumentParser) -> None:
     """Add FILE, --base, --continuous and --package."""
-    parser.add_argument("file", metavar="FILE", help="robot description (URDF)")
+    parser.add_argument("file", metavar="FILE", help="robot description (URDF or JSON)")
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
     parser.add_argument(
         "--continuous", choices=("angle", "unit_complex"), default="angle", help="coordinates of continuous joints"
     )
     add_packages(parser)
+    add_trusted(parser)
+
+
+def add_trusted(parser: argparse.ArgumentParser) -> None:
+    """Add --trusted."""
+    parser.add_argument("--trusted", action="store_true", help="import the joint classes that a .json file names")
 
 
 def add_packages(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +38,8 @@ def add_packages(parser: argparse.ArgumentParser) -> None:
 
 def load_robot(args: argparse.Namespace) -> Model:
     """Return the model the arguments name."""
-    return load(args.file, base=args.base, continuous=args.continuous, packages=args.package)
+    options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
+    return load(args.file, base=args.base, **options)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -9,8 +9,8 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from cardan.cli.staging import write_whole
 from cardan.errors import CardanError
+from cardan.formats.staging import write_whole
 from cardan.functions import normalize
 from cardan.model import Model
 

@@ -1,6 +1,19 @@
-"""Robot descriptions: each format reads to a `Mechanism`."""
+"""Robot descriptions: each format reads to a `Mechanism`; JSON is written, too."""
 
-from cardan.formats.load import load, load_mechanism
+from cardan.formats.json import from_json, to_json
+from cardan.formats.json_types import register_joint
+from cardan.formats.load import check, load, load_mechanism, read_robot, save
 from cardan.formats.urdf import check_urdf, read_urdf
 
-__all__ = ["check_urdf", "load", "load_mechanism", "read_urdf"]
+__all__ = [
+    "check",
+    "check_urdf",
+    "from_json",
+    "load",
+    "load_mechanism",
+    "read_robot",
+    "read_urdf",
+    "register_joint",
+    "save",
+    "to_json",
+]

@@ -17,6 +17,7 @@ class Mechanism:
     """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
 
     Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.
+    Mechanisms of equal parts are equal; `copy()` gives one to go on from.
 
     Args:
         name: name of the robot.
@@ -162,6 +163,24 @@ class Mechanism:
                 f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
             )
         return Model(self.name, self.bodies, tree, self.frames, tuple(gravity), closures)
+
+    def copy(self) -> Mechanism:
+        """Return a mechanism that can be changed without changing this one."""
+        twin = Mechanism(self.name)
+        twin._bodies, twin._joints = dict(self._bodies), dict(self._joints)
+        twin._frames, twin._shapes = dict(self._frames), list(self._shapes)
+        return twin
+
+    __copy__ = copy
+
+    def __eq__(self, other: object) -> bool:
+        """Whether name, bodies, joints, frames and shapes are equal, each in the same order."""
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        mine = (self.name, self.bodies, self.joints, self.frames, self.shapes)
+        return mine == (other.name, other.bodies, other.joints, other.frames, other.shapes)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
 
     def _base(self, root: str, joint: Joint) -> Connection:
         """Return the base joint of a body or frame."""

@@ -267,9 +267,11 @@ def unit_vector(value: Any, what: str) -> Vector3:
         vector = Vector3(*(float(e) for e in value))
     except (TypeError, ValueError):
         raise ParameterError(what, got=value, expected="three finite numbers, not all zero") from None
-    length = math.hypot(*vector)
-    if not math.isfinite(length) or length == 0.0:
+    if not all(map(math.isfinite, vector)) or not any(vector):
         raise ParameterError(what, got=tuple(vector), expected="three finite numbers, not all zero")
-    if abs(length - 1.0) > 4e-16:
+    if abs(math.hypot(*vector) - 1.0) > 4e-16:  # further off than rounding leaves a unit vector: a second time is none
+        _, exponent = math.frexp(max(map(abs, vector)))
+        vector = Vector3(*(math.ldexp(e, -exponent) for e in vector))  # so that no length is too small or large
+        length = math.hypot(*vector)
         vector = Vector3(*(e / length for e in vector))
     return Vector3(*(e if abs(e) > 1e-15 else 0.0 for e in vector))

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from cardan.errors import CardanError
+from cardan.formats import from_json, to_json
 from cardan.joints import Joint
 from cardan.manifolds import Manifold
 from cardan.program import Array, trace
@@ -131,6 +133,27 @@ def value(joint: Joint, samples: Samples, ledger: Ledger) -> None:
             return
         for q in samples.q[:2]:
             ledger.see(entries(other.transform(q)), entries(joint.transform(q)), q, label=f"transform of {how}")
+
+
+@check("serialisation", "from_json(to_json(joint)) is the joint, to the last bit")
+def serialisation(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Write the joint as JSON, read it, compare; its class is trusted to be found where it says."""
+    try:
+        text = to_json(joint)
+        other = from_json(text, trusted=True)
+    except CardanError as error:
+        ledger.fail(first_line(error))
+        ledger.cause = "make it a frozen dataclass at the top of a module, whose fields are numbers, texts, joints, ..."
+        return
+    if not (other == joint and to_json(other) == text):
+        ledger.fail("the joint that is read is not equal to the one that was written")
+        ledger.cause = "__init__ or __post_init__ changes a parameter, or the joint keeps one outside its fields"
+        return
+    for q, v in samples.states:
+        ledger.now = (q, v)
+        ledger.see(_everything(other, q, v), _everything(joint, q, v), q, v, label="[transform, S, bias]")
+    if ledger.failed:
+        ledger.cause = "the joint depends on something that is not among its parameters; make it a dataclass field"
 
 
 @check("traced", "transform, S and bias run on symbols", essential=True)

@@ -19,6 +19,7 @@ CHECKS: tuple[Check, ...] = (
     structure.shapes,
     structure.memory,
     structure.value,
+    structure.serialisation,
     poses.off_manifold,
     manifold_laws.inverse_maps,
     manifold_laws.velocity_maps,

@@ -22,6 +22,8 @@ def write_whole(files: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
             staged.append((Path(name), place))
             with os.fdopen(handle, "wb") as stream:
                 write(stream)
+                stream.flush()
+                os.fsync(stream.fileno())  # the content is on the disk before the name leads to it
             os.chmod(name, 0o666 & ~_umask())
         for name, place in staged:
             os.replace(name, place)
