@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
+from cardan.mechanism import editing
+from cardan.mechanism.chain import Place
+from cardan.mechanism.paths import Graph, Visit
 from cardan.mechanism.rooting import rooted
 from cardan.mechanism.shapes import Shape
+from cardan.mechanism.text import graphviz_text, tree_text
 from cardan.model import WORLD, Body, Connection, Frame, Model
-from cardan.spatial import Inertia
+from cardan.spatial import SE3, Inertia
+
+
+class Edited(NamedTuple):
+    """The result of an edit.
+
+    Attributes:
+        mechanism: the new mechanism.
+        report: what became of names, bodies and frames.
+    """
+
+    mechanism: Mechanism
+    report: editing.Report
 
 
 class Mechanism:
@@ -64,6 +82,16 @@ class Mechanism:
         self._check_new("body", name)
         self._bodies[name] = body
         return body
+
+    def discard_body(self, name: str) -> None:
+        """Take back a body that nothing is connected to yet."""
+        if name not in self._bodies:
+            raise UnknownNameError("body", name, self._bodies, where=f"mechanism {self.name!r}")
+        used = [c.name for c in self.joints if name in (c.parent, c.child)]
+        used += [f.name for f in self.frames if f.body == name]
+        if used or any(s.body == name for s in self._shapes):
+            raise MechanismError(f"body {name!r} is in use ({', '.join(used) or 'by a shape'}); remove(...) edits.")
+        del self._bodies[name]
 
     def add_joint(
         self,
@@ -164,6 +192,199 @@ class Mechanism:
             )
         return Model(self.name, self.bodies, tree, self.frames, tuple(gravity), closures)
 
+    # --- another mechanism of this one; nothing here changes it ---
+
+    def prefixed(self, prefix: str) -> Edited:
+        """Return the mechanism with a prefix before every name but the world's."""
+        return self._edited(editing.renamed(self._parts(), lambda name: prefix + name))
+
+    def renamed(self, names: Mapping[str, str]) -> Edited:
+        """Return the mechanism with other names for some bodies, joints and frames.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a name that does not exist; for one in use.
+        """
+        known = [x.name for x in (*self.bodies, *self.joints, *self.frames)]
+        for name in set(names) - set(known):
+            raise UnknownNameError("body, joint or frame", name, known)
+        return self._edited(editing.renamed(self._parts(), lambda name: names.get(name, name)))
+
+    def append(self, other: Mechanism, *, prefix: str = "") -> Edited:
+        """Return both mechanisms side by side in one world.
+
+        Args:
+            other: comes after this one.
+            prefix: goes before the other one's names.
+
+        Raises:
+            DuplicateNameError: if a name is used in both.
+        """
+        more, report = editing.renamed(other._parts(), lambda name: prefix + name)
+        return self._edited((editing.joined(self._parts(), more, f"mechanism {self.name!r}"), report))
+
+    def merge(
+        self,
+        other: Mechanism,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        parent_pose: Any = None,
+        child_pose: Any = None,
+        *,
+        prefix: str = "",
+        **properties: Any,
+    ) -> Edited:
+        """Return both mechanisms as one, with a joint between.
+
+        Args:
+            other: comes after this one.
+            name: of the new joint.
+            joint: what kind of joint.
+            parent: a body or frame of this mechanism, or `"world"`.
+            child: a body or frame of the other one, as it is called there.
+            parent_pose: the joint's parent frame on `parent`; identity by default.
+            child_pose: the joint's child frame on `child`; identity by default.
+            prefix: goes before the other one's names.
+            properties: limits, damping, friction, armature, as for `add_joint`.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ParameterError: for a name in both, an unknown one, a wrong value.
+        """
+        both, report = self.append(other, prefix=prefix)
+        sides = (self._side(parent, parent_pose), other._side(child, child_pose))
+        (a, X_a), (b, X_b) = sides
+        both.add_joint(name, joint, a, b if b == WORLD else prefix + b, X_a, X_b, **properties)
+        return Edited(both, report)
+
+    def lock(self, configurations: Mapping[str, Any]) -> Edited:
+        """Return the mechanism with joints fixed at given configurations, and with them those that mimic them.
+
+        Args:
+            configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
+        """
+        return self._edited(editing.locked(self._parts(), configurations))
+
+    def replace_joint(self, name: str, joint: Joint, limits: Limits | None = None, **drive: Any) -> Edited:
+        """Return the mechanism with another kind of joint between the same frames.
+
+        Args:
+            name: of the joint.
+            joint: the new kind.
+            limits: new limits; by default the old ones, if nv is the same.
+            drive: new damping, friction, armature; likewise.
+
+        Raises:
+            ParameterError: if limits, damping, friction or armature would be lost because nv differs.
+            MechanismError: if a mimic joint cannot copy the new one.
+        """
+        return self._edited(editing.with_joint(self._parts(), name, joint, limits, drive))
+
+    def remove(self, *names: str) -> Edited:
+        """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes."""
+        return self._edited(editing.without(self._parts(), names))
+
+    def extract(self, *bodies: str) -> Edited:
+        """Return some bodies with the joints between them; `"world"` may be one."""
+        return self._edited(editing.extracted(self._parts(), bodies))
+
+    def without_massless_leaves(self) -> Edited:
+        """Return the mechanism without ends that have no inertia.
+
+        Those fixed on their neighbour become frames of it; those that move are removed, with their frames.
+        """
+        return self._edited(editing.without_massless_leaves(self._parts()))
+
+    def merge_fixed(self, keep: Sequence[str] = ()) -> Edited:
+        """Return the mechanism with bodies that are fixed on one another made one; the others become frames of it.
+
+        Args:
+            keep: bodies that stay bodies. Those fixed on the world stay, too.
+        """
+        return self._edited(editing.with_fixed_merged(self._parts(), keep))
+
+    def _parts(self) -> editing.Parts:
+        return editing.Parts(self.bodies, self.joints, self.frames, self.shapes)
+
+    def _edited(self, result: tuple[editing.Parts, editing.Report]) -> Edited:
+        parts, report = result
+        twin = Mechanism(self.name)
+        for kind, records in (("body", parts.bodies), ("frame", parts.frames)):
+            for record in records:
+                twin._check_new(kind, record.name)
+                (twin._bodies if kind == "body" else twin._frames)[record.name] = record  # pyright: ignore[reportArgumentType]
+        for c in parts.joints:
+            if c.name in twin._joints:
+                raise DuplicateNameError("joint", c.name, f"mechanism {self.name!r}")
+            twin._joints[c.name] = c
+        twin._shapes = list(parts.shapes)
+        return Edited(twin, report)
+
+    def _side(self, name: str, pose: Any) -> tuple[str, Any]:
+        """Return the body of a body or frame, and a pose on it moved to there."""
+        if name not in self._frames:
+            self._check_body(name, f"mechanism {self.name!r}")
+            return name, pose
+        frame = self._frames[name]
+        return frame.body, frame.pose if pose is None else frame.pose @ SE3.of(pose)
+
+    # --- seen without a root ---
+
+    def at(self, body: str = WORLD) -> Place:
+        """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`."""
+        self._check_body(body, f"mechanism {self.name!r}")
+        return Place(self, body)
+
+    def transform(self, q: Mapping[str, Any], child: str, parent: str) -> np.ndarray:
+        """Return X_parent_child of any two connected bodies or frames, shape (..., 4, 4).
+
+        Args:
+            q: coordinates by joint, shapes (..., nq) (or (...) where nq = 1); joints left out are neutral.
+            child: whose pose.
+            parent: seen from where.
+
+        Raises:
+            UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
+        """
+        graph = self._graph(q)
+        return _stacked(graph.transform(q, child, parent).homogeneous())
+
+    def rest_transform(self, child: str, parent: str) -> np.ndarray:
+        """Return `transform` with all joints neutral."""
+        return self.transform({}, child, parent)
+
+    def motion_subspace(self, q: Mapping[str, Any], child: str, parent: str) -> dict[str, np.ndarray]:
+        """Return S of the child relative to the parent, in the child's frame, for each joint between: (..., 6, nv).
+
+        For two bodies with one joint between it is that joint's, in either order: S_ab = -X_ab S_ba.
+        """
+        graph = self._graph(q)
+        found = graph.motion_subspace(q, child, parent)
+        return {
+            name: _stacked([[column.scalars()[k] for column in columns] for k in range(6)])
+            for name, columns in found.items()
+        }
+
+    def traversal(self, base: str = WORLD) -> list[Visit]:
+        """Return all bodies connected with a base, each after the one it is reached from: (body, parent, joint)."""
+        return self._graph({}).traversal(base)
+
+    def path(self, child: str, parent: str) -> tuple[str, ...]:
+        """Return the names of the joints from the parent to the child."""
+        return tuple(c.name for c in self._graph({}).path(child, parent))
+
+    def graphviz(self) -> str:
+        """Return the mechanism as a graph in Graphviz's DOT language."""
+        return graphviz_text(self.name, self.bodies, self.joints, self.frames)
+
+    def _graph(self, q: Mapping[str, Any]) -> Graph:
+        graph = Graph(tuple(self._bodies), self.joints, self.frames)
+        graph.check_configuration(q)
+        return graph
+
+    def __str__(self) -> str:
+        return tree_text(self.name, self.bodies, self.joints, self.frames)
+
     def copy(self) -> Mechanism:
         """Return a mechanism that can be changed without changing this one."""
         twin = Mechanism(self.name)
@@ -214,3 +435,11 @@ def _base_joint(base: Any) -> Joint:
     if base in ("fixed", "floating"):
         return Fixed() if base == "fixed" else FreeFlyer()
     raise ParameterError("base", got=base, expected="'fixed', 'floating' or a joint")
+
+
+def _stacked(rows: Any) -> np.ndarray:
+    """Return rows of scalars, numbers or batches, as an array with the batch first."""
+    entries = [[np.asarray(e, dtype=float) for e in row] for row in rows]
+    batch = np.broadcast_shapes(*(e.shape for row in entries for e in row))
+    full = [[np.broadcast_to(e, batch) for e in row] for row in entries]
+    return np.moveaxis(np.array(full).reshape(len(full), -1, *batch), (0, 1), (-2, -1))

@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
-from cardan.joints import Fixed, Joint, Mimic
+from cardan.errors import MechanismError, ParameterError, UnknownNameError
+from cardan.joints import Joint, Mimic
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
 from cardan.model.description import WORLD, Body, Connection, Frame
 from cardan.model.inputs import Input
+from cardan.model.locking import locked
 from cardan.model.node import Attachment, Node
 from cardan.model.table import layout_table
-from cardan.spatial import SE3, Inertia, Vector3
+from cardan.spatial import Inertia, Vector3
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -317,26 +318,7 @@ class Model:
         """
         if self.inputs:
             raise MechanismError(f"model {self.name!r} has inputs ({', '.join(self.inputs)}): lock, then with_inputs.")
-        mimics = layout.resolve_mimics(self.connections)
-        at = {name: self._own_configuration(name, value) for name, value in configurations.items()}
-        followers = {n: at[m.primary] for n, m in mimics.items() if m.primary in at}
-        joints = {c.name: mimics.get(c.name, c.joint) for c in self.connections}
-        locked = {**at, **followers}
-        connections = tuple(
-            _locked(c, joints[c.name].transform(locked[c.name])) if c.name in locked else c for c in self.connections
-        )
-        return replace(self, connections=connections)
-
-    def _own_configuration(self, joint: str, value: Any) -> tuple[float, ...]:
-        kind = self.joint(joint)
-        if isinstance(kind, Mimic):
-            raise MechanismError(f"joint {joint!r} mimics {kind.primary!r}: lock that one.")
-        q = np.atleast_1d(np.asarray(value, dtype=float))
-        if q.shape != (kind.nq,):
-            raise ShapeError("lock", joint, got=q.shape, expected=f"({kind.nq},)", hint=f"{kind!r}")
-        if not np.isfinite(q).all():
-            raise ParameterError(f"configuration of joint {joint!r}", got=tuple(q), expected="finite numbers")
-        return tuple(q.tolist())
+        return replace(self, connections=locked(self.connections, configurations))
 
     def __str__(self) -> str:
         return layout_table(self)
@@ -344,11 +326,6 @@ class Model:
     def __repr__(self) -> str:
         given = f", inputs {', '.join(self.inputs)}" if self.inputs else ""
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}{given}>"
-
-
-def _locked(connection: Connection, X: SE3) -> Connection:
-    nothing = {"limits": None, "damping": None, "friction": None, "armature": None}
-    return replace(connection, joint=Fixed(), parent_pose=connection.parent_pose @ X, **nothing)
 
 
 def _checked_gravity(gravity: Any) -> Vector3:
