@@ -21,6 +21,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from extended import DIGITS, JointOracle, Oracle, exact
+
 import cardan
 from cardan import joints as J
 from cardan.joints import CATALOGUE, Mimic
@@ -28,12 +30,12 @@ from cardan.manifolds import MRP, SE3, Euclidean, UnitComplex, UnitQuaternion
 from cardan.spatial.rotations import quaternion_xyzw_from_rotation_vector
 from cardan.verification.rank import singularities
 from cardan.verification.samples import Samples
-from extended import DIGITS, JointOracle, Oracle, exact
 from mechanisms import random_inertia, random_pose
 
 KINDS = ("regular", "near", "singular", "special", "far")
 DISTANCES = (1e-3, 1e-6, 1e-9)
 FAR = 1e3
+EXPLAINED = 1e-13  # above that, an error is compared with what one more rounding of all data does
 GROUPS = {
     "X": ("X",),
     "S": ("S",),
@@ -99,8 +101,6 @@ def special_configurations(joint):
         found.append(np.array([0.3, -0.2, 0.5, *map(float, orientation)]))
     elif isinstance(manifold, UnitComplex):
         found.append(-np.array(joint.neutral()))
-    elif isinstance(joint, J.Cable):
-        found.append(np.array([0.1, 1.2, 1.6]))  # |bend| = 2
     elif isinstance(joint, J.Planar):
         found.append(np.array([0.4, -0.3, -1.0, 0.0]))
     return found
@@ -131,7 +131,8 @@ def configurations(joint, regular=4):
     found = [("regular", None, q) for q in joint.random_configuration((regular,), seed=3)]
     singular, special = singular_configurations(joint), special_configurations(joint)
     found += [("singular", 0.0, q) for q in singular] + [("special", 0.0, q) for q in special]
-    for around in [*singular[:1], *special]:
+    series = [np.array([0.1, 1.2, 1.6])] if isinstance(joint, J.Cable) else []  # ends at |bend| = 2, to the 17th digit
+    for around in [*singular[:1], *special, *series]:
         for distance in DISTANCES:
             u = rng.normal(size=joint.nv)
             step = distance * u / max(float(np.linalg.norm(u)), 1e-300)
@@ -159,9 +160,9 @@ class Robot:
         self.kinds, self.distances = [s[0] for s in states], [s[1] for s in states]
         ends = rng.uniform(-np.pi, np.pi, size=(len(states), 2))
         self.q = np.array([self._whole(own, end) for (_, _, own), end in zip(states, ends, strict=True)])
-        self.own_q = np.array([s[2] for s in states]).reshape(len(states), joint.nq)
         self.v, self.a, self.direction = rng.normal(size=(3, len(states), nv))
-        self.own_v = self.v[:, :1] if isinstance(joint, Mimic) else self.v[:, 1:-1]
+        mimic = isinstance(joint, Mimic)  # which reads the first joint's coordinates
+        self.own_q, self.own_v = (slice(0, 1),) * 2 if mimic else (slice(1, -1),) * 2
         self.wrenches = rng.normal(size=(len(states), len(self.model.body_names), 6))
         self.tau = np.zeros((len(states), nv))
         self.twice = self._some_of_each(second)
@@ -186,44 +187,62 @@ def hash_of(name):
 
 def exact_values(robot):
     """What is true at each state; fills in the efforts of forward dynamics."""
-    found = []
     with mp.workdps(DIGITS):
-        oracle, alone = Oracle(robot.mechanism), JointOracle(robot.joint)
+        oracle = Oracle(robot.mechanism)
         for i in range(len(robot.q)):
-            q, v, a = exact(robot.q[i]), exact(robot.v[i]), exact(robot.a[i])
-            own_q, own_v = exact(robot.own_q[i]), exact(robot.own_v[i])
-            wrenches = [exact(w) for w in robot.wrenches[i]]
-            values = {"X": alone.pose(own_q)[:3], "S": alone.subspace(own_q), "bias": alone.bias(own_q, own_v)}
-            values["dS/dt"] = alone.subspace_rate(own_q, own_v)
-            values["tau"] = tau = oracle.efforts(q, v, a)
-            values["dtau/dq"] = oracle.inverse_dynamics_by_q(q, v, a)
-            values["dtau/dv"] = by_v = oracle.inverse_dynamics_by_v(q, v)
-            values["dtau/da"] = M = oracle.mass_matrix(q)
-            values["dtau/dq, wrenches"] = oracle.inverse_dynamics_by_q(q, v, a, wrenches)
-            inverse = np.array(mp.inverse(mp.matrix(M.tolist())).tolist(), dtype=object).reshape(M.shape)
-            robot.tau[i] = tau.astype(float)
-            values["a"] = made = np.array(a, dtype=object) + inverse @ (np.array(exact(robot.tau[i])) - tau)
-            values["da/dq"] = -inverse @ oracle.inverse_dynamics_by_q(q, v, tuple(made))
-            values["da/dv"], values["da/dtau"] = -inverse @ by_v, inverse
-            values["C v"], values["C + C'"] = oracle.coriolis(q, v)
-            values["dJ/dt"] = oracle.jacobian_rate(q, v)
-            values["dV/dq"] = oracle.along_q(lambda x, v=v: oracle.velocity(x, v), q)
-            values["dA/dq"] = oracle.along_q(lambda x, v=v, a=a: oracle.acceleration(x, v, a), q)
-            values["dA/dv"] = oracle.along_v(lambda x, q=q, a=a: oracle.acceleration(q, x, a), v)
-            values["dT/dq"] = oracle.along_q(lambda x, v=v: oracle.kinetic_energy(x, v), q)
-            values["dT/dv"] = oracle.along_v(lambda x, q=q: oracle.kinetic_energy(q, x), v)
-            values["dU/dq"] = oracle.along_q(oracle.potential_energy, q)
-            values["d2U/dq2"] = oracle.potential_hessian(q)
-            values["dh/dq"] = oracle.along_q(lambda x, v=v: oracle.momentum(x, v), q)
-            values["dh'/dq"] = oracle.along_q(lambda x, v=v, a=a: oracle.momentum_rate(x, v, a), q)
-            values["dh'/dv"] = oracle.along_v(lambda x, q=q, a=a: oracle.momentum_rate(q, x, a), v)
-            if i in robot.twice:
-                by_q, by_v = oracle.second_derivatives(q, v, a, exact(robot.direction[i]))
-                values["d2tau/dq2"] = values["d2tau/dq2, recursion"] = by_q
-                values["d2tau/dqdv"] = by_v
-            found.append({name: np.array(value, dtype=object) for name, value in values.items()})
+            robot.tau[i] = oracle.efforts(exact(robot.q[i]), exact(robot.v[i]), exact(robot.a[i])).astype(float)
             oracle.forget()
-    return found
+        return [values_at(robot, oracle, i) for i in range(len(robot.q))]
+
+
+def nudged_values(robot, i):
+    """What would be true if every number of the robot and of the state were rounded once more."""
+    signs = np.random.default_rng(i)
+
+    def nudged(x):
+        return x * (1 + int(signs.choice([-1, 1])) * mp.mpf(2) ** -53)
+
+    with mp.workdps(DIGITS):
+        return values_at(robot, Oracle(robot.mechanism, nudged), i, nudged)
+
+
+def values_at(robot, oracle, i, nudged=lambda x: x):
+    """Every quantity at one state."""
+
+    def of(values):
+        return tuple(map(nudged, exact(values)))
+
+    q, v, a, tau_given, u = (of(x[i]) for x in (robot.q, robot.v, robot.a, robot.tau, robot.direction))
+    own_q, own_v = q[robot.own_q], v[robot.own_v]
+    wrenches, alone = [of(w) for w in robot.wrenches[i]], JointOracle(robot.joint)
+    values = {"X": alone.pose(own_q)[:3], "S": alone.subspace(own_q), "bias": alone.bias(own_q, own_v)}
+    values["dS/dt"] = alone.subspace_rate(own_q, own_v)
+    values["tau"] = tau = oracle.efforts(q, v, a)
+    values["dtau/dq"] = oracle.inverse_dynamics_by_q(q, v, a)
+    values["dtau/dv"] = by_v = oracle.inverse_dynamics_by_v(q, v)
+    values["dtau/da"] = M = oracle.mass_matrix(q)
+    values["dtau/dq, wrenches"] = oracle.inverse_dynamics_by_q(q, v, a, wrenches)
+    inverse = np.array(mp.inverse(mp.matrix(M.tolist())).tolist(), dtype=object).reshape(M.shape)
+    values["a"] = made = np.array(a, dtype=object) + inverse @ (np.array(tau_given, dtype=object) - tau)
+    values["da/dq"] = -inverse @ oracle.inverse_dynamics_by_q(q, v, tuple(made))
+    values["da/dv"], values["da/dtau"] = -inverse @ by_v, inverse
+    values["C v"], values["C + C'"] = oracle.coriolis(q, v)
+    values["dJ/dt"] = oracle.jacobian_rate(q, v)
+    values["dV/dq"] = oracle.along_q(lambda x: oracle.velocity(x, v), q)
+    values["dA/dq"] = oracle.along_q(lambda x: oracle.acceleration(x, v, a), q)
+    values["dA/dv"] = oracle.along_v(lambda x: oracle.acceleration(q, x, a), v)
+    values["dT/dq"] = oracle.along_q(lambda x: oracle.kinetic_energy(x, v), q)
+    values["dT/dv"] = oracle.along_v(lambda x: oracle.kinetic_energy(q, x), v)
+    values["dU/dq"] = oracle.along_q(oracle.potential_energy, q)
+    values["d2U/dq2"] = oracle.potential_hessian(q)
+    values["dh/dq"] = oracle.along_q(lambda x: oracle.momentum(x, v), q)
+    values["dh'/dq"] = oracle.along_q(lambda x: oracle.momentum_rate(x, v, a), q)
+    values["dh'/dv"] = oracle.along_v(lambda x: oracle.momentum_rate(q, x, a), v)
+    if i in robot.twice:
+        by_q, values["d2tau/dqdv"] = oracle.second_derivatives(q, v, a, u)
+        values["d2tau/dq2"] = values["d2tau/dq2, recursion"] = by_q
+    oracle.forget()
+    return {name: np.array(value, dtype=object) for name, value in values.items()}
 
 
 @cardan.function
@@ -390,8 +409,8 @@ def errors(robot, true, found):
         sizes = [None if t is None else largest(t) for t in known]
         usual = max((s for s, kind in zip(sizes, robot.kinds, strict=True) if kind == "regular" and s), default=0.0)
         table[name] = [
-            None if t is None else largest(exact_difference(ours, t)) / scale(max(size, usual))
-            for ours, t, size in zip(np.asarray(values), known, sizes, strict=True)
+            None if t is None or ours is None else largest(exact_difference(ours, t)) / scale(max(size, usual))
+            for ours, t, size in zip(values, known, sizes, strict=True)
         ]
     return table
 
@@ -405,7 +424,7 @@ def exact_difference(ours, true):
     if ours.shape != true.shape:
         raise ValueError(f"shapes {ours.shape} and {true.shape}")
     with mp.workdps(DIGITS):
-        flat = [mp.mpf(float(x)) - y for x, y in zip(ours.ravel(), true.ravel(), strict=True)]
+        flat = [mp.mpf(x) - y for x, y in zip(ours.ravel(), true.ravel(), strict=True)]
     return np.array(flat, dtype=object)
 
 
@@ -423,7 +442,16 @@ def measured(name, joint, target=None, with_pin=True, regular=4, second=3):
     result["cardan"] = errors(robot, true, cardan_values(robot, target))
     theirs = pin_values(robot) if with_pin else None
     result["pin"] = errors(robot, true, theirs) if theirs else None
+    result["nudged"] = errors(robot, true, nudged_where(robot, true, result["cardan"]))
     return result
+
+
+def nudged_where(robot, true, found):
+    """The values of `nudged_values` at the states where an error is worth an explanation."""
+    states = range(len(true))
+    asked = {i for i in states if any(e[i] is not None and not e[i] <= EXPLAINED for e in found.values())}
+    values = {i: nudged_values(robot, i) for i in asked}
+    return {name: [values[i].get(name) if i in asked else None for i in states] for name in found}
 
 
 # --- the table ---
@@ -471,12 +499,13 @@ def by_kind(results, library):
 
 
 def above(results, limit, library="cardan"):
-    """(error, joint, quantity, kind, distance, condition of M) of all that exceeds a limit, the largest first."""
+    """(error, by rounding the data, joint, quantity, kind, distance, condition of M), the largest error first."""
     found = []
     for r in results:
         for name, values in r[library].items():
-            states = zip(values, r["kinds"], r["distances"], r["condition"], strict=True)
-            found += [(e, r["joint"], name, *rest) for e, *rest in states if e is not None and not e <= limit]
+            data = (r[key] for key in ("kinds", "distances", "condition"))
+            states = zip(values, r["nudged"].get(name, [None] * len(values)), *data, strict=True)
+            found += [(e, n, r["joint"], name, *rest) for e, n, *rest in states if e is not None and not e <= limit]
     return sorted(found, key=lambda f: -f[0])
 
 
@@ -526,9 +555,10 @@ def main():
         results.append(measured(name, cases[name], args.target, has_pin()))
         print(f"{name}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
     print(report(results, args.markdown))
-    print(f"\ncardan's errors above {args.above:.0e}, with the condition number of M")
-    for error, joint, name, kind, distance, condition in above(results, args.above):
-        print(f"  {error:.1e}  {joint}: {name}, {kind} {'' if distance is None else distance}, {condition:.0e}")
+    print(f"\nabove {args.above:.0e}: error, that of rounding all data once more; condition number of M")
+    for error, data, joint, name, kind, distance, condition in above(results, args.above):
+        where = kind if distance is None else f"{kind} {distance}"
+        print(f"  {error:.1e}  {data:.1e}  {condition:.0e}  {joint}: {name}, {where}")
     if args.json:
         Path(args.json).write_text(json.dumps(results, indent=1) + "\n")
 

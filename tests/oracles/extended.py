@@ -103,6 +103,11 @@ def second_moments(inertia):
     return Matrix([*([*row, m * x] for row, x in zip(A, c, strict=True)), [*(m * x for x in c), m]])
 
 
+def power(X, D, wrench):
+    """The power of a wrench in a frame's own axes, of a pose X that moves with D."""
+    return sum(x * f for x, f in zip(vee(in_own_axes(X, D)), wrench, strict=True))
+
+
 class JointOracle:
     """One joint by itself, in child coordinates; q is a tuple of mpmath numbers."""
 
@@ -127,9 +132,15 @@ class JointOracle:
 
 
 class Oracle:
-    """The robot of a mechanism that is a tree on the world; q, v, a are tuples of mpmath numbers."""
+    """The robot of a mechanism that is a tree on the world; q, v, a are tuples of mpmath numbers.
 
-    def __init__(self, mechanism, gravity=(0.0, 0.0, -9.81)):
+    Args:
+        mechanism: the robot.
+        nudged: applied to every number of its placements, second moments and armature.
+        gravity: of the world.
+    """
+
+    def __init__(self, mechanism, nudged=lambda x: x, gravity=(0.0, 0.0, -9.81)):
         self.gravity = Matrix([[mp.mpf(0)] * 3 + [mp.mpf(g)] for g in gravity] + [[mp.mpf(0)] * 4])
         self.links, self.X_node_body, self.armature = [], [], []
         inertias = {b.name: b.inertia for b in mechanism.bodies}
@@ -140,15 +151,18 @@ class Oracle:
             own = slices[joint.primary] if mimic else (range(nq, nq + joint.nq), range(nv, nv + joint.nv))
             if not mimic:
                 nq, nv = nq + joint.nq, nv + joint.nv
-                self.armature += exact(c.armature)
+                self.armature += map(nudged, exact(c.armature))
             parent, X_parent = places[c.parent]
             X = inverse(homogeneous(c.child_pose))
-            self.links.append((joint, mimic, parent, X_parent @ homogeneous(c.parent_pose), *own))
+            placement = Matrix([nudged(e) for e in row] for row in X_parent @ homogeneous(c.parent_pose))
+            self.links.append((joint, mimic, parent, placement, *own))
             self.X_node_body.append(X)
             places[c.child], slices[c.name] = (k, X), own
-        self.J = [
+        moments = [
             X @ second_moments(inertias[c.child]) @ X.T for X, c in zip(self.X_node_body, mechanism.joints, strict=True)
         ]
+        halves = [Matrix([nudged(e) / 2 for e in row] for row in J) for J in moments]
+        self.J = [half + half.T for half in halves]
         self.mass = sum(J[3][3] for J in self.J)
         self.nv = nv
         self.forget()
@@ -208,9 +222,8 @@ class Oracle:
         if key not in self._efforts:
             _, DJ, _ = self.place(q)
             fall = [X - self.gravity for X in self.rates(q, v)[1]]
-            self._efforts[key] = np.array(
-                [sum(x.dot(y) for x, y in zip(r, fall, strict=True)) for r in DJ], dtype=object
-            )
+            powers = [sum(x.dot(y) for x, y in zip(row, fall, strict=True)) for row in DJ]
+            self._efforts[key] = np.array(powers, dtype=object)
         return self._efforts[key]
 
     def efforts(self, q, v, a, wrenches=None):
@@ -219,20 +232,15 @@ class Oracle:
 
     def work(self, q, wrenches):
         """The efforts of wrenches on the bodies, in the bodies' own frames."""
-        found = []
-        for row in self.place(q)[0]:
-            twists = [
-                vee(in_own_axes(X @ B, D @ B)) for X, B, D in zip(self.poses(q), self.X_node_body, row, strict=True)
-            ]
-            found.append(
-                sum(x * f for twist, w in zip(twists, wrenches, strict=True) for x, f in zip(twist, w, strict=True))
-            )
-        return np.array(found, dtype=object)
+        places = list(zip(self.poses(q), self.X_node_body, wrenches, strict=True))
+        return np.array(
+            [sum(power(X @ B, D @ B, f) for (X, B, f), D in zip(places, row, strict=True)) for row in self.place(q)[0]]
+        )
 
     def along_q(self, f, q):
         """The derivative of f(q) along the tangent, nv columns last."""
-        parts = [difference(lambda s, e=unit(self.nv, j): f(self.integrate(q, times(e, s)))) for j in range(self.nv)]
-        return np.stack(parts, axis=-1)
+        units = [unit(self.nv, j) for j in range(self.nv)]
+        return np.stack([difference(lambda s, e=e: f(self.integrate(q, times(e, s)))) for e in units], axis=-1)
 
     def along_v(self, f, v):
         def moved(j, s):
