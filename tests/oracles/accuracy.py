@@ -1,9 +1,10 @@
 """How exact cardan is, joint by joint: its native results and derivatives against differences in 100-digit arithmetic.
 
-`python tests/oracles/accuracy.py` prints the table (`--markdown`, `--json FILE`, names of joint types for some rows;
-`--target numpy` for the reference target). Every joint of the catalogue is the second of three in a chain, between
-revolute joints, with awkward poses on both sides, asymmetric inertias and armature (which keeps M regular where the
-joint is singular). The oracle (`extended.py`) knows the joint's transform alone and starts from the same floats.
+`python tests/oracles/accuracy.py` prints the tables of `docs/accuracy.md` (`--markdown`, `--json FILE`, names of joint
+types for some rows, `--target numpy` for the reference target, `--routes` for the far states' derivatives by two ways).
+Every joint of the catalogue is the second of three in a chain, between revolute joints, with awkward poses on both
+sides, asymmetric inertias and armature (which keeps M regular where the joint is singular). The oracle (`extended.py`)
+knows the joint's transform alone and starts from the same floats.
 
 The error of a quantity is max |ours - exact| over its entries, divided by the largest exact entry at that state or at
 any regular state of the same robot, whichever is larger (nothing to divide by where all of it is exactly 0).
@@ -125,8 +126,11 @@ def far_configurations(joint, rng):
     return []
 
 
-def configurations(joint, regular=4):
-    """(kind, distance to what is singular or special, q of the joint)."""
+def configurations(joint, regular=3):
+    """(kind, distance to what is singular or special, q of the joint).
+
+    A state of each kind, the first ones, if `regular` is 1.
+    """
     rng = np.random.default_rng(7)
     found = [("regular", None, q) for q in joint.random_configuration((regular,), seed=3)]
     singular, special = singular_configurations(joint), special_configurations(joint)
@@ -137,13 +141,18 @@ def configurations(joint, regular=4):
             u = rng.normal(size=joint.nv)
             step = distance * u / max(float(np.linalg.norm(u)), 1e-300)
             found.append(("near", distance, np.array([float(e) for e in joint.integrate(tuple(around), tuple(step))])))
-    return [*found, *(("far", None, q) for q in far_configurations(joint, rng))]
+    found += [("far", None, q) for q in far_configurations(joint, rng)]
+    if regular == 1:
+        usual = [s for s in found if s[0] != "near" or s[1] == DISTANCES[1]]
+        kinds = [kind for kind, _, _ in usual]
+        return [s for k, s in enumerate(usual) if kinds.index(s[0]) == k]
+    return found
 
 
 class Robot:
     """A chain of a revolute joint, the joint, and another revolute joint, and its states."""
 
-    def __init__(self, name, joint, regular=4, second=3):
+    def __init__(self, name, joint, regular=3, second=3):
         rng = np.random.default_rng(abs(hash_of(name)))
         self.name, self.joint = name, joint
         chain = (J.Revolute((0.48, 0.6, 0.64)), joint, J.Revolute((0.36, -0.48, 0.8)))
@@ -433,7 +442,7 @@ def largest(array):
     return float("nan") if any(x != x for x in flat) else max(flat, default=0.0)
 
 
-def measured(name, joint, target=None, with_pin=True, regular=4, second=3):
+def measured(name, joint, target=None, with_pin=True, regular=3, second=3, explained=True):
     """The errors of one joint's robot, as plain data."""
     robot = Robot(name, joint, regular, second)
     true = exact_values(robot)
@@ -442,7 +451,8 @@ def measured(name, joint, target=None, with_pin=True, regular=4, second=3):
     result["cardan"] = errors(robot, true, cardan_values(robot, target))
     theirs = pin_values(robot) if with_pin else None
     result["pin"] = errors(robot, true, theirs) if theirs else None
-    result["nudged"] = errors(robot, true, nudged_where(robot, true, result["cardan"]))
+    if explained:
+        result["nudged"] = errors(robot, true, nudged_where(robot, true, result["cardan"]))
     return result
 
 
@@ -470,7 +480,7 @@ def worst(result, library, group, kinds):
 
 
 def cell(found):
-    return "" if found is None else "0" if found[0] == 0.0 else f"{found[0]:.0e}"
+    return "" if found is None else "0" if found[0] < 1e-40 else f"{found[0]:.0e}"  # the oracle's own error
 
 
 def by_joint(results, kinds):
@@ -530,6 +540,26 @@ def report(results, markdown=False):
     return "\n\n".join(f"{mark}{title}\n\n{text(rows, markdown)}" for title, rows in parts)
 
 
+FARTHEST = ("Planar", "FreeFlyer", "FloatingMRP", "D6", "PlanarAngle", "OpenSimCustom", "Cable")
+
+
+def routes(names, cases):
+    """Rows: at a far state, the errors of the recursion, of the differentiated program, and of rounding the data."""
+    d, rows = cardan.derivative, []
+    for name in names:
+        robot = Robot(name, cases[name], regular=1, second=0)
+        true, model = exact_values(robot), robot.model
+        tau, a = (model, robot.q, robot.v, robot.a), (model, robot.q, robot.v, robot.tau)
+        program = {f"dtau/d{x}": d(cardan.inverse_dynamics, x)(*tau) for x in "qv"}
+        program |= {f"da/d{x}": d(cardan.forward_dynamics, x)(*a) for x in "qv"}
+        i = robot.kinds.index("far")
+        nudged = nudged_values(robot, i)
+        data = {what: [nudged[what] if k == i else None for k in range(len(true))] for what in program}
+        every = [errors(robot, true, values) for values in (cardan_values(robot), program, data)]
+        rows += [[name, what, *(f"{table[what][i]:.0e}" for table in every)] for what in program]
+    return rows
+
+
 def has_pin():
     try:
         import pinocchio  # noqa: F401
@@ -544,12 +574,18 @@ def main():
     parser.add_argument("--markdown", action="store_true", help="tables for the documentation")
     parser.add_argument("--json", metavar="FILE", help="write every error found")
     parser.add_argument("--target", help="where cardan computes: llvm or numpy; by default native code")
+    parser.add_argument("--routes", action="store_true", help="the far states' derivatives by another way, instead")
     parser.add_argument("--above", type=float, default=1e-12, help="list single errors above this (default: 1e-12)")
     args = parser.parse_args()
     cases = case_joints()
     for name in args.joints:
         if name not in cases:
             parser.error(f"no joint {name!r}; there are: {', '.join(cases)}")
+    if args.routes:
+        print(
+            text([["joint", "derivative", "recursion", "program", "rounding"], *routes(args.joints or FARTHEST, cases)])
+        )
+        return
     results, started = [], time.perf_counter()
     for name in args.joints or cases:
         results.append(measured(name, cases[name], args.target, has_pin()))
