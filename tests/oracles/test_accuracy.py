@@ -3,8 +3,12 @@
 import mpmath as mp
 import numpy as np
 import pytest
-from accuracy import DIGITS, JointOracle, Robot, case_joints, exact, joint_motion, measured
+from accuracy import measured
+from accuracy_answers import joint_motion
+from accuracy_robots import Robot, case_joints
+from extended import DIGITS, JointOracle, Oracle, exact
 
+import cardan
 from cardan.joints import Joint, Revolute, Universal
 from cardan.spatial import Motion
 
@@ -36,6 +40,17 @@ def test_pose_subspace_and_bias(name):
                 value = np.array(value, dtype=object).astype(float)
                 tolerance = 3e-15 if kind != "far" else 5e-11
                 assert np.abs(found[what][i] - value).max() <= tolerance * max(1.0, np.abs(value).max()), (what, kind)
+
+
+def test_singular_states_are_singular():
+    found = 0
+    for name in ("SphericalZYX", "Ellipsoid", "D6", "Composite", "ConstantVelocity", "Cable"):
+        robot = Robot(name, CASES[name])
+        for i in (i for i, kind in enumerate(robot.kinds) if kind == "singular"):
+            S = np.array(robot.joint.subspace(robot.q[i][robot.own_q]).rows(), dtype=float)
+            assert np.linalg.svd(S, compute_uv=False)[-1] < 1e-9, name
+            found += 1
+    assert found >= 6
 
 
 @pytest.mark.parametrize("name", CHOSEN)
@@ -102,10 +117,6 @@ def test_an_error_in_a_joint_shows(joint, wrong):
 
 def test_a_pendulum_by_hand():
     """The oracle itself: m l^2 + J, and m g l sin q."""
-    from extended import Oracle
-
-    import cardan
-
     m = cardan.Mechanism("pendulum")
     m.add_body("bob", cardan.Inertia(2.0, [0.0, 0.0, -0.5], np.diag([0.25, 0.125, 0.0625])))
     m.add_joint("pivot", Revolute((0.0, 1.0, 0.0)), "world", "bob", armature=[0.5])
