@@ -223,9 +223,8 @@ def main():
         if name not in cases:
             parser.error(f"no joint {name!r}; there are: {', '.join(cases)}")
     if args.routes:
-        print(
-            text([["joint", "derivative", "recursion", "program", "rounding"], *routes(args.joints or FARTHEST, cases)])
-        )
+        header = ["joint", "derivative", "recursion", "program", "data rounded"]
+        print(text([header, *routes(args.joints or FARTHEST, cases)], args.markdown))
         return
     results, started = [], time.perf_counter()
     for name in args.joints or cases:
