@@ -6,8 +6,6 @@ Everything is computed by the algorithms on plain floats, so that nothing is com
 import sys
 
 import numpy as np
-from mechanisms import random_mechanism
-from robots_data import urdf_files
 
 from cardan import algorithms as alg
 from cardan import joints, load_mechanism
@@ -16,6 +14,8 @@ from cardan.joints import CATALOGUE
 from cardan.manifolds import Euclidean
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_xyz
+from mechanisms import random_mechanism
+from robots_data import urdf_files
 
 
 class Bowl(joints.Joint):
