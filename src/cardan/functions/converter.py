@@ -15,6 +15,7 @@ from cardan.model import WORLD, Connection, Model
 
 SAMPLES = 2
 TOLERANCE = 1e-7
+RANK_TOLERANCE = 1e-9
 
 
 class Converter:
@@ -123,18 +124,22 @@ def converter(source: Model, target: Model, *, drop: Sequence[str] = ()) -> Conv
 
 
 def _lost(source: Model, target: Model) -> list[str]:
-    """Return the source's joints that move without anything moving in the target."""
+    """Return the source's joints across which not everything can move in the target that moves in the source."""
     shared = algorithms.shared_joints(source, target)
-    rest = [c.name for c in algorithms.owners(source) if c.name not in shared]
-    q = source.random_configuration(seed=0).tolist()
-    columns = []
-    for j in range(source.nv):
-        direction = [float(i == j) for i in range(source.nv)]
-        columns.append(algorithms.converted_velocity(source, target, q, direction))
-    G = np.array(columns, dtype=float).reshape(source.nv, target.nv).T
-    _, sizes, rows = np.linalg.svd(np.vstack([G, np.zeros((source.nv, source.nv))]), full_matrices=False)
-    null = rows[sizes <= 1e-9 * max(1.0, sizes.max(initial=0.0))]
-    return [name for name in rest if np.abs(null[:, source.v_slice(name)]).max(initial=0.0) > 1e-6]
+    rest = [c for c in algorithms.owners(source) if c.name not in shared]
+    if not rest:
+        return []
+    q, columns = target.random_configuration(seed=0).tolist(), []
+    for j in range(target.nv):
+        direction = [float(i == j) for i in range(target.nv)]
+        columns.append(algorithms.converted_velocity(target, source, q, direction))
+    H = np.array(columns, dtype=float).reshape(target.nv, source.nv).T
+    return [c.name for c in rest if _rank(H[source.v_slice(c.name)]) < c.joint.nv]
+
+
+def _rank(H: np.ndarray) -> int:
+    sizes = np.linalg.svd(H, compute_uv=False) if H.size else np.zeros(0)
+    return int((sizes > RANK_TOLERANCE * max(1.0, sizes.max(initial=0.0))).sum())
 
 
 def _check_alike(source: Model, target: Model) -> None:

@@ -1,0 +1,413 @@
+"""Any body as the root: the physics stays the same, and converters lead from one tree to another and back.
+
+The figures over 200 random mechanisms and real robots are printed by `python tests/rerooting.py`.
+"""
+
+import numpy as np
+import pytest
+
+import cardan
+import rerooting
+from cardan import SE3, Inertia, Limits, Mechanism
+from cardan import algorithms as alg
+from cardan.errors import MechanismError, ShapeError, UnknownNameError
+from cardan.joints import (
+    CATALOGUE,
+    Composite,
+    Ellipsoid,
+    FloatingMRP,
+    FreeFlyer,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    SphericalZYX,
+    UnboundedRevolute,
+    Universal,
+)
+from mechanisms import random_inertia, random_mechanism, random_pose, random_state
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_nothing_depends_on_the_root(seed):
+    mechanism = list(rerooting.small_mechanisms(9))[seed]
+    errors = rerooting.worst(mechanism, [b.name for b in mechanism.bodies], seed)
+    assert max(errors.values()) < 1e-9
+    assert max(errors["round trip of q"], errors["round trip of v, a, tau"]) < 1e-12
+
+
+def test_the_small_mechanisms_have_every_kind_of_joint():
+    kinds = {type(c.joint) for m in rerooting.small_mechanisms(9) for c in m.joints}
+    assert kinds == {type(j) for j in CATALOGUE} | {rerooting.Bowl}
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_nothing_depends_on_the_root_of_a_robot(name):
+    mechanism = getattr(cardan.robots, name)()
+    assert max(rerooting.worst(mechanism, [b.name for b in mechanism.bodies][::9]).values()) < 1e-9
+
+
+def test_names_order_and_limits_do_not_depend_on_the_root():
+    m = random_mechanism(2)
+    models = [m.model(root=b.name, base="floating") for b in m.bodies[::5]]
+    for model in models:
+        assert model.joint_names == models[0].joint_names
+        assert model.body_names == models[0].body_names
+        assert set(model.frame_names) == set(models[0].frame_names)
+        np.testing.assert_array_equal(model.lower, models[0].lower)
+
+
+def test_a_frame_can_be_the_root():
+    m = random_mechanism(3, joints=CATALOGUE[1:8])
+    model = m.model(root="frame2", base="floating")
+    q, v, _ = random_state(model, 0)
+    base = model.q_slice("root")
+    X = cardan.frame_transform(model, q, "frame2")
+    np.testing.assert_allclose(X[:3, 3], q[base][:3], atol=1e-14)
+    twist = cardan.frame_velocity(model, q, v, "frame2", expressed_in="frame2")
+    np.testing.assert_allclose(twist, v[model.v_slice("root")], atol=1e-14)
+    fixed = m.model(root="frame2")
+    np.testing.assert_allclose(cardan.frame_transform(fixed, fixed.neutral(), "frame2"), np.eye(4), atol=1e-15)
+
+
+def test_each_part_gets_a_base_of_its_own():
+    m = Mechanism("two")
+    for body in "abcd":
+        m.add_body(body, Inertia(1.0))
+    m.add_joint("ab", Revolute(), "a", "b")
+    m.add_joint("dc", Revolute(), "d", "c")
+    model = m.model(base="floating")
+    assert model.joint_names == ("root", "root_d", "ab", "dc")
+    again = m.model(root="c", base="floating")
+    assert again.joint_names == ("root", "root_a", "ab", "dc")
+    assert (again.connection("dc").parent, again.connection("root").child) == ("c", "c")
+
+
+# --- converters ---
+
+
+def robot():
+    """A tree with every way to convert in it: mimics, loops of coordinates, joints with and without limits."""
+    rng = np.random.default_rng(0)
+    m = Mechanism("robot")
+    for k in range(7):
+        m.add_body(f"b{k}", random_inertia(rng))
+    kinds = [Revolute((0, 0.6, 0.8)), Ellipsoid((0.4, 0.5, 0.7)), Spherical(), Universal(), Prismatic((1, 0, 0))]
+    limits = {"j0": Limits([-1.0], [2.0], effort=[3.0], effort_lower=[-7.0]), "j3": Limits([-1, -2], [0.5, 1])}
+    for k, joint in enumerate(kinds):
+        m.add_joint(
+            f"j{k}", joint, f"b{k // 2}", f"b{k + 1}", random_pose(rng), random_pose(rng), limits=limits.get(f"j{k}")
+        )
+    m.add_joint("follower", Mimic(Revolute((0, 1, 0)), "j0", -0.5, 0.2), "b5", "b6", random_pose(rng), random_pose(rng))
+    return m
+
+
+def same_physics(a, b, converter, q, v, tau, rtol=1e-10):
+    """Bodies are in the same places, and efforts of the same work give the same accelerations."""
+    q_b, v_b = converter.configuration(q), converter.velocity(q, v)
+    np.testing.assert_allclose(
+        cardan.forward_kinematics(b, q_b),
+        cardan.forward_kinematics(a, q)[..., [a.body_names.index(n) for n in b.body_names], :, :],
+        atol=1e-12,
+    )
+    acc = cardan.forward_dynamics(a, q, v, tau)
+    f = np.random.default_rng(0).normal(size=(*q.shape[:-1], a.nbodies, 6))
+    acc = cardan.forward_dynamics(a, q, v, tau, external_forces=f)
+    there = cardan.forward_dynamics(b, q_b, v_b, converter.effort(q, tau), external_forces=converter.external_forces(f))
+    expected = converter.acceleration(q, v, acc)
+    np.testing.assert_allclose(there, expected, atol=rtol * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("root", ["b6", "b3"])
+@pytest.mark.parametrize("base", [FreeFlyer(), FloatingMRP()])
+def test_between_floating_roots(root, base):
+    m = robot()
+    a, b = m.model(base="floating"), m.model(root=root, base=base)
+    forth = cardan.converter(a, b)
+    back = forth.inverse()
+    assert forth.shared == {"j0", "j1", "j2", "j3", "j4"}
+    q, v, acc = random_state(a, 1, (3, 2))
+    tau = np.random.default_rng(2).normal(size=v.shape)
+    same_physics(a, b, forth, q, v, tau)
+    q_b, v_b = forth.configuration(q), forth.velocity(q, v)
+    np.testing.assert_allclose(cardan.difference(a, q, back.configuration(q_b)), 0.0, atol=1e-12)
+    np.testing.assert_allclose(back.velocity(q_b, v_b), v, atol=1e-12)
+    np.testing.assert_allclose(back.acceleration(q_b, v_b, forth.acceleration(q, v, acc)), acc, atol=1e-12)
+    np.testing.assert_allclose(back.effort(q_b, forth.effort(q, tau)), tau, atol=1e-12)
+    power = np.einsum("...i,...i->...", tau, v)
+    np.testing.assert_allclose(np.einsum("...i,...i->...", forth.effort(q, tau), v_b), power, atol=1e-12)
+
+
+def test_the_acceleration_is_the_rate_of_the_velocity():
+    m = robot()
+    a, b = m.model(base="floating"), m.model(root="b4", base=FloatingMRP())
+    c = cardan.converter(a, b)
+    q, v, acc = random_state(a, 5)
+    h = 1e-5
+
+    def velocity(t):
+        return c.velocity(cardan.integrate(a, q, v * t + 0.5 * acc * t * t), v + acc * t)
+
+    np.testing.assert_allclose((velocity(h) - velocity(-h)) / (2 * h), c.acceleration(q, v, acc), atol=1e-7)
+    there = (c.configuration(cardan.integrate(a, q, v * t)) for t in (-h, h))
+    np.testing.assert_allclose(cardan.difference(b, *there) / (2 * h), c.velocity(q, v), atol=1e-7)
+
+
+def test_from_a_fixed_base_to_a_floating_one_and_back():
+    m = robot()
+    fixed, floating = m.model(), m.model(root="b6", base="floating")
+    forth = cardan.converter(fixed, floating)
+    q, v, acc = random_state(fixed, 3, (4,))
+    X = cardan.frame_transform(fixed, q, "b6")
+    np.testing.assert_allclose(cardan.frame_transform(floating, forth.configuration(q), "b6"), X, atol=1e-13)
+    with pytest.raises(MechanismError, match=r"'root' of the source.*drop=\['root'\]"):
+        cardan.converter(floating, fixed)
+    back = cardan.converter(floating, fixed, drop=["root"])
+    assert back.dropped == ("root",)
+    np.testing.assert_allclose(back.configuration(forth.configuration(q)), q, atol=1e-14)
+    q_b, v_b, acc_b = forth.configuration(q), forth.velocity(q, v), forth.acceleration(q, v, acc)
+    np.testing.assert_allclose(back.acceleration(q_b, v_b, acc_b), acc, atol=1e-12)
+    # what the fixed base's joints must give is what remains of the floating one's efforts when its base is held
+    tau = cardan.inverse_dynamics(fixed, q, v, acc)
+    np.testing.assert_allclose(back.effort(q_b, cardan.inverse_dynamics(floating, q_b, v_b, acc_b)), tau, atol=1e-10)
+
+
+def test_between_kinds_of_coordinates():
+    m = robot()
+    a = m.remove("b6").mechanism
+    changed = a.replace_joint("j0", UnboundedRevolute((0, 0.6, 0.8), order="sin_cos"), limits=Limits()).mechanism
+    changed = changed.replace_joint("j2", SphericalZYX()).mechanism
+    a, b = a.model(base="floating"), changed.model(root="b2", base="floating")
+    c = cardan.converter(a, b)
+    assert c.shared == {"j1", "j3", "j4"}
+    q, v, _ = random_state(a, 0, (3,))
+    same_physics(a, b, c, q, v, np.random.default_rng(2).normal(size=v.shape))
+    q_b = c.configuration(q)
+    np.testing.assert_allclose(q_b[..., b.q_slice("j0")][..., 0], np.sin(q[..., a.q_slice("j0")][..., 0]), atol=1e-14)
+    np.testing.assert_allclose(cardan.difference(a, q, c.inverse().configuration(q_b)), 0.0, atol=1e-12)
+
+
+def test_locked_joints():
+    m = robot()
+    at = {"j2": [0.1, 0.2, 0.3, np.sqrt(1 - 0.14)], "j4": 0.3}
+    a, b = m.model(base="floating"), m.lock(at).mechanism.model(root="b5", base="floating")
+    with pytest.raises(MechanismError, match=r"joints 'j2', 'j4' of the source"):
+        cardan.converter(a, b)
+    with pytest.raises(MechanismError, match=r"'j1' is not lost"):
+        cardan.converter(a, b, drop=["j1", "j2", "j4"])
+    down, up = cardan.converter(a, b, drop=["j2", "j4"]), cardan.converter(b, a)
+    q, v, acc = random_state(b, 0, (2,))
+    full = up.configuration(q)
+    np.testing.assert_allclose(full[:, a.q_slice("j4")], 0.3, atol=1e-14)
+    np.testing.assert_allclose(up.velocity(q, v)[:, a.v_slice("j4")], 0.0, atol=1e-14)
+    np.testing.assert_allclose(cardan.difference(b, q, down.configuration(full)), 0.0, atol=1e-12)
+    np.testing.assert_allclose(cardan.forward_kinematics(a, full), cardan.forward_kinematics(b, q), atol=1e-13)
+    moving = cardan.inverse_dynamics(a, full, up.velocity(q, v), up.acceleration(q, v, acc))
+    np.testing.assert_allclose(down.effort(full, moving), cardan.inverse_dynamics(b, q, v, acc), atol=1e-10)
+
+
+def test_between_cuts_of_a_loop():
+    m = Mechanism("four-bar")
+    for k in range(3):
+        m.add_body(f"b{k}", Inertia(1.0, (0.1, 0, 0.5), np.diag([0.1, 0.1, 0.05])))
+    up, ahead = SE3(translation=(0, 0, 1)), SE3(translation=(1, 0, 0))
+    axis = Revolute((0, 1, 0))
+    m.add_joint("left", axis, "world", "b0")
+    m.add_joint("top_left", axis, "b0", "b1", up)
+    m.add_joint("right", axis, "world", "b2", ahead)
+    m.add_joint("top_right", axis, "b1", "b2", SE3(translation=(1, 0, 0)), up)
+    a, b = m.model(), m.model(closing=["top_left"])
+    assert a.closure_names == ("top_right",)
+    assert b.closure_names == ("top_left",)
+    angle = np.linspace(-1.0, 1.0, 5)
+    q = np.stack([angle, -angle, angle], axis=-1)  # a parallelogram: b1 stays level
+    v = np.stack([np.ones(5), -np.ones(5), np.ones(5)], axis=-1)
+    c = cardan.converter(a, b)
+    assert set(c.shared) == {"left", "right"}
+    q_b = c.configuration(q)
+    expected = {"left": angle, "right": angle, "top_right": angle}
+    for joint, value in expected.items():
+        np.testing.assert_allclose(q_b[:, b.q_slice(joint)][:, 0], value, atol=1e-14)
+    np.testing.assert_allclose(c.velocity(q, v), np.ones((5, 3)), atol=1e-14)
+    np.testing.assert_allclose(c.inverse().configuration(q_b), q, atol=1e-14)
+
+
+def test_within_limits_stays_within_limits():
+    m = robot()
+    a, b = m.model(base="floating"), m.model(root="b6", base="floating")
+    c = cardan.converter(a, b)
+    q = a.random_configuration((200,), seed=0)
+    for model, at in ((a, q), (b, c.configuration(q))):
+        x = cardan.limit_coordinates(model, at)
+        assert (x >= model.lower).all()
+        assert (x <= model.upper).all()
+    for name in ("j0", "j3"):
+        assert a.connection(name).limits == b.connection(name).limits
+
+
+def test_unrelated_models_are_refused():
+    m, arm = robot(), cardan.robots.arm7()
+    with pytest.raises(MechanismError, match="not of one mechanism: bodies"):
+        cardan.converter(m.model(base="floating"), arm.model(base="floating"))
+    other = Mechanism("other")
+    for b in m.bodies:
+        other.add_body(b.name, b.inertia)
+    for c in m.joints:
+        pose = c.parent_pose @ SE3(translation=(0.0, 0.0, 1e-3)) if c.name == "j3" else c.parent_pose
+        other.add_joint(c.name, c.joint, c.parent, c.child, pose, c.child_pose)
+    with pytest.raises(MechanismError, match="body 'b4' is off by"):
+        cardan.converter(m.model(base="floating"), other.model(base="floating"))
+    with pytest.raises(MechanismError, match="Two bases fixed on different bodies"):
+        cardan.converter(m.model(), m.model(root="b5"))
+    c = cardan.converter(m.model(base="floating"), m.model(root="b1", base="floating"))
+    with pytest.raises(ShapeError, match="external_forces"):
+        c.external_forces(np.zeros((3, 6)))
+
+
+@pytest.mark.parametrize(
+    ("words", "make"),
+    [
+        ("no root named 'b9'", lambda m: m.model(root="b9")),
+        ("there is no joint named 'j9'", lambda m: m.model(closing=["j9"])),
+        ("'j1' closes no loop", lambda m: m.model(closing=["j1"])),
+        ("a frame of the world", lambda m: m.add_frame("origin", "world") and m.model(root="origin")),
+    ],
+)
+def test_roots_that_do_not_exist(words, make):
+    with pytest.raises((MechanismError, UnknownNameError)) as caught:
+        make(robot())
+    assert words in str(caught.value)
+
+
+# --- where other libraries' graphs go wrong (FACTS, section 7), one by one ---
+
+
+def pendulum(joint, **poses):
+    m = Mechanism("pendulum")
+    m.add_body("a", Inertia(1.0, (0.1, 0.0, 0.0), np.diag([0.1, 0.2, 0.3])))
+    m.add_body("b", Inertia(1.0))
+    m.add_joint("j", joint, "a", "b", **poses)
+    return m
+
+
+def test_graph_1_the_inertia_is_where_the_child_pose_puts_it():
+    m = Mechanism("lever")
+    m.add_body("b", Inertia(1.0))
+    m.add_joint("j", Revolute((1, 0, 0)), "world", "b", child_pose=SE3(translation=(0.0, -1.0, 0.0)))
+    np.testing.assert_allclose(cardan.gravity_forces(m.model(), [0.0]), [9.81])
+    m.add_body("c", Inertia(1.0))
+    m.add_joint("fixed", cardan.joints.Fixed(), "b", "c", child_pose=SE3(translation=(0.0, -1.0, 0.0)))
+    np.testing.assert_allclose(cardan.gravity_forces(m.model(), [0.0]), [3 * 9.81])
+
+
+def test_graph_1_kinetic_energy_and_centre_of_mass_are_the_same_from_three_roots():
+    m = random_mechanism(0, joints=[Revolute((0, 0.6, 0.8)), Prismatic((1, 0, 0))])
+    a = m.model(base="floating")
+    q, v, _ = random_state(a, 0)
+    for body in m.bodies:
+        b = m.model(root=body.name, base="floating")
+        c = cardan.converter(a, b)
+        q_b, v_b = c.configuration(q), c.velocity(q, v)
+        np.testing.assert_allclose(cardan.kinetic_energy(b, q_b, v_b), cardan.kinetic_energy(a, q, v))
+        np.testing.assert_allclose(cardan.center_of_mass(b, q_b), cardan.center_of_mass(a, q), atol=1e-13)
+
+
+def test_graph_2_the_floating_base_is_converted():
+    m = pendulum(Revolute((0, 0, 1)), parent_pose=SE3(translation=(1.0, 0.0, 0.0)))
+    a, b = m.model(base="floating"), m.model(root="b", base="floating")
+    c = cardan.converter(a, b)
+    q = np.array([0, 0, 0, 0, 0, 0, 1, np.pi / 2])
+    np.testing.assert_allclose(c.configuration(q), [1, 0, 0, 0, 0, 0.5**0.5, 0.5**0.5, np.pi / 2], atol=1e-15)
+    np.testing.assert_allclose(c.velocity(q, [0, 0, 0, 0, 0, 1, 0]), [1, 0, 0, 0, 0, 1, 0], atol=1e-15)
+
+
+def test_graph_4_a_mimic_follows_a_reversed_primary():
+    m = Mechanism("gear")
+    for body in "abc":
+        m.add_body(body, Inertia(1.0))
+    m.add_joint("first", Revolute((0, 0, 1)), "a", "b")
+    m.add_joint("second", Mimic(Revolute((0, 0, 1)), "first", 2.0, 0.3), "b", "c", SE3(translation=(1, 0, 0)))
+    a, b = m.model(), m.model(root="c")
+    q = np.array([0.4])
+    X = [cardan.frame_transform(model, q, "c", relative_to="a") for model in (a, b)]
+    np.testing.assert_allclose(X[0], X[1], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        Composite([Revolute((1, 0, 0)), Ellipsoid((0.4, 0.5, 0.7))]),
+        Ellipsoid((0.4, 0.5, 0.7)),
+        SphericalZYX(),
+        FreeFlyer(),
+        Planar(),
+        Universal(),
+        Spherical(),
+    ],
+    ids=lambda j: type(j).__name__,
+)
+def test_graph_5_and_8_joints_that_others_cannot_reverse(joint):
+    """The same q and v from both sides: so limits, also those of the three angles, stay as they are."""
+    rng = np.random.default_rng(0)
+    limits = Limits([-0.5] * joint.nv, [0.7] * joint.nv, effort=[2.0] * joint.nv, effort_lower=[-1.0] * joint.nv)
+    m = pendulum(joint, parent_pose=random_pose(rng), child_pose=random_pose(rng), limits=limits)
+    a, b = m.model(), m.model(root="b")
+    q = a.random_configuration((3,), seed=0)
+    X = [cardan.frame_transform(model, q, "b", relative_to="a") for model in (a, b)]
+    np.testing.assert_allclose(X[0], X[1], atol=1e-14)
+    assert a.connection("j").limits == b.connection("j").limits == limits.resolved(joint.nv)
+
+
+def test_graph_6_locking_an_ellipsoid_keeps_its_radii():
+    m = pendulum(Ellipsoid((0.4, 0.5, 0.7)))
+    q = [0.3, -0.4, 0.5]
+    locked = m.lock({"j": q}).mechanism.model()
+    np.testing.assert_allclose(
+        cardan.frame_transform(locked, np.zeros(0), "b"), cardan.frame_transform(m.model(), q, "b"), atol=1e-15
+    )
+
+
+def test_graph_10_loops_names_and_equality():
+    m = pendulum(Revolute((0, 0, 1)))
+    m.add_joint("again", Spherical(), "b", "a")
+    assert m.model().closure_names == ("again",)
+    assert [j.name for j in m.joints] == ["j", "again"]
+    assert m == m.copy()
+    assert "again" in str(m)
+    assert Revolute((0, 0, 1)) == Revolute((0, 0, 1))
+    assert Ellipsoid((1, 2, 3)) != Ellipsoid((3, 2, 1))
+
+
+def test_idyntree_spherical_joints_have_a_subspace_from_either_side():
+    rng = np.random.default_rng(0)
+    m = pendulum(Spherical(), parent_pose=random_pose(rng), child_pose=random_pose(rng))
+    q = {"j": m.joints[0].joint.random_configuration(seed=3)}
+    ab, ba = m.motion_subspace(q, "b", "a")["j"], m.motion_subspace(q, "a", "b")["j"]
+    Ad = np.array(SE3.of(m.transform(q, "b", "a")).adjoint(), dtype=float)
+    np.testing.assert_allclose(ba, -Ad @ ab, atol=1e-14)
+    h = 1e-6
+    joint = m.joints[0].joint
+    for k in range(3):
+        e = h * np.eye(3)[k]
+        moved = {"j": joint.integrate(tuple(q["j"]), tuple(e))}
+        X, Y = (SE3.of(m.transform(x, "a", "b")) for x in (q, moved))
+        step = cardan.spatial.log_se3(X.inverse() @ Y).scalars()
+        np.testing.assert_allclose(np.array(step, dtype=float) / h, ba[:, k], atol=1e-5)
+
+
+def test_idyntree_a_frame_as_floating_base_keeps_jacobians_and_momentum():
+    m = random_mechanism(1, joints=CATALOGUE[1:8])
+    model = m.model(root="frame1", base="floating")
+    q, v, _ = random_state(model, 0)
+    J = cardan.jacobian(model, q, "body3")
+    np.testing.assert_allclose(J @ v, cardan.frame_velocity(model, q, v, "body3"), atol=1e-12)
+    h = cardan.centroidal_momentum(model, q, v)
+    np.testing.assert_allclose(cardan.centroidal_momentum_matrix(model, q) @ v, h, atol=1e-12)
+    C = cardan.coriolis_matrix(model, q, v)
+    bias = cardan.bias_forces(model, q, v) - cardan.gravity_forces(model, q)
+    np.testing.assert_allclose(C @ v, bias, atol=1e-11)
+    there = m.model(base="floating")
+    c = cardan.converter(model, there)
+    np.testing.assert_allclose(cardan.centroidal_momentum(there, c.configuration(q), c.velocity(q, v)), h, atol=1e-12)
+    assert alg.owners(model)[0].name == "root"
