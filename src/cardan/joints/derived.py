@@ -4,7 +4,8 @@
     bias = (dS/dt) v:  linear R^T p'' - w x (S v)_linear,  angular w',       w = (S v)_angular, ' along dq/dt = J(q) v
 
 J is the manifold's map from velocities to dq/dt. Transform and subspace are traced once for a joint, differentiated as
-programs and freed of what is equal in disguise (`merge_identities`); then they run on scalars of any type.
+programs and freed of what is equal in disguise (`merge_identities`); then they run on scalars of any type. A transform
+that is a product is differentiated factor by factor, too (`composed.py`), and the cheaper of the two is kept.
 
 Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 """
@@ -18,6 +19,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.errors import JointError, TraceError
+from cardan.joints.composed import (
+    LEAVES,
+    Moving,
+    Part,
+    is_composed,
+    leaves,
+    pose_leaf,
+    put_together,
+    rotation_leaf,
+    taken_apart,
+)
 from cardan.joints.opened import filled, opened, slots
 from cardan.program import Array, Graph, Op, Program, trace
 from cardan.program.autodiff import assemble, pushforward
@@ -25,12 +37,15 @@ from cardan.program.identities import merge_identities
 from cardan.program.replay import replay
 from cardan.scalar import is_zero
 from cardan.spatial import Matrix3, Motion, Scalar, Vector3
+from cardan.spatial.composition import listening
+from cardan.spatial.rotations import matrix_from_rotation_vector, right_jacobian
 
 if TYPE_CHECKING:
     from cardan.joints.base import Joint
 
 Scalars = Sequence[Scalar]
 POSE = 12  # entries of a rotation matrix and a translation
+SAMPLES = 3
 
 
 def derived_subspace(joint: Joint, q: Scalars) -> list[Motion]:
@@ -53,6 +68,37 @@ def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
 @lru_cache(maxsize=1024)
 def subspace_program(template: Joint) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
+    return _cheaper(template, _entrywise_subspace(template), _factorwise_subspace(template))
+
+
+@lru_cache(maxsize=1024)
+def bias_program(template: Joint) -> Program:
+    """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
+    return _cheaper(template, _entrywise_bias(template), _factorwise_bias(template))
+
+
+def _cheaper(template: Joint, entrywise: Program, factorwise: Program | None) -> Program:
+    """Return the program with fewer operations, if both say the same.
+
+    They do not where a factor is no rotation, such as a reflection: then the entries are right.
+    """
+    if factorwise is None or factorwise.operations >= entrywise.operations:
+        return entrywise
+    rng = np.random.default_rng(0)
+    for _ in range(SAMPLES):
+        own = rng.uniform(0.3, 1.3, size=slots(template)).tolist()
+        q = template.manifold.random(rng, (), np.full(template.nv, -1.0), np.full(template.nv, 1.0)).tolist()
+        inputs = [*own, *q, *rng.normal(size=template.nv).tolist()]
+        a, b = (np.array([replay(p, inputs)[r] for r in p.results], dtype=float) for p in (entrywise, factorwise))
+        if not np.allclose(a, b, rtol=1e-9, atol=1e-9 * np.abs(a).max()):
+            return entrywise
+    return factorwise
+
+
+# --- by the entries of the transform ---
+
+
+def _entrywise_subspace(template: Joint) -> Program:
     pose = _pose_program(template)
     graph = Graph()
     symbols = graph.symbols(pose.inputs)
@@ -69,9 +115,7 @@ def subspace_program(template: Joint) -> Program:
     return merge_identities(assemble("subspace", graph, pose.inputs, outputs, [*entries, *columns]))
 
 
-@lru_cache(maxsize=1024)
-def bias_program(template: Joint) -> Program:
-    """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
+def _entrywise_bias(template: Joint) -> Program:
     motion = _motion_program(template)
     graph = Graph()
     symbols = graph.symbols(motion.inputs)
@@ -102,6 +146,118 @@ def _motion_program(template: Joint) -> Program:
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("velocity", (6,))]
     results = [*(values[r] for r in pose.results), *S, *velocity]
     return merge_identities(assemble("motion", graph, inputs, outputs, results))
+
+
+# --- factor by factor ---
+
+
+def _factors_program(template: Joint) -> tuple[Program, Part]:
+    """Return the program of the entries of the factors the transform is made of, and how it is."""
+    parts: list[Part] = []
+
+    def entries(*arrays: Any) -> dict[str, np.ndarray]:
+        joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
+        with listening() as history:
+            part, found = taken_apart(joint.transform(q), history)
+        parts.append(part)
+        return {"factors": _array(found)}
+
+    return trace("factors", entries, _inputs(template, q=template.nq)), parts[0]
+
+
+def _factorwise_subspace(template: Joint) -> Program | None:
+    factors, whole = _factors_program(template)
+    if not is_composed(whole):
+        return None
+    graph = Graph()
+    symbols = graph.symbols(factors.inputs)
+    joint, first, (q,) = _given(template, symbols, template.nq)
+    values = replay(factors, symbols)
+    rates = pushforward(factors, values, _directions(joint, q, first))
+    entries = [values[r] for r in factors.results]
+
+    def change(start: int, count: int, j: int) -> list[Any]:
+        return [rates[r].get(j, 0.0) for r in factors.results[start : start + count]]
+
+    def leaf(part: Part, rotation: Moving | None) -> Moving:
+        count = LEAVES[part.kind]
+        own, changes = entries[part.start : part.start + count], [change(part.start, count, j) for j in range(joint.nv)]
+        if rotation is None:
+            return rotation_leaf(_rotation(part, own), [_angular_velocity(part, own, d) for d in changes])
+        return pose_leaf(rotation, Vector3(*own), [Vector3(*d) for d in changes])
+
+    X, columns, _ = put_together(whole, leaf)
+    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
+    results = [*X.rotation, *X.translation, *(e for V in columns for e in V.scalars())]
+    return merge_identities(assemble("subspace", graph, factors.inputs, outputs, results))
+
+
+def _factorwise_bias(template: Joint) -> Program | None:
+    factors, whole = _factors_program(template)
+    if not is_composed(whole):
+        return None
+    motion, places = _factor_rates(template, factors, whole)
+    graph = Graph()
+    symbols = graph.symbols(motion.inputs)
+    joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
+    values = replay(motion, symbols)
+    found = pushforward(motion, values, _along(joint, q, v, first))
+    count = len(factors.results)
+    entries = [values[r] for r in motion.results[:count]]
+    rates = [values[r] for r in motion.results[count:]]
+    biases = [found[r].get(0, 0.0) for r in motion.results[count:]]
+
+    def leaf(part: Part, rotation: Moving | None) -> Moving:
+        at = places[id(part)]
+        rate, bias = Vector3(*rates[at : at + 3]), Vector3(*biases[at : at + 3])
+        own = entries[part.start : part.start + LEAVES[part.kind]]
+        if rotation is None:
+            return rotation_leaf(_rotation(part, own), [rate], [bias])
+        return pose_leaf(rotation, Vector3(*own), [rate], [bias])
+
+    X, _, (total,) = put_together(whole, leaf)
+    S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
+    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
+    results = [*X.rotation, *X.translation, *S, *total.scalars()]
+    return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
+
+
+def _factor_rates(template: Joint, factors: Program, whole: Part) -> tuple[Program, dict[int, int]]:
+    """Return the program, of q and v, of the factors' entries and of each leaf's rate, and where that of which is.
+
+    The rate of a rotation is its angular velocity, that of a pose the velocity of its origin, in the outer frame.
+    """
+    inputs = (*factors.inputs, Array("v", (template.nv,)))
+    graph = Graph()
+    symbols = graph.symbols(inputs)
+    joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
+    values = replay(factors, symbols)
+    changes = pushforward(factors, values, _along(joint, q, v, first))
+    entries = [values[r] for r in factors.results]
+    along = [changes[r].get(0, 0.0) for r in factors.results]
+    rates: list[Any] = []
+    places: dict[int, int] = {}
+    for part in leaves(whole):
+        places[id(part)] = len(rates)
+        span = slice(part.start, part.start + LEAVES[part.kind])
+        rates += along[span] if part.kind == "pose" else _angular_velocity(part, entries[span], along[span])
+    outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
+    return merge_identities(assemble("rates", graph, inputs, outputs, [*entries, *rates])), places
+
+
+def _rotation(part: Part, entries: Scalars) -> Matrix3:
+    """Return the rotation of a leaf."""
+    return matrix_from_rotation_vector(Vector3(*entries)) if part.kind == "exponential" else Matrix3(entries)
+
+
+def _angular_velocity(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
+    """Return the angular velocity of a leaf, in its own frame."""
+    if part.kind == "exponential":
+        return right_jacobian(Vector3(*entries)) @ Vector3(*rates)
+    return Vector3(*_angular(Matrix3(entries), Matrix3(rates)))
+
+
+# --- what both need ---
 
 
 def _inputs(template: Joint, **sizes: int) -> tuple[Array, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cardan.scalar import atan2, cos, divide, maximum, sin, sqrt, where
+from cardan.spatial.composition import noted
 from cardan.spatial.stumpff import stumpff
 from cardan.spatial.vector import Matrix3, Symmetric3, Vector3
 
@@ -134,7 +135,7 @@ def matrix_from_rotation_vector(phi: Sequence[Scalar]) -> Matrix3:
     u = Vector3.of(phi)
     _, c1, c2, *_ = stumpff(u.norm_squared())
     square = (Symmetric3.point(u) * -c2).matrix()
-    return Matrix3.identity() + square + u.skew() * c1
+    return noted(Matrix3.identity() + square + u.skew() * c1, "exponential", u)
 
 
 def rotation_vector_from_matrix(R: Matrix3) -> Vector3:

@@ -15,6 +15,7 @@ import numpy as np
 
 from cardan.errors import ShapeError
 from cardan.spatial import rotations
+from cardan.spatial.composition import noted
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.stumpff import stumpff
@@ -71,7 +72,7 @@ class SE3(tuple[Any, Any]):
         """Compose with a pose, or map a motion, force, inertia or point from the inner frame to the outer."""
         R, p = self
         if isinstance(other, SE3):
-            return SE3(R @ other[0], R @ other[1] + p)
+            return noted(SE3(R @ other[0], R @ other[1] + p), "product", self, other)
         if isinstance(other, Motion):
             w = R @ other.angular
             return Motion(R @ other.linear + p.cross(w), w)
@@ -85,7 +86,7 @@ class SE3(tuple[Any, Any]):
     def inverse(self) -> SE3:
         """Return the pose of the outer frame in the inner."""
         R = self[0].T
-        return SE3(R, -(R @ self[1]))
+        return noted(SE3(R, -(R @ self[1])), "inverse", self)
 
     def inverse_act(self, other: Any) -> Any:
         """Return `self.inverse() @ other` for a motion, a force or a point, with fewer operations."""

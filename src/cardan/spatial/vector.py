@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import ParameterError, ShapeError
+from cardan.spatial.composition import noted
 
 Scalar = Any
 
@@ -152,14 +153,15 @@ class Matrix3(tuple[Any, ...]):
     def T(self) -> Matrix3:
         """The transpose."""
         a, b, c, d, e, f, g, h, i = self
-        return Matrix3((a, d, g, b, e, h, c, f, i))
+        return noted(Matrix3((a, d, g, b, e, h, c, f, i)), "inverse", self)
 
     def __matmul__(self, other: Any) -> Any:
         a, b, c, d, e, f, g, h, i = self
         if type(other) is not Matrix3:
             x, y, z = other
             return Vector3(a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z)
-        return Matrix3.from_columns(*(self @ column for column in other.columns()))
+        product = Matrix3.from_columns(*(self @ column for column in other.columns()))
+        return noted(product, "product", self, other)
 
     def transpose_apply(self, vector: Any) -> Vector3:
         """Return self.T @ vector."""

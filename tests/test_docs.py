@@ -1,0 +1,61 @@
+"""The pages of the documentation run as they stand: Python blocks in order as one program, commands in a shell's way.
+
+A block `python file=NAME` is a file of that name. A block `console` holds commands after `$ ` with the output they
+must give: each line of it in order, where a line `...` stands for any lines.
+"""
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from cardan.cli.main import main
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {"new-joint.md": ("sympy", "matplotlib"), "identification.md": ("scipy",), "mechanism.md": ()}
+BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_run(page, tmp_path, monkeypatch):
+    for module in PAGES[page]:
+        pytest.importorskip(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text, names, ran = (DOCS / page).read_text(encoding="utf-8"), {}, 0
+    for kind, options, block in BLOCK.findall(text):
+        if kind == "console":
+            run_commands(block)
+        elif "file=" in options:
+            (tmp_path / options.split("file=")[1].strip()).write_text(block, encoding="utf-8")
+        else:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(block, f"{page}, block {ran}", "exec"), names)
+        ran += 1
+    assert ran >= 3
+    for name in ("rolling", "ellipsoid"):
+        sys.modules.pop(name, None)
+
+
+def run_commands(block):
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        program, *arguments = shlex.split(command)
+        assert program == "cardan"
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = main(arguments)
+        assert not code, out.getvalue()
+        check_output(command, out.getvalue().splitlines(), expected.splitlines())
+
+
+def check_output(command, lines, expected):
+    rest = iter(lines)
+    for line in expected:
+        if line.strip() in ("...", ""):
+            continue
+        assert any(line.rstrip() in found for found in rest), f"$ {command}: no line {line!r} in\n" + "\n".join(lines)
