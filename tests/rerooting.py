@@ -108,7 +108,7 @@ def small_mechanisms(count):
 ROBOTS = (
     "a1", "allegro_left_hand", "anymal-kinova", "bolt", "borinot_flying_arm_2", "b1-z1", "g1_29dof_rev_1_0", "go2",
     "hyq_no_sensors", "icub_reduced", "kinova", "laikago", "panda", "romeo_small", "simple_humanoid", "so101", "solo12",
-    "talos_reduced", "tiago", "ur5_robot", "xarm7",
+    "talos_reduced", "tiago", "ur5_robot",
 )  # fmt: skip
 
 

@@ -270,3 +270,13 @@ def test_joints_verify_without_matplotlib(capsys, monkeypatch, tmp_path):
     status, _, err = run(capsys, "joints", "verify", "Fixed", "--samples", "2", "--plot", tmp_path / "fixed.png")
     assert status == 1
     assert 'pip install "cardan[plot]"' in err
+
+
+def test_info_as_a_graph(capsys, tmp_path):
+    file = tmp_path / "arm.json"
+    cardan.save(cardan.robots.arm7().model(base="floating"), file)
+    for source in (str(cardan.robots.urdf_path("arm7")), str(file)):
+        assert main(["info", source, "--graph"]) == 0
+        text = capsys.readouterr().out
+        assert text.startswith('digraph "arm7" {')
+        assert '"base" -> "shoulder" [label="joint1\\nRevolute"];' in text

@@ -6,7 +6,9 @@ import argparse
 from typing import Any
 
 from cardan.cli.options import add_json, add_robot, load_robot, print_json, table
+from cardan.formats import read_robot
 from cardan.joints import Mimic
+from cardan.mechanism.text import graphviz_text
 from cardan.model import WORLD, Model
 
 
@@ -15,17 +17,30 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("info", help="layout, masses and tree of a robot")
     add_robot(parser)
     add_json(parser)
+    parser.add_argument("--graph", action="store_true", help="print bodies and joints as a graph for Graphviz (dot)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what there is to know about a robot."""
+    if args.graph:
+        print(graph(args), end="")
+        return 0
     model = load_robot(args)
     if args.json:
         print_json(described(model))
     else:
         print(f"{model}\n\n{masses(model)}\n\n{tree(model)}")
     return 0
+
+
+def graph(args: argparse.Namespace) -> str:
+    """Return the robot as a graph in Graphviz's language: what it is described by, before a base is chosen."""
+    options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
+    thing = read_robot(args.file, **options)
+    if isinstance(thing, Model):
+        return graphviz_text(thing.name, thing.bodies, (*thing.connections, *thing.closures), thing.frames)
+    return thing.graphviz()
 
 
 def described(model: Model) -> dict[str, Any]:
