@@ -388,3 +388,17 @@ def test_siblings_on_another_target_share_their_programs(arm, state):
         function.on("numpy")(arm, state[0])
         function.on("llvm", threads=1)(arm, state[0])
     assert sorted(key[2] for key in function._cache[arm]) == ["llvm", "numpy"]
+
+
+def test_options_that_python_calls_equal_are_told_apart():
+    model = cardan.robots.cart_pole().model()
+
+    @cardan.function
+    def kind(model, q, by=1):
+        return [q[0] * 0.0 + {bool: 1.0, int: 2.0, float: 3.0}[type(by)] * (-1.0 if str(by) == "-0.0" else 1.0)]
+
+    q = model.neutral()
+    for _ in range(2):
+        found = [kind(model, q, by)[0] for by in (True, 1, 1.0, 0.0, -0.0)]
+        assert found == [1.0, 2.0, 3.0, 3.0, -3.0]
+        assert [kind(model, q, by=by)[0] for by in (True, 1, 1.0, 0.0, -0.0)] == found

@@ -105,7 +105,7 @@ class Function:
         rest = args[self._leading :]
         if not kwargs and not rest:
             return len(args)
-        key = (min(len(args), self._leading), rest, tuple(kwargs.items()))
+        key = (min(len(args), self._leading), token(rest), token(tuple(kwargs.items())))
         try:
             hash(key)
         except (TypeError, ValueError):
@@ -230,9 +230,10 @@ class Function:
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
         """Return the program for the arrays and options given, traced once."""
         programs = self._cache.setdefault(model, {})
-        key = (names, options, self.target or default_target())
+        target = self.target or default_target()
+        key = (names, token(options), target)
         if key not in programs:
-            programs[key] = self._compile(model, *key)
+            programs[key] = self._compile(model, names, options, target)
         return programs[key]
 
     def _compile(self, model: Model, names: tuple[str, ...], options: Options, target: str) -> Compiled:
@@ -311,6 +312,15 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
+
+
+def token(option: Any) -> Any:
+    """Return what tells an option from others that Python calls equal: True from 1 and 1.0, 0.0 from -0.0."""
+    if type(option) is str:
+        return option
+    if type(option) is tuple:
+        return tuple(map(token, option))
+    return (float, option.hex()) if type(option) is float else (type(option), option)
 
 
 def _bare(array: np.ndarray) -> Any:
