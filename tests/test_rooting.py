@@ -3,6 +3,8 @@
 The figures over 200 random mechanisms and real robots are printed by `python tests/rerooting.py`.
 """
 
+import concurrent.futures
+
 import numpy as np
 import pytest
 
@@ -411,3 +413,107 @@ def test_idyntree_a_frame_as_floating_base_keeps_jacobians_and_momentum():
     c = cardan.converter(model, there)
     np.testing.assert_allclose(cardan.centroidal_momentum(there, c.configuration(q), c.velocity(q, v)), h, atol=1e-12)
     assert alg.owners(model)[0].name == "root"
+
+
+def test_graph_3_converters_give_new_arrays_and_leave_theirs_alone():
+    m = robot()
+    a, b = m.model(base="floating"), m.model(root="b2", base="floating")
+    q, v, _ = random_state(a, 0)
+    before = q.copy(), v.copy()
+    c = cardan.converter(a, b)
+    there = c.configuration(q), c.velocity(q, v)
+    assert np.array_equal(q, before[0])
+    assert np.array_equal(v, before[1])
+    assert not np.array_equal(there[0], q)
+    np.testing.assert_allclose(np.linalg.norm(there[0][3:7]), 1.0)
+
+
+def test_graph_7_a_reference_configuration_is_a_configuration():
+    """Where q = 0 shall be elsewhere is a pose on one side of the joint: X(q_ref) X(q), not X(q_ref + q)."""
+    rng = np.random.default_rng(0)
+    joint, q_ref, q = SphericalZYX(), rng.normal(size=3), rng.normal(size=3)
+    shifted = pendulum(joint, parent_pose=joint.transform(q_ref)).model()
+    expected = joint.transform(q_ref) @ joint.transform(q)
+    np.testing.assert_allclose(cardan.frame_transform(shifted, q, "b"), expected.homogeneous(), atol=1e-15)
+    np.testing.assert_allclose(
+        cardan.frame_transform(pendulum(joint).lock({"j": q_ref}).mechanism.model(), [], "b"),
+        joint.transform(q_ref).homogeneous(),
+        atol=1e-15,
+    )
+
+
+def test_graph_9_limits_of_a_floating_joint_and_asymmetric_ones_survive_reversal():
+    limits = Limits([-1.0] * 6, [2.0] * 6, velocity=[3.0] * 6, velocity_lower=[-1.0] * 6, effort=[5.0] * 6)
+    m = pendulum(FreeFlyer(), limits=limits)
+    a, b = m.model(), m.model(root="b")
+    for name in ("lower", "upper", "velocity_lower", "velocity_upper", "effort_lower", "effort_upper"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    np.testing.assert_array_equal(b.velocity_lower, [-1.0] * 6)
+
+
+def test_graph_what_others_accept_silently():
+    m = pendulum(Revolute((0, 0, 2.0)), friction=[0.3])
+    assert tuple(m.joints[0].joint.axis) == (0.0, 0.0, 1.0)
+    assert m.model().passive("friction") == (0.3,)
+    m.add_body("alone", Inertia(2.0))
+    assert m.model().mass == 4.0
+    assert m.model().joint_names == ("root", "root_alone", "j")
+    for words, act in (
+        ("with itself", lambda: m.add_joint("k", Revolute(), "a", "a")),
+        ("non-empty", lambda: m.add_body("")),
+        ("1 numbers", lambda: m.add_joint("k", Revolute(), "b", "alone", limits=Limits([0, 0], [1, 1]))),
+        ("no joint named 'k'", lambda: m.lock({"k": 0.0})),
+        ("already a joint named 'j'", lambda: m.add_joint("j", Revolute(), "b", "alone")),
+        ("no body named 'c'", lambda: m.add_joint("k", Revolute(), "b", "c")),
+    ):
+        with pytest.raises(cardan.CardanError) as caught:
+            act()
+        assert words in str(caught.value)
+    m.add_joint("root", Revolute(), "b", "alone")
+    with pytest.raises(cardan.errors.DuplicateNameError, match="base joint"):
+        m.model(root="a")
+
+
+def test_idyntree_1_and_2_the_coriolis_matrix_of_a_moving_base_from_any_root():
+    m = robot()
+    for root in ("b0", "b5"):
+        model = m.model(root=root, base="floating")
+        q, v, _ = random_state(model, 2)
+        C = cardan.coriolis_matrix(model, q, v)
+        h = 1e-6
+        M = [cardan.mass_matrix(model, cardan.integrate(model, q, s * v)) for s in (-h, h)]
+        np.testing.assert_allclose(C + C.T, (M[1] - M[0]) / (2 * h), atol=1e-6)
+    body = Mechanism("body")
+    body.add_body("b", Inertia(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.25])))
+    model = body.model(base="floating")
+    q, v, _ = random_state(model, 0)
+    C = cardan.coriolis_matrix(model, q, v)
+    np.testing.assert_allclose(C + C.T, 0.0, atol=1e-14)
+
+
+def test_idyntree_4_accelerations_behind_a_joint_in_cosine_and_sine():
+    rng = np.random.default_rng(0)
+    models = []
+    for joint in (UnboundedRevolute((0, 0.6, 0.8)), Revolute((0, 0.6, 0.8))):
+        m = pendulum(joint, parent_pose=SE3(translation=(0.3, 0.1, 0.2)))
+        models.append(m.model(base="floating"))
+    q = models[1].random_configuration(seed=1)
+    turning = np.append(q[:-1], [np.cos(q[-1]), np.sin(q[-1])])
+    v, a = rng.normal(size=(2, 7))
+    found = [cardan.frame_acceleration(model, x, v, a, "b") for model, x in zip(models, (turning, q), strict=True)]
+    np.testing.assert_allclose(found[0], found[1], atol=1e-13)
+
+
+def test_idyntree_5_and_6_nothing_is_remembered_between_calls():
+    m = pendulum(Revolute((0, 0, 1)))
+    before = m.transform({}, "b", "a")
+    moved = m.remove("j").mechanism
+    moved.add_joint("j", Revolute((0, 0, 1)), "a", "b", SE3(translation=(1.0, 0.0, 0.0)))
+    np.testing.assert_allclose(m.transform({}, "b", "a"), before)
+    np.testing.assert_allclose(moved.transform({}, "b", "a")[:3, 3], [1.0, 0.0, 0.0])
+    model = moved.model()
+    q = model.random_configuration((64,), seed=0)
+    expected = [moved.transform({"j": x}, "b", "a") for x in q]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda x: moved.transform({"j": x}, "b", "a"), q))
+    np.testing.assert_array_equal(found, expected)
