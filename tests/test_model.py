@@ -284,3 +284,10 @@ def test_gravity_is_a_field():
     np.testing.assert_array_equal(cardan.gravity_forces(model, [0.3, 0.4]), [0.0, 0.0])
     earth = model.with_gravity((0, 0, -9.81))
     assert np.abs(cardan.gravity_forces(earth, [0.3, 0.4])).min() > 0.1
+
+
+def test_the_table_shows_what_closes_loops_and_what_is_given():
+    m = two_links()
+    m.add_joint("brace", Spherical(), "upper", "fore")
+    lines = str(m.model().with_inputs("gravity")).splitlines()
+    assert lines[-2:] == ["closing: upper <-[brace: Spherical]-> fore", "given at every call: gravity (3,)"]

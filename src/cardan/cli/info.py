@@ -52,6 +52,10 @@ def described(model: Model) -> dict[str, Any]:
         "mass": model.mass,
         "gravity": tuple(model.gravity),
         "joints": [_joint(model, c) for c in model.connections],
+        "closures": [
+            {"name": c.name, "type": type(c.joint).__name__, "parent": c.parent, "child": c.child}
+            for c in model.closures
+        ],
         "bodies": [_body(b) for b in model.bodies],
         "frames": [{"name": f.name, "body": f.body} for f in model.frames],
     }

@@ -19,7 +19,9 @@ def layout_table(model: Model) -> str:
     widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     title = f"{model.name}: {len(model.bodies)} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}"
-    return "\n".join([title, lines[0], "-" * len(lines[0]), *lines[1:]])
+    closing = [f"closing: {c.parent} <-[{c.name}: {type(c.joint).__name__}]-> {c.child}" for c in model.closures]
+    given = [f"given at every call: {name} {each.shape}" for name, each in model.inputs.items()]
+    return "\n".join([title, lines[0], "-" * len(lines[0]), *lines[1:], *closing, *given])
 
 
 def _row(model: Model, c: Any) -> tuple[str, ...]:
