@@ -33,7 +33,7 @@ def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
     left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1.0))
     for j in range(count):
         axes = left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d")
-        _frames(axes, joint, j)
+        draw_motion(axes, joint, j)
     left.suptitle("the child frame along each velocity, from light to dark (x red, y green, z blue)", fontsize=10)
     _errors(right.add_subplot(), certificate)
     colour = COLOURS["passed" if certificate.passed else "failed"]
@@ -42,7 +42,7 @@ def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
     pyplot.close(figure)
 
 
-def _frames(axes: Any, joint: Joint, j: int) -> None:
+def draw_motion(axes: Any, joint: Joint, j: int, title: str | None = None) -> None:
     """Draw the child frame as the joint moves along one velocity, through the neutral configuration."""
     try:
         names, poses = _poses(joint, j)
@@ -53,13 +53,15 @@ def _frames(axes: Any, joint: Joint, j: int) -> None:
     origins = poses[:, :3, 3]
     size = 0.35 * max(0.3, float(np.ptp(origins, axis=0).max()))
     for k, pose in enumerate(poses):
-        strength = 0.25 + 0.75 * k / max(1, len(poses) - 1)
+        strength = 0.2 + 0.8 * (k + 1) / len(poses)
         for axis, colour in enumerate(AXES):
             ends = np.stack([pose[:3, 3], pose[:3, 3] + size * pose[:3, axis]], axis=-1)
             axes.plot(*ends, color=colour, alpha=strength, linewidth=1.6)
     axes.plot(*origins.T, color="black", linewidth=1.0)
     axes.scatter(0.0, 0.0, 0.0, color="black", s=12)
-    axes.set_title(names, fontsize=9)
+    for end in size * np.eye(3):
+        axes.plot(*np.stack([np.zeros(3), end], axis=-1), color="grey", linewidth=1.0)
+    axes.set_title(title or names, fontsize=9)
     axes.set(xlabel="x", ylabel="y", zlabel="z")
     middle, half = 0.5 * (origins.max(axis=0) + origins.min(axis=0)), 0.5 * np.ptp(origins, axis=0).max() + size
     for axis, x in zip((axes.xaxis, axes.yaxis, axes.zaxis), middle, strict=True):
