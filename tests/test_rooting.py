@@ -263,6 +263,8 @@ def test_unrelated_models_are_refused():
     with pytest.raises(MechanismError, match="Two bases fixed on different bodies"):
         cardan.converter(m.model(), m.model(root="b5"))
     c = cardan.converter(m.model(base="floating"), m.model(root="b1", base="floating"))
+    with pytest.raises(MechanismError, match=r"has inputs \(mass\).*with_values"):
+        cardan.converter(m.model().with_inputs("mass"), m.model())
     with pytest.raises(ShapeError, match="external_forces"):
         c.external_forces(np.zeros((3, 6)))
 

@@ -103,9 +103,15 @@ def converter(source: Model, target: Model, *, drop: Sequence[str] = ()) -> Conv
         drop: names of the source's joints whose motion may be lost: those the target has locked, or a base it has not.
 
     Raises:
-        MechanismError: if the models are not of one mechanism; if motions would be lost that are not in `drop`, or
+        MechanismError: if a model has inputs; if the models are not of one mechanism; if motions would be lost that are not in `drop`, or
             names in `drop` that are not lost.
     """
+    for model in (source, target):
+        if model.inputs:
+            raise MechanismError(
+                f"model {model.name!r} has inputs ({', '.join(model.inputs)}), which may move bodies; "
+                "convert between models with numbers: with_values(...)."
+            )
     if set(source.body_names) != set(target.body_names):
         different = sorted(set(source.body_names) ^ set(target.body_names))
         raise MechanismError(
