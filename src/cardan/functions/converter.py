@@ -103,8 +103,8 @@ def converter(source: Model, target: Model, *, drop: Sequence[str] = ()) -> Conv
         drop: names of the source's joints whose motion may be lost: those the target has locked, or a base it has not.
 
     Raises:
-        MechanismError: if a model has inputs; if the models are not of one mechanism; if motions would be lost that are not in `drop`, or
-            names in `drop` that are not lost.
+        MechanismError: if a model has inputs; if the models are not of one mechanism; if motions would be lost that
+            are not in `drop`, or names in `drop` are not lost.
     """
     for model in (source, target):
         if model.inputs:
