@@ -244,6 +244,11 @@ def test_within_limits_stays_within_limits():
         x = cardan.limit_coordinates(model, at)
         assert (x >= model.lower).all()
         assert (x <= model.upper).all()
+    low = c.limits(a.lower, -np.inf)
+    np.testing.assert_array_equal(low[6:], b.lower[6:])
+    assert np.isinf(low[:6]).all()
+    with pytest.raises(ShapeError, match="values"):
+        c.limits(a.lower[:-1], 0.0)
     for name in ("j0", "j3"):
         assert a.connection(name).limits == b.connection(name).limits
 

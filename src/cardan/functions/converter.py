@@ -78,6 +78,27 @@ class Converter:
         names = self.source.body_names
         return array[..., [names.index(body) for body in self.target.body_names], :]
 
+    def limits(self, values: Any, missing: float) -> np.ndarray:
+        """Return what is given for each degree of freedom (bounds, gains, weights) in the target's order.
+
+        Joints keep their limits whichever way round they are (`model.lower`, ... of the target have those of its
+        description); this is for values of your own.
+
+        Args:
+            values: shape (..., nv) of the source.
+            missing: stands for joints that are not `shared`, such as a floating base: `inf`, 0.0.
+
+        Raises:
+            ShapeError, DTypeError: for values that do not fit.
+        """
+        array = numeric_array("converter", "values", values)
+        if array.shape[-1:] != (self.source.nv,):
+            raise ShapeError("converter", "values", got=array.shape, expected=f"(..., {self.source.nv})")
+        found = np.full((*array.shape[:-1], self.target.nv), missing, dtype=float)
+        for name in self.shared:
+            found[..., self.target.v_slice(name)] = array[..., self.source.v_slice(name)]
+        return found
+
     def inverse(self) -> Converter:
         """Return the converter the other way.
 
