@@ -13,7 +13,7 @@ from cardan import SE3, Inertia, Joint, Limits, Mechanism
 from cardan.formats.json_types import SHIPPED
 from cardan.joints import Mimic, Revolute
 from cardan.manifolds import Euclidean
-from cardan.mechanism import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from cardan.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from cardan.spatial import Vector3
 from mechanisms import random_inertia, random_mechanism, random_pose
 
@@ -110,7 +110,9 @@ def everything():
     m.add_joint("copy", Mimic(Revolute([0, 0, 1]), "joint0", -0.0, 1 / 3), "zero", "tiny")
     m.add_frame("sensor", "world", signed)
     m.add_frame("tool", "tiny", random_pose(np.random.default_rng(2)))
-    for k, geometry in enumerate((Box([1, 0.1, 0]), Sphere(1 / 3), Cylinder(0.1, 0.2), Capsule(0.1, 5e-324))):
+    for k, geometry in enumerate(
+        (Box([1, 0.1, 0]), Sphere(1 / 3), Cylinder(0.1, 0.2), Capsule(0.1, 5e-324), Ellipsoid((0.1, 1 / 3, 0.7)))
+    ):
         m.add_shape(Shape("body", "visual", geometry, random_pose(np.random.default_rng(k)), f"shape{k}"))
     m.add_shape(Shape("world", "collision", Mesh("package://a/b.stl", None, (1, -1, 0.001)), rgba=(0, 1, 0.5, 1 / 3)))
     m.add_shape(Shape("odd \n name", "visual", Mesh("b.obj", "/no/b.obj"), material="red", texture="red.png"))

@@ -29,7 +29,7 @@ from cardan.formats.json_text import WrongError, refuse
 from cardan.formats.json_values import Reader, Writer
 from cardan.formats.report import nearest
 from cardan.joints import Joint, Limits
-from cardan.mechanism import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from cardan.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from cardan.model import Body, Connection, Frame, Model
 from cardan.model.inputs import Input
 from cardan.spatial import SE3
@@ -124,6 +124,7 @@ def shape_fields(value: Any, _: Reader) -> Fields:
 GEOMETRIES: dict[str, tuple[type[Any], tuple[str, ...]]] = {
     "Box": (Box, ("size",)),
     "Sphere": (Sphere, ("radius",)),
+    "Ellipsoid": (Ellipsoid, ("radii",)),
     "Cylinder": (Cylinder, ("radius", "length")),
     "Capsule": (Capsule, ("radius", "length")),
     "Mesh": (Mesh, ("uri", "path", "scale")),
@@ -143,11 +144,18 @@ def _geometry_data(geometry: Any, what: str) -> Fields:
 
 _DATA: dict[str, Callable[[Any, str], Any]] = {
     "size": numbers_data,
+    "radii": numbers_data,
     "scale": numbers_data,
     "uri": text_data,
     "path": text_data,
 }
-_READ: dict[str, Callable[[Any], Any]] = {"size": numbers, "scale": numbers, "uri": text, "path": text}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "size": numbers,
+    "radii": numbers,
+    "scale": numbers,
+    "uri": text,
+    "path": text,
+}
 
 
 def _geometry(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Inertias and shapes of homogeneous solids, and the checks of what a builder is given."""
+"""Bodies that are homogeneous solids, and the checks of what a builder is given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from cardan.errors import ParameterError
 from cardan.mechanism import Box, Cylinder, Mechanism, Shape, Sphere
-from cardan.spatial import SE3, Inertia, Matrix3
+from cardan.model.description import checked_pose
+from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
 
 _ONTO = {"x": (0.0, math.pi / 2, 0.0), "y": (0.0, 0.0, -math.pi / 2), "z": (0.0, 0.0, 0.0)}
@@ -23,29 +24,24 @@ def positive(what: str, value: float) -> float:
 
 def add_box(m: Mechanism, name: str, mass: float, size: Any, centre: Any = (0.0, 0.0, 0.0)) -> None:
     """Add a body that is a homogeneous box: mass [kg], side lengths [m], centre in the body frame [m]."""
-    x, y, z = size
-    k = mass / 12.0
-    inertia = Matrix3.diagonal(k * (y * y + z * z), k * (x * x + z * z), k * (x * x + y * y))
-    m.add_body(name, Inertia(mass, centre, inertia))
-    m.add_shape(Shape(name, "visual", Box(size), SE3(translation=centre)))
+    _add_solid(m, name, mass, Box(size), SE3(translation=centre))
 
 
 def add_sphere(m: Mechanism, name: str, mass: float, radius: float, centre: Any = (0.0, 0.0, 0.0)) -> None:
     """Add a body that is a homogeneous sphere."""
-    k = 0.4 * mass * radius * radius
-    m.add_body(name, Inertia(mass, centre, Matrix3.diagonal(k, k, k)))
-    m.add_shape(Shape(name, "visual", Sphere(radius), SE3(translation=centre)))
+    _add_solid(m, name, mass, Sphere(radius), SE3(translation=centre))
 
 
 def add_rod(
     m: Mechanism, name: str, mass: float, length: float, radius: float, along: str = "z", centre: Any = (0.0, 0.0, 0.0)
 ) -> None:
     """Add a body that is a homogeneous cylinder along an axis of its frame."""
-    across, about = mass * (3.0 * radius * radius + length * length) / 12.0, 0.5 * mass * radius * radius
-    moments = {axis: about if axis == along else across for axis in "xyz"}
-    m.add_body(name, Inertia(mass, centre, Matrix3.diagonal(moments["x"], moments["y"], moments["z"])))
-    pose = SE3(matrix_from_zyx(_ONTO[along]), centre)
-    m.add_shape(Shape(name, "visual", Cylinder(radius, length), pose))
+    _add_solid(m, name, mass, Cylinder(radius, length), checked_pose(name, SE3(matrix_from_zyx(_ONTO[along]), centre)))
+
+
+def _add_solid(m: Mechanism, name: str, mass: float, solid: Any, pose: SE3) -> None:
+    m.add_body(name, pose @ solid.inertia_of_mass(mass))
+    m.add_shape(Shape(name, "visual", solid, pose))
 
 
 def at(x: float, y: float, z: float) -> SE3:

@@ -1,0 +1,85 @@
+"""Volume integrals of a closed triangle mesh: its volume, centre and moments, as the inertia at density 1.
+
+By the divergence theorem the body is a signed sum of tetrahedra from one point p to the triangles. With the edges
+a, b, c from p to a triangle's corners, d = a . (b x c) and s = a + b + c:
+
+    volume  d / 6        first moments  d s / 24        second moments  d (a a^T + b b^T + c c^T + s s^T) / 120
+
+Source: Mirtich, Fast and accurate computation of polyhedral mass properties (1996); Eberly, Polyhedral mass properties
+(revisited) (2002); the tetrahedron's moments: Tonon (2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import MissingExtraError, ParameterError
+from cardan.spatial import Inertia, Symmetric3, Vector3
+
+
+def mesh_integrals(uri: str, path: str | None, scale: Sequence[float]) -> Inertia:
+    """Return the inertia at density 1 of what a mesh file encloses, in the mesh's frame: its mass is the volume [m^3].
+
+    Raises:
+        MissingExtraError: without the extra `mesh`.
+        ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
+    """
+    surface = _read(uri, path)
+    if not (surface.is_watertight and surface.is_winding_consistent):
+        raise ParameterError(
+            f"mesh {uri!r}",
+            got=f"{len(surface.faces)} triangles that leave the inside open",
+            expected="a closed surface, whose triangles all face outwards",
+            hint="Repair it, or give the body its inertia.",
+        )
+    return integrals_of_triangles(np.asarray(surface.triangles, dtype=float) * np.asarray(scale), f"mesh {uri!r}")
+
+
+def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia:
+    """Return the inertia at density 1 of what triangles enclose; shape (n, 3, 3): triangle, corner, coordinate [m].
+
+    Triangles that all face inwards, as after mirroring, count as if they faced outwards.
+    """
+    p = triangles.reshape(-1, 3).mean(axis=0)
+    corners = triangles - p
+    d = np.einsum("ni,ni->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    s = corners.sum(axis=1)
+    volume = d.sum() / 6.0
+    first = d @ s / 24.0
+    second = (np.einsum("n,nki,nkj->ij", d, corners, corners) + np.einsum("n,ni,nj->ij", d, s, s)) / 120.0
+    outwards = np.sign(volume)
+    if not np.isfinite(volume) or abs(volume) <= 1e-12 * np.abs(d).sum():
+        raise ParameterError(what, got=f"a volume of {abs(volume):g} m^3", expected="a surface that encloses a volume")
+    about = np.trace(second) * np.eye(3) - second
+    rows, columns = np.triu_indices(3)
+    at_mean = Inertia.from_origin(
+        float(outwards * volume),
+        Vector3(*(float(outwards * e) for e in first)),
+        Symmetric3(float(outwards * e) for e in about[rows, columns]),
+    )
+    mean = Vector3(*(float(e) for e in p))
+    return Inertia(at_mean.mass, mean + at_mean.com, at_mean.inertia_at_com)
+
+
+def _read(uri: str, path: str | None) -> Any:
+    """Return the triangles of a file, by trimesh."""
+    try:
+        import trimesh  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise MissingExtraError("the inertia of a mesh", "mesh") from None
+    if path is None or not Path(path).is_file():
+        hint = "The argument packages of cardan.load says where package:// leads."
+        raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)
+    try:
+        surface = trimesh.load_mesh(path)
+    except Exception as error:  # what a reader of a dozen formats raises on faulty files is not known
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: {error}", expected="a mesh file trimesh can read") from None
+    surface = surface.to_mesh() if hasattr(surface, "to_mesh") else surface
+    if len(getattr(surface, "faces", ())) == 0:
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle", expected="a mesh file with a surface")
+    surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of the picture on it is none of the surface
+    return surface
