@@ -7,10 +7,8 @@ import pytest
 
 import cardan
 from cardan import robots
-from cardan.errors import MechanismError, ParameterError, UnknownNameError
-from cardan.joints import Prismatic, Revolute
-from cardan.mechanism import Box, Capsule, Cylinder, Mesh, Shape, Sphere
-from cardan.spatial.rotations import matrix_from_zyx
+from cardan.errors import ParameterError, UnknownNameError
+from cardan.mechanism import Box, Cylinder, Sphere
 
 
 @pytest.mark.parametrize("name", robots.ROBOTS)
@@ -56,7 +54,7 @@ def moments(solid):
 @pytest.mark.parametrize("name", robots.ROBOTS)
 def test_shipped_urdf_is_the_builder(name):
     text = Path(robots.urdf_path(name)).read_text(encoding="utf-8")
-    assert text == robots.urdf_text(robots.ROBOTS[name]())
+    assert text == cardan.to_urdf(robots.ROBOTS[name]())
     assert cardan.check_urdf(robots.urdf_path(name)) == []
     built, read = robots.ROBOTS[name]().model(), cardan.load(robots.urdf_path(name))
     q = built.random_configuration((5,), seed=0)
@@ -180,63 +178,3 @@ def test_wrong_parameters_are_refused(build):
 def test_unknown_robots_are_refused_with_suggestions():
     with pytest.raises(UnknownNameError, match="did you mean 'arm7'"):
         robots.urdf_path("arm")
-
-
-def one_joint(joint, frame=False, **options):
-    m = cardan.Mechanism("m")
-    m.add_body("a")
-    m.add_body("b", cardan.Inertia(1e-9, [0, 0, 1e-3], np.diag([2e-16, 2e-16, 1e-17])))
-    m.add_joint("j", joint, options.pop("parent", "a"), "b", **options)
-    if frame:
-        m.add_frame("f", "b")
-    return m
-
-
-@pytest.mark.parametrize(
-    ("joint", "options", "message"),
-    [
-        (cardan.joints.Spherical(), {}, "'j'.*only Revolute, Prismatic and Fixed"),
-        (Revolute(), {"child_pose": cardan.SE3(translation=(1.0, 0.0, 0.0))}, "'j'.*child pose"),
-        (Revolute(), {"armature": [0.1]}, "'j'.*armature"),
-        (Revolute(), {"limits": cardan.Limits(lower=[-1.0])}, "'j'.*both sides"),
-        (Revolute(), {"limits": cardan.Limits(effort=[2.0], effort_lower=[-1.0])}, "'j'.*both ways"),
-        (Prismatic(), {}, "'j'.*prismatic joints only with limits"),
-        (Revolute(), {"frame": True}, "'f'.*Fixed joint"),
-        (Revolute(), {"parent": "world"}, r"one root.*\['a', 'world'\]"),
-    ],
-)
-def test_what_urdf_cannot_say_is_refused(joint, options, message):
-    with pytest.raises(MechanismError, match=message):
-        robots.urdf_text(one_joint(joint, **options))
-
-
-@pytest.mark.parametrize(
-    "limits",
-    [
-        cardan.Limits(),
-        cardan.Limits(lower=[-1.0], upper=[2.0]),
-        cardan.Limits(lower=[-1.0], upper=[2.0], effort=[3.0]),
-        cardan.Limits(velocity=[2.0]),
-        cardan.Limits(velocity=[2.0], effort=[3.0]),
-        cardan.Limits(lower=[-1.0], upper=[2.0], velocity=[2.0], effort=[3.0]),
-    ],
-)
-def test_what_is_written_is_read_back(limits):
-    pose = cardan.SE3(matrix_from_zyx((0.3, -1.1, 2.0)), (0.1, -0.2, 0.3))
-    m = one_joint(Revolute((0.6, 0.0, -0.8)), parent_pose=pose, limits=limits, damping=[0.1], friction=[0.2])
-    m.add_shape(Shape("b", "visual", Capsule(0.1, 0.4), pose))
-    m.add_shape(Shape("b", "collision", Mesh("part.obj", scale=(1.0, 2.0, 1.0))))
-    read = cardan.load_mechanism(robots.urdf_text(m))
-    (written, back), (mass, mass_back) = (r.joints[0] for r in (m, read)), (r.bodies[1].inertia for r in (m, read))
-    assert (back.limits, back.damping, back.friction) == (written.limits, written.damping, written.friction)
-    np.testing.assert_allclose(back.parent_pose.matrix(), pose.matrix(), atol=1e-15)
-    np.testing.assert_allclose(mass_back.parameters(), mass.parameters(), rtol=1e-13)
-    assert read.shapes[0].geometry == Capsule(0.1, 0.4)
-    assert read.shapes[1].geometry.scale == (1.0, 2.0, 1.0)
-
-
-def test_a_joint_to_the_world_is_read_back():
-    m = cardan.Mechanism("m")
-    m.add_body("b")
-    m.add_joint("j", Revolute(), "world", "b")
-    assert cardan.load_mechanism(robots.urdf_text(m)).joints == m.joints

@@ -12,6 +12,7 @@ from cardan.formats import (
     register_joint,
     save,
     to_json,
+    to_urdf,
 )
 from cardan.functions import (
     Function,

@@ -12,7 +12,7 @@ ROBOTS = ("double_pendulum", "cart_pole", "chain", "arm7", "quadruped", "humanoi
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_mass_matrix_bias_and_poses(name):
-    text = cardan.robots.urdf_text(cardan.robots.ROBOTS[name]())
+    text = cardan.to_urdf(cardan.robots.ROBOTS[name]())
     # MuJoCo merges fixed bodies by itself and refuses moving ones without mass; ours all have some
     theirs = mujoco.MjModel.from_xml_string(text)
     data, ours = mujoco.MjData(theirs), cardan.load(text)

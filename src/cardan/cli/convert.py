@@ -12,7 +12,7 @@ from cardan.formats import read_robot, save
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("convert", help="a robot description in another format (to .json)")
+    parser = subparsers.add_parser("convert", help="a robot description in another format (to .json, .urdf)")
     parser.add_argument("file", metavar="IN", help="robot description (URDF or JSON)")
     parser.add_argument("output", metavar="OUT", help="file to write; its ending says the format")
     parser.add_argument(

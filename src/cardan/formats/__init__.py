@@ -1,11 +1,13 @@
-"""Robot descriptions: each format reads to a `Mechanism`; JSON is written, too."""
+"""Robot descriptions: each format reads to a `Mechanism`; JSON and URDF are written, too."""
 
 from cardan.formats.json import from_json, to_json
 from cardan.formats.json_types import register_joint
 from cardan.formats.load import check, load, load_mechanism, read_robot, save
 from cardan.formats.urdf import check_urdf, read_urdf
+from cardan.formats.urdf_writer import WrittenUrdf, to_urdf, write_urdf
 
 __all__ = [
+    "WrittenUrdf",
     "check",
     "check_urdf",
     "from_json",
@@ -16,4 +18,6 @@ __all__ = [
     "register_joint",
     "save",
     "to_json",
+    "to_urdf",
+    "write_urdf",
 ]

@@ -13,6 +13,7 @@ from cardan.formats.json_robot import check_json, read_json_robot
 from cardan.formats.resources import Packages
 from cardan.formats.staging import write_whole
 from cardan.formats.urdf import UrdfSource, check_urdf, read_urdf
+from cardan.formats.urdf_writer import to_urdf
 from cardan.formats.xml import is_content
 from cardan.joints import Joint
 from cardan.mechanism import Mechanism
@@ -35,8 +36,8 @@ class Format(NamedTuple):
     write: Callable[[Any], str] | None
 
 
-_URDF = Format(_urdf, _check_urdf, None)
-FORMATS = {".urdf": _URDF, ".xml": _URDF, ".json": Format(read_json_robot, check_json, to_json)}
+_URDF = Format(_urdf, _check_urdf, to_urdf)
+FORMATS = {".urdf": _URDF, ".xml": _URDF._replace(write=None), ".json": Format(read_json_robot, check_json, to_json)}
 """Formats by ending; a new one adds a line."""
 
 
@@ -116,7 +117,9 @@ def check(source: UrdfSource, *, packages: Packages | None = None, trusted: bool
 
 
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
-    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`.
+    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`.
+
+    JSON holds everything; URDF mechanisms and models only, with the joints it has (see `to_urdf`).
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
 

@@ -1,9 +1,9 @@
 """The URDF reader: a robot description into a `Mechanism`, every fault with its file and line.
 
 Read are links (inertia, visuals, collisions), all joint types with limits, damping, friction and mimic; fixed joints
-stay joints. A `continuous` joint is one angle, or a point (cos, sin) on request. As an extension the joint types
-`spherical` and `ball` are read as a ball joint. A root link named `world` is the world itself. Elements of other
-programs (gazebo, transmission, sensor, ...) are skipped.
+stay joints. A `continuous` joint is one angle, or a point (cos, sin) on request. A root link named `world` is the
+world itself. Extensions (docs/urdf.md): the joint types `spherical` and `ball`, `<loop>`, `<frame>`, and an armature.
+Elements of other programs (gazebo, transmission, sensor, ...) are skipped.
 
 Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 """
@@ -14,20 +14,31 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from cardan.errors import CardanError, DescriptionError, DescriptionWarning, Fault, ParameterError
 from cardan.formats.report import Report
 from cardan.formats.resources import Packages, check_packages
 from cardan.formats.urdf_checks import check_robot
-from cardan.formats.urdf_joints import UrdfJoint, read_joint
+from cardan.formats.urdf_joints import UrdfJoint, read_joint, read_loop
 from cardan.formats.urdf_links import Link, Reading, read_global_material, read_link
+from cardan.formats.urdf_loops import UrdfFrame, read_frame, refuse_other_constraints
 from cardan.formats.urdf_schema import VERSIONS, remark_unknown
 from cardan.formats.xml import Element, Source, parse
 from cardan.mechanism import Mechanism
 from cardan.model import WORLD
 
 UrdfSource = str | bytes | os.PathLike[str]
+Thing = TypeVar("Thing")
+
+
+class _Robot(NamedTuple):
+    """What a URDF describes, as read."""
+
+    links: list[Link]
+    joints: list[UrdfJoint]
+    loops: list[UrdfJoint]
+    frames: list[UrdfFrame]
 
 
 def read_urdf(
@@ -83,26 +94,31 @@ def _read(source: UrdfSource, packages: Packages | None, continuous: str) -> tup
     if not _is_robot(root, report):
         return None, report
     reading = Reading(opened, report, packages, continuous, root.attributes.get("version", "1.0"))
-    links, joints = _read_elements(reading, root)
+    robot = _read_elements(reading, root)
     if report.errors:
         return None, report
-    return _mechanism(report, root.attributes["name"], links, joints), report
+    return _mechanism(report, root.attributes["name"], robot), report
 
 
-def _read_elements(reading: Reading, root: Element) -> tuple[list[Link], list[UrdfJoint]]:
+def _read_elements(reading: Reading, root: Element) -> _Robot:
     report = reading.report
     remark_unknown(report, root)
+    refuse_other_constraints(report, root)
     for element in root.all("material"):
         read_global_material(reading, element)
     links = [read_link(reading, e) for e in root.all("link")]
     joints = [read_joint(reading, e) for e in root.all("joint")]
+    loops = [read_loop(reading, e) for e in root.all("loop")]
+    frames = [read_frame(reading, e) for e in root.all("frame")]
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
         report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
-    whole_links = [link for link in links if link is not None]
-    whole_joints = [joint for joint in joints if joint is not None]
-    complete = len(whole_links) == len(links) and len(whole_joints) == len(joints)
-    check_robot(report, whole_links, whole_joints, complete=complete)
-    return whole_links, whole_joints
+    robot = _Robot(_whole(links), _whole(joints), _whole(loops), _whole(frames))
+    check_robot(report, *robot, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
+    return robot
+
+
+def _whole(things: Sequence[Thing | None]) -> list[Thing]:
+    return [thing for thing in things if thing is not None]
 
 
 _OTHER_ROOTS = {
@@ -131,15 +147,18 @@ def _is_robot(root: Element, report: Report) -> bool:
     return True
 
 
-def _mechanism(report: Report, name: str, links: Sequence[Link], joints: Sequence[UrdfJoint]) -> Mechanism | None:
+def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     """Return the mechanism; None if an error is found even now."""
     mechanism = Mechanism(name)
-    for link in links:
+    for link in robot.links:
         with _blamed_on(report, link.line):
             _add_link(report, mechanism, link)
-    for joint in joints:
+    for joint in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
         with _blamed_on(report, joint.line):
             _add_joint(mechanism, joint)
+    for frame in robot.frames:
+        with _blamed_on(report, frame.line):
+            mechanism.add_frame(frame.name, frame.link, frame.pose)
     return None if report.errors else mechanism
 
 
@@ -163,5 +182,5 @@ def _add_link(report: Report, mechanism: Mechanism, link: Link) -> None:
 
 def _add_joint(mechanism: Mechanism, j: UrdfJoint) -> None:
     mechanism.add_joint(
-        j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, j.limits, j.damping, j.friction
+        j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, j.limits, j.damping, j.friction, j.armature
     )

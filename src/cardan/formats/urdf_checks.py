@@ -7,19 +7,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from cardan.formats.report import Report, quoted
 from cardan.formats.urdf_joints import UrdfJoint
 from cardan.formats.urdf_links import Link
+from cardan.formats.urdf_loops import UrdfFrame
 from cardan.joints import Mimic
 from cardan.model import WORLD
 
 
-def check_robot(report: Report, links: Sequence[Link], joints: Sequence[UrdfJoint], *, complete: bool) -> None:
+def check_robot(
+    report: Report,
+    links: Sequence[Link],
+    joints: Sequence[UrdfJoint],
+    loops: Sequence[UrdfJoint],
+    frames: Sequence[UrdfFrame],
+    *,
+    complete: bool,
+) -> None:
     """Check a robot as a whole; `complete` says that no link or joint had to be left out."""
     _check_names(report, "link", links)
-    _check_names(report, "joint", joints)
+    _check_names(report, "joint", [*joints, *loops])
+    _check_names(report, "frame", frames)
     _check_tree(report, links, joints, complete)
     _check_mimics(report, joints)
+    _check_loops(report, loops, {link.name: link.line for link in links})
+    _check_frames(report, frames, {link.name: link.line for link in links})
 
 
-def _check_names(report: Report, kind: str, things: Sequence[Link] | Sequence[UrdfJoint]) -> None:
+def _check_names(report: Report, kind: str, things: Sequence[Link] | Sequence[UrdfJoint] | Sequence[UrdfFrame]) -> None:
     lines: dict[str, int] = {}
     for thing in things:
         if thing.name in lines:
@@ -60,7 +72,7 @@ def _joint_above(report: Report, joints: Sequence[UrdfJoint]) -> dict[str, UrdfJ
         if first is not joint:
             named = f"joint {first.name!r} (line {first.line}) and {joint.name!r}"
             report.error(
-                joint.child_line, f"link {quoted(joint.child)} has two parents: {named}; URDF describes trees only"
+                joint.child_line, f"link {quoted(joint.child)} has two parents: {named}; one of them must be a <loop>"
             )
     return above
 
@@ -69,6 +81,30 @@ def _check_roots(report: Report, roots: Sequence[Link]) -> None:
     if len(roots) > 1:
         named = ", ".join(f"{k.name!r} (line {k.line})" for k in roots[:4]) + (", ..." if len(roots) > 4 else "")
         report.error(roots[1].line, f"the robot has {len(roots)} root links: {named}; join them with joints")
+
+
+# --- loops and frames --------------------------------------------------------------------------------------------
+
+
+def _check_loops(report: Report, loops: Sequence[UrdfJoint], links: Mapping[str, int]) -> None:
+    for loop in loops:
+        ends = (("predecessor", loop.parent, loop.parent_line), ("successor", loop.child, loop.child_line))
+        for role, name, line in ends:
+            if name not in links:
+                hint = report.nearest(name, links)
+                report.error(line, f"loop {quoted(loop.name)}: its {role} link {quoted(name)} does not exist{hint}")
+        if loop.parent == loop.child:
+            report.error(loop.line, f"loop {quoted(loop.name)} joins link {quoted(loop.parent)} with itself")
+
+
+def _check_frames(report: Report, frames: Sequence[UrdfFrame], links: Mapping[str, int]) -> None:
+    for frame in frames:
+        if frame.link != WORLD and frame.link not in links:
+            hint = report.nearest(frame.link, links)
+            report.error(frame.line, f"frame {quoted(frame.name)}: its link {quoted(frame.link)} does not exist{hint}")
+        if frame.name == WORLD or frame.name in links:
+            what = "is the world" if frame.name == WORLD else f"is a link's name (line {links[frame.name]}), too"
+            report.error(frame.line, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")
 
 
 # --- mimic joints ------------------------------------------------------------------------------------------------

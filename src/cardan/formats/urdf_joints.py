@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,10 @@ _KINDS: dict[str, Callable[[Vector3], Joint]] = {
 NEEDS_LIMIT = ("revolute", "prismatic")
 HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
 MIMICABLE = ("revolute", "continuous", "prismatic")
+PASSIVE = ("damping", "friction", "armature")
+LOOP_ENDS = ("predecessor", "successor")
+UNLIMITED = sys.float_info.max
+"""A bound of this size is none: URDF has no infinite numbers."""
 _X = Vector3(1.0, 0.0, 0.0)
 
 
@@ -58,7 +63,8 @@ class UrdfJoint:
     limits: Limits
     damping: tuple[float, ...] | None
     friction: tuple[float, ...] | None
-    mimic_line: int
+    armature: tuple[float, ...] | None
+    mimic_line: int = 0
 
 
 def read_joint(r: Reading, element: Element) -> UrdfJoint | None:
@@ -71,26 +77,32 @@ def read_joint(r: Reading, element: Element) -> UrdfJoint | None:
         return None
     axis = _axis(r.report, element, kind)
     joint, mimic_line = _mimicked(r.report, element, kind, _joint(kind, axis, r.continuous))
-    turned = SE3(_rotation_onto(axis)) if kind == "planar" else SE3.identity()
-    limits, (damping, friction) = _limits(r, element, kind, joint.nv), _dynamics(r.report, element, joint.nv)
+    turned = _turned(kind, axis)
+    limits, passive = _limits(r, element, kind, joint.nv), _dynamics(r.report, element, joint.nv)
     if name is None or parent is None or child is None:
         return None
-    return UrdfJoint(
-        name=name,
-        line=element.line,
-        kind=kind,
-        parent=parent,
-        parent_line=parent_line,
-        child=child,
-        child_line=child_line,
-        joint=joint,
-        parent_pose=origin @ turned,
-        child_pose=turned,
-        limits=limits,
-        damping=damping,
-        friction=friction,
-        mimic_line=mimic_line,
-    )
+    ends, poses = (parent, parent_line, child, child_line), (origin @ turned, turned)
+    return UrdfJoint(name, element.line, kind, *ends, joint, *poses, limits, *passive, mimic_line)
+
+
+def read_loop(r: Reading, element: Element) -> UrdfJoint | None:
+    """Return a joint that closes a loop, or None if it lacks what makes it one; it needs no <limit>."""
+    name, kind = r.report.text(element, "name"), _kind(r.report, element)
+    (parent, parent_line), (child, child_line) = (_end(r.report, element, end) for end in LOOP_ENDS)
+    origins = [read_origin(r, end) for tag in LOOP_ENDS for end in list(element.all(tag))[:1]]
+    if kind is None:
+        return None
+    axis = _axis(r.report, element, kind)
+    joint, turned = _joint(kind, axis, r.continuous), _turned(kind, axis)
+    has_limit = next(element.all("limit"), None) is not None
+    limits = _limits(r, element, kind, joint.nv) if has_limit else Limits()
+    damping, friction, armature = _dynamics(r.report, element, joint.nv)
+    if any(armature or ()):
+        r.report.error(element, f"loop {element.attributes.get('name', '?')!r} has an armature: it has no coordinate")
+    if name is None or parent is None or child is None:
+        return None
+    ends, poses = (parent, parent_line, child, child_line), [origin @ turned for origin in origins]
+    return UrdfJoint(name, element.line, kind, *ends, joint, poses[0], poses[1], limits, damping, friction, None)
 
 
 def _kind(report: Report, element: Element) -> str | None:
@@ -112,7 +124,7 @@ def _end(report: Report, element: Element, tag: str) -> tuple[str | None, int]:
 
 
 def _owner(element: Element) -> str:
-    return f"joint {element.attributes.get('name', '?')!r}"
+    return f"{element.tag} {element.attributes.get('name', '?')!r}"
 
 
 # --- kind and axis -----------------------------------------------------------------------------------------------
@@ -124,6 +136,13 @@ def _joint(kind: str, axis: Vector3, continuous: str) -> Joint:
     return _KINDS[kind](axis)
 
 
+def unit_axis(xyz: Sequence[float]) -> Vector3:
+    """Return a direction at unit length."""
+    largest = max(map(abs, xyz))
+    scaled = [e / largest for e in xyz]  # the squares of the numbers as given may be too large or small
+    return Vector3(*(e / math.hypot(*scaled) for e in scaled))
+
+
 def _axis(report: Report, element: Element, kind: str) -> Vector3:
     """Return the axis at unit length; x where there is none."""
     axis = report.one(element, "axis")
@@ -131,16 +150,19 @@ def _axis(report: Report, element: Element, kind: str) -> Vector3:
         return _X
     before = report.error_count
     xyz = report.numbers(axis, "xyz", 3, None)
-    largest = max(map(abs, xyz))
-    if largest == 0.0:
+    if not any(xyz):
         if report.error_count == before:
             report.error(axis, f"{_owner(element)}: the axis has length 0; give a direction, such as xyz='0 0 1'")
         return _X
-    scaled = [e / largest for e in xyz]  # the squares of the numbers as given may be too large or small
-    return Vector3(*(e / math.hypot(*scaled) for e in scaled))
+    return unit_axis(xyz)
 
 
-def _rotation_onto(normal: Vector3) -> Matrix3:
+def _turned(kind: str, axis: Vector3) -> SE3:
+    """Return the joint frames' rotation: a planar joint moves in the xy plane of its frames, URDF's across an axis."""
+    return SE3(rotation_onto(axis)) if kind == "planar" else SE3.identity()
+
+
+def rotation_onto(normal: Vector3) -> Matrix3:
     """Return the shortest rotation that turns z onto a unit normal; about x where the normal is -z."""
     x, y, z = normal
     sideways = x * x + y * y
@@ -181,7 +203,7 @@ def _limits(r: Reading, element: Element, kind: str, nv: int) -> Limits:
         _check_optional(r.report, limit, ("lower", "upper"))
         return Limits(**rates)
     before = r.report.error_count
-    lower, upper = r.report.number(limit, "lower", 0.0), r.report.number(limit, "upper", 0.0)
+    lower, upper = (_bound(r.report.number(limit, side, 0.0)) for side in ("lower", "upper"))
     if lower > upper and r.report.error_count == before:
         r.report.error(limit, f"{_owner(element)}: lower limit {lower:g} exceeds upper limit {upper:g}; swap them?")
     if "lower" not in limit.attributes and "upper" not in limit.attributes:
@@ -199,17 +221,22 @@ def _rate(r: Reading, element: Element, limit: Element, what: str, nv: int) -> t
     """Return the limit of velocity or effort; URDF 1.2 allows to leave it out."""
     if r.version == "1.2" and what not in limit.attributes:
         return None
-    return (r.report.non_negative(limit, what, None, _owner(element)),) * nv
+    return (_bound(r.report.non_negative(limit, what, None, _owner(element))),) * nv
 
 
-def _dynamics(report: Report, element: Element, nv: int) -> tuple[Any, Any]:
-    """Return damping and friction."""
+def _bound(value: float) -> float:
+    """Return a bound, infinite where its size says that there is none."""
+    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
+
+
+def _dynamics(report: Report, element: Element, nv: int) -> tuple[Any, Any, Any]:
+    """Return damping, friction and armature."""
     dynamics = report.one(element, "dynamics")
     if dynamics is None:
-        return None, None
-    values = (report.non_negative(dynamics, what, 0.0, _owner(element)) for what in ("damping", "friction"))
-    damping, friction = ((value,) * nv for value in values)
-    return damping, friction
+        return None, None, None
+    values = (report.non_negative(dynamics, what, 0.0, _owner(element)) for what in PASSIVE)
+    damping, friction, armature = ((value,) * nv for value in values)
+    return damping, friction, armature
 
 
 def _check_unused(report: Report, element: Element) -> None:

@@ -69,9 +69,12 @@ def read_link(r: Reading, element: Element) -> Link | None:
 def read_origin(r: Reading, owner: Element) -> SE3:
     """Return the pose of <origin xyz rpy>, or of <origin xyz quat_xyzw> (URDF 1.1); identity without one."""
     origin = r.report.one(owner, "origin")
-    if origin is None:
-        return SE3.identity()
-    return SE3(_rotation(r.report, origin), r.report.numbers(origin, "xyz", 3, (0.0, 0.0, 0.0)))
+    return SE3.identity() if origin is None else read_pose(r, origin)
+
+
+def read_pose(r: Reading, element: Element) -> SE3:
+    """Return the pose of an element's attributes xyz and rpy (or quat_xyzw)."""
+    return SE3(_rotation(r.report, element), r.report.numbers(element, "xyz", 3, (0.0, 0.0, 0.0)))
 
 
 def _rotation(report: Report, origin: Element) -> Matrix3:
@@ -80,12 +83,12 @@ def _rotation(report: Report, origin: Element) -> Matrix3:
         roll, pitch, yaw = report.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0))
         return matrix_from_zyx((yaw, pitch, roll))
     if "rpy" in origin.attributes:
-        report.error(origin, "<origin> has both rpy and quat_xyzw; leave one out")
+        report.error(origin, f"<{origin.tag}> has both rpy and quat_xyzw; leave one out")
     before = report.error_count
     quaternion = report.numbers(origin, "quat_xyzw", 4, None)
     if not 0.99 < math.hypot(*quaternion) < 1.01:
         if report.error_count == before:
-            report.error(origin, f"<origin quat_xyzw=...>: {quaternion} is not of length 1")
+            report.error(origin, f"<{origin.tag} quat_xyzw=...>: {quaternion} is not of length 1")
         return Matrix3.identity()
     return matrix_from_quaternion_xyzw(quaternion)
 

@@ -1,4 +1,7 @@
-"""Which elements and attributes URDF knows (version 1.0 to 1.2), to remark on what a reader would silently skip."""
+"""Which elements and attributes of URDF (1.0 to 1.2) and its extensions (docs/urdf.md) are known.
+
+The reader remarks on what it would silently skip otherwise.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ VERSIONS = ("1", "1.0", "1.1", "1.2")
 
 _SHAPE = ("origin", "geometry", "material")
 CHILDREN: dict[str, tuple[str, ...]] = {
-    "robot": ("link", "joint", "material"),
+    "robot": ("link", "joint", "material", "loop", "frame"),
     "link": ("inertial", "visual", "collision"),
     "inertial": ("origin", "mass", "inertia"),
     "visual": _SHAPE,
@@ -22,6 +25,9 @@ CHILDREN: dict[str, tuple[str, ...]] = {
         *("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
         *("safety_controller", "calibration"),
     ),
+    "loop": ("predecessor", "successor", "axis", "limit", "dynamics"),
+    "predecessor": ("origin",),
+    "successor": ("origin",),
 }
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "robot": ("name", "version"),
@@ -41,12 +47,16 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "material": ("name",),
     "color": ("rgba",),
     "texture": ("filename",),
-    "joint": ("name", "type"),
+    "joint": ("name", "type", "independent"),
+    "loop": ("name", "type"),
+    "predecessor": ("link",),
+    "successor": ("link",),
+    "frame": ("name", "link", "xyz", "rpy", "quat_xyzw"),
     "parent": ("link",),
     "child": ("link",),
     "axis": ("xyz",),
     "limit": ("lower", "upper", "effort", "velocity", "acceleration", "deceleration", "jerk"),
-    "dynamics": ("damping", "friction"),
+    "dynamics": ("damping", "friction", "armature"),
     "mimic": ("joint", "multiplier", "offset"),
     "safety_controller": ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"),
     "calibration": ("rising", "falling", "reference_position"),

@@ -75,10 +75,9 @@ def _read(uri: str, path: str | None) -> Any:
         hint = "The argument packages of cardan.load says where package:// leads."
         raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)
     try:
-        surface = trimesh.load_mesh(path)
+        surface: Any = trimesh.load_mesh(path)
     except Exception as error:  # what a reader of a dozen formats raises on faulty files is not known
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: {error}", expected="a mesh file trimesh can read") from None
-    surface = surface.to_mesh() if hasattr(surface, "to_mesh") else surface
     if len(getattr(surface, "faces", ())) == 0:
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle", expected="a mesh file with a surface")
     surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of the picture on it is none of the surface

@@ -95,7 +95,8 @@ class Sphere(_Centred):
 
     def unit_moments(self) -> tuple[float, float, float]:
         """Return 2/5 r^2 three times [m^2]."""
-        return (0.4 * self.radius * self.radius,) * 3
+        moment = 0.4 * self.radius * self.radius
+        return moment, moment, moment
 
 
 @dataclass(frozen=True, slots=True)

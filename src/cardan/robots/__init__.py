@@ -7,7 +7,6 @@ from cardan.robots.double_pendulum import double_pendulum
 from cardan.robots.humanoid import humanoid
 from cardan.robots.quadruped import quadruped
 from cardan.robots.registry import ROBOTS, urdf_path
-from cardan.robots.urdf_text import urdf_text
 
 __all__ = [
     "ROBOTS",
@@ -18,5 +17,4 @@ __all__ = [
     "humanoid",
     "quadruped",
     "urdf_path",
-    "urdf_text",
 ]

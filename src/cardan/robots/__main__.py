@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from cardan.formats import to_urdf
 from cardan.robots.registry import ROBOTS, urdf_path
-from cardan.robots.urdf_text import urdf_text
 
 for name, build in ROBOTS.items():
-    Path(urdf_path(name)).write_text(urdf_text(build()), encoding="utf-8")
+    Path(urdf_path(name)).write_text(to_urdf(build()), encoding="utf-8")
