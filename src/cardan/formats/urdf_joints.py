@@ -137,8 +137,10 @@ def _joint(kind: str, axis: Vector3, continuous: str) -> Joint:
 
 
 def unit_axis(xyz: Sequence[float]) -> Vector3:
-    """Return a direction at unit length."""
+    """Return a direction at unit length; one that has it, to rounding, as it is."""
     largest = max(map(abs, xyz))
+    if largest <= 1.0 and abs(math.hypot(*xyz) - 1.0) <= 2.0 * sys.float_info.epsilon:
+        return Vector3(*xyz)
     scaled = [e / largest for e in xyz]  # the squares of the numbers as given may be too large or small
     return Vector3(*(e / math.hypot(*scaled) for e in scaled))
 

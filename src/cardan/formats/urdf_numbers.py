@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, product
 from typing import Any
 
 from cardan.formats.urdf_joints import unit_axis
@@ -49,23 +50,34 @@ def _shortest(values: Sequence[float], gives: Callable[[Sequence[float]], bool])
 
 
 def inertial(inertia: Inertia) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the centre of mass and the six entries of the inertia about it."""
-    m = inertia.mass
-    com = tuple(
-        _nearby(c, lambda trial, wanted=h: trial * m == wanted)
-        for c, h in zip(inertia.com, inertia.first_moment, strict=True)
-    )
-    shift = Symmetric3.point(Vector3(*com)) * m
-    entries = tuple(
-        _nearby(held - moved, lambda trial, held=held, moved=moved: trial + moved == held)
-        for held, moved in zip(inertia.inertia_at_origin, shift, strict=True)
-    )
+    """Return the centre of mass and the six entries of the inertia about it.
+
+    Several centres give the same first moment; where the first of them leaves no exact entries, others are tried.
+    """
+    centres = [_centres(c, inertia.mass, h) for c, h in zip(inertia.com, inertia.first_moment, strict=True)]
+    found = [_about(inertia, com) for com in product(*(some[:1] for some in centres))]
+    if not found[0][2]:
+        found += islice((trial for com in product(*centres) if (trial := _about(inertia, com))[2]), 1)
+    com, entries, _ = found[-1]
     return com, entries
 
 
-def _nearby(value: float, gives: Callable[[float], bool]) -> float:
-    """Return the shortest number near `value` that gives what is wanted; else `value`."""
-    return next((trial for trial in _trials(value) if gives(trial)), value + 0.0)
+def _centres(value: float, mass: float, moment: float) -> list[float]:
+    """Return up to four coordinates with the first moment wanted, the shortest first; `value` if there are none."""
+    exact = dict.fromkeys(trial for trial in _trials(value) if trial * mass == moment)
+    return list(exact)[:4] or [value + 0.0]
+
+
+def _about(inertia: Inertia, com: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...], bool]:
+    """Return a centre, the entries about it, and whether they give the inertia exactly."""
+    shift = Symmetric3.point(Vector3(*com)) * inertia.mass
+    entries, exact = [], True
+    for held, moved in zip(inertia.inertia_at_origin, shift, strict=True):
+        trials = (trial for trial in _trials(held - moved) if trial + moved == held)
+        entry = next(trials, None)
+        exact = exact and entry is not None
+        entries.append(held - moved if entry is None else entry)
+    return com, tuple(entries), exact
 
 
 def _trials(value: float) -> Iterator[float]:
