@@ -306,8 +306,10 @@ def test_load_and_save(tmp_path):
 
 
 def test_what_cannot_be_saved_or_loaded(tmp_path):
-    for name in ("robot.urdf", "robot", "robot.txt"):
-        with pytest.raises(ParameterError, match=r"file to save to: got .*expected a name that ends in \.json"):
+    for name in ("robot.sdf", "robot", "robot.txt", "robot.xml"):
+        with pytest.raises(
+            ParameterError, match=r"file to save to: got .*expected a name that ends in \.urdf or \.json"
+        ):
             cardan.save(everything(), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DescriptionError, match=r"no reader for '\.yaml' files; known: \.urdf, \.xml, \.json"):
@@ -425,7 +427,7 @@ def test_convert_and_use(tmp_path, capsys):
 
 def test_convert_refuses_what_it_cannot_do(tmp_path, capsys):
     assert main(["convert", urdf_path("arm7"), str(tmp_path / "arm.sdf")]) == 1
-    assert "expected a name that ends in .json" in capsys.readouterr().err
+    assert "expected a name that ends in .urdf or .json" in capsys.readouterr().err
     assert main(["convert", urdf_path("arm7"), str(tmp_path / "none" / "arm.json")]) == 1
     assert "expected a writable place (No such file or directory)" in capsys.readouterr().err
 

@@ -54,6 +54,17 @@ def inertial(mass: str = '<mass value="1"/>', inertia: str = "", **entries: str)
     return in_link(f"<inertial>{mass}{inertia or f'<inertia {attributes}/>'}</inertial>")
 
 
+def with_loop(text: str) -> str:
+    """Return two links joined, with `text` in a robot's line 4."""
+    return in_robot(fixed("j", "a", "b") + text)
+
+
+def loop(parent: str = "a", child: str = "b", inside: str = "", name: str = "l", kind: str = "revolute") -> str:
+    """Return a loop; `inside` is in its second line."""
+    ends = f'<predecessor link="{parent}"/><successor link="{child}"/>'
+    return f'<loop name="{name}" type="{kind}">{ends}\n{inside}</loop>'
+
+
 ROUND = fixed("p", "a", "b") + fixed("q", "b", "a")
 FAULTS = {
     # the file and its XML
@@ -92,6 +103,60 @@ FAULTS = {
     ),
     "two materials": (in_robot('<material name="m"/>\n<material name="m"/>'), 4, "already a material named 'm'"),
     "material without name": (in_robot("<material/>"), 3, "<material> needs a non-empty attribute 'name'"),
+    # loops and frames
+    "loop without name": (with_loop(loop(name="")), 4, "<loop> needs a non-empty attribute 'name'"),
+    "loop of no type": (with_loop(loop(kind="hinge")), 4, "there is no joint type 'hinge'"),
+    "loop with one end": (
+        with_loop('<loop name="l" type="fixed"><predecessor link="a"/></loop>'),
+        4,
+        "<loop name='l'> needs a <successor> element",
+    ),
+    "loop with the ends of a joint": (
+        with_loop('<loop name="l" type="fixed"><parent link="a"/><child link="b"/></loop>'),
+        4,
+        "<loop name='l'> needs a <predecessor> element",
+    ),
+    "loop to nowhere": (with_loop(loop(child="c")), 4, "loop 'l': its successor link 'c' does not exist"),
+    "loop from nowhere": (
+        with_loop(loop(parent="bb")),
+        4,
+        "its predecessor link 'bb' does not exist; did you mean 'b'",
+    ),
+    "loop on one link": (with_loop(loop("a", "a")), 4, "loop 'l' joins link 'a' with itself"),
+    "loop named as a joint": (with_loop(loop(name="j")), 4, "joint 'j' is already defined in line 3"),
+    "loop without direction": (with_loop(loop(inside='<axis xyz="0 0 0"/>')), 5, "loop 'l': the axis has length 0"),
+    "loop with crossed limits": (
+        with_loop(loop(inside='<limit lower="2" upper="1" effort="1" velocity="1"/>')),
+        5,
+        "loop 'l': lower limit 2 exceeds upper limit 1",
+    ),
+    "loop with an armature": (with_loop(loop(inside='<dynamics armature="1"/>')), 4, "'l' has an armature"),
+    "loop with a wrong origin": (
+        with_loop('<loop name="l" type="fixed"><predecessor link="a">\n<origin xyz="1 2"/></predecessor></loop>'),
+        5,
+        "expected 3 numbers",
+    ),
+    "coupling": (with_loop('<coupling name="c"/>'), 4, "<coupling> is not read; put <mimic"),
+    "frame without name": (with_loop('<frame link="a"/>'), 4, "<frame> needs a non-empty attribute 'name'"),
+    "frame without link": (with_loop('<frame name="f"/>'), 4, "<frame> needs a non-empty attribute 'link'"),
+    "frame on no link": (with_loop('<frame name="f" link="c"/>'), 4, "frame 'f': its link 'c' does not exist"),
+    "frame named as a link": (
+        with_loop('<frame name="a" link="b"/>'),
+        4,
+        "frame 'a' is a link's name .line 2., too",
+    ),
+    "frame named world": (with_loop('<frame name="world" link="b"/>'), 4, "frame 'world' is the world"),
+    "two frames": (
+        with_loop('<frame name="f" link="b"/>\n<frame name="f" link="a"/>'),
+        5,
+        "frame 'f' is already defined in line 4",
+    ),
+    "frame turned twice": (
+        with_loop('<frame name="f" link="b" rpy="0 0 0" quat_xyzw="0 0 0 1"/>'),
+        4,
+        "<frame> has both rpy and quat_xyzw",
+    ),
+    "negative armature": (in_joint('<dynamics armature="-1"/>'), 4, "-1 is negative"),
     # the tree
     "unknown parent": (in_robot(fixed("j", "A", "b")), 3, "parent link 'A' does not exist"),
     "misspelled child": (
@@ -102,7 +167,7 @@ FAULTS = {
     "two parents": (
         in_robot(fixed("p", "a", "b") + fixed("q", "a", "b")),
         4,
-        "two parents: joint 'p' .line 3. and 'q'",
+        "two parents: joint 'p' .line 3. and 'q'; one of them must be a <loop>",
     ),
     "loop": (in_robot(ROUND), 3, "the links form a loop: 'b' <- 'a' <- 'b'"),
     "joint from a link to itself": (in_robot(fixed("p", "a", "a")), 3, "the links form a loop: 'a' <- 'a'"),
