@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from cardan.errors import DescriptionWarning, ParameterError
-from cardan.formats.urdf_form import HINT, KINDS, UrdfForm, across, urdf_form
+from cardan.formats.urdf_form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf_joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan.formats.urdf_links import INERTIA
 from cardan.formats.urdf_numbers import axis, inertial, rpy
@@ -59,10 +59,13 @@ def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as URDF", got=thing, expected="a Mechanism or a Model")
     form = urdf_form(thing)
-    _check_materials(form)
+    on: dict[str, list[Shape]] = {WORLD: []} | {body.name: [] for body in form.bodies}
+    for shape in form.shapes:
+        on[shape.body].append(shape)
+    _check_materials([shape for shapes in on.values() for shape in shapes])
     lines: list[str] = []
     for body in (*([None] if form.world else []), *form.bodies):
-        lines += _link(body, form)
+        lines += _link(body, on[WORLD if body is None else body.name])
     for c in form.tree:
         lines += _joint(c)
     for c in form.loops:
@@ -79,13 +82,12 @@ def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
 # --- links -------------------------------------------------------------------------------------------------------
 
 
-def _link(body: Body | None, form: UrdfForm) -> list[str]:
+def _link(body: Body | None, shapes: Sequence[Shape]) -> list[str]:
     """Return a link; None is the world."""
     name = WORLD if body is None else body.name
     inside = _inertial(body) if body is not None and body.inertia is not None else []
-    for shape in form.shapes:
-        if shape.body == name:
-            inside += _shape(shape)
+    for shape in shapes:
+        inside += _shape(shape)
     start = f"  <link name={_text(name, 'name of a body')}"
     return [f"{start}>", *inside, "  </link>"] if inside else [f"{start}/>"]
 
@@ -139,17 +141,16 @@ def _material(shape: Shape, what: str) -> list[str]:
     return [f"{start}>{color}{texture}</material>" if color or texture else f"{start}/>"]
 
 
-def _check_materials(form: UrdfForm) -> None:
+def _check_materials(shapes: Sequence[Shape]) -> None:
     """Raise if a shape has a material without a look that URDF would give it: that of an earlier shape."""
     seen: set[str] = set()
-    for body in (WORLD, *(b.name for b in form.bodies)):
-        for shape in (s for s in form.shapes if s.body == body):
-            if shape.rgba is not None or shape.texture:
-                seen.add(shape.material)
-            elif shape.material and shape.material in seen:
-                got = f"material {shape.material!r} without colour, which has one on an earlier shape"
-                expected = "the same colour and texture for a material everywhere"
-                raise ParameterError(f"a shape of {body!r} in URDF", got=got, expected=expected, hint=HINT)
+    for shape in shapes:
+        if shape.rgba is not None or shape.texture:
+            seen.add(shape.material)
+        elif shape.material and shape.material in seen:
+            got = f"material {shape.material!r} without colour, which has one on an earlier shape"
+            expected = "the same colour and texture for a material everywhere"
+            raise ParameterError(f"a shape of {shape.body!r} in URDF", got=got, expected=expected, hint=HINT)
 
 
 # --- joints ------------------------------------------------------------------------------------------------------
