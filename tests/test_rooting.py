@@ -524,3 +524,14 @@ def test_idyntree_5_and_6_nothing_is_remembered_between_calls():
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda x: moved.transform({"j": x}, "b", "a"), q))
     np.testing.assert_array_equal(found, expected)
+
+
+def test_loading_with_another_root():
+    arm = cardan.load(cardan.robots.urdf_path("arm7"), root="tool", base="floating")
+    assert (arm.connection("root").child, arm.connection("joint1").child) == ("tool", "base")
+    np.testing.assert_array_equal(cardan.load(cardan.robots.urdf_path("arm7"), root="elbow").nv, 7)
+    with pytest.raises(UnknownNameError, match="did you mean 'tool'"):
+        cardan.load(cardan.robots.urdf_path("arm7"), root="tol")
+    text = cardan.to_json(arm)
+    with pytest.raises(MechanismError, match="save its mechanism"):
+        cardan.load(text, root="base")

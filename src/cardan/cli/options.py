@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from cardan.formats import load
-from cardan.model import Model
+from cardan.model import WORLD, Model
 
 
 def add_robot(parser: argparse.ArgumentParser) -> None:
     """Add FILE, --base, --continuous and --package."""
     parser.add_argument("file", metavar="FILE", help="robot description (URDF or JSON)")
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
+    parser.add_argument("--root", default=WORLD, metavar="BODY", help="body or frame that is held by the base instead")
     parser.add_argument(
         "--continuous", choices=("angle", "unit_complex"), default="angle", help="coordinates of continuous joints"
     )
@@ -39,7 +40,7 @@ def add_packages(parser: argparse.ArgumentParser) -> None:
 def load_robot(args: argparse.Namespace) -> Model:
     """Return the model the arguments name."""
     options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
-    return load(args.file, base=args.base, **options)
+    return load(args.file, base=args.base, root=args.root, **options)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

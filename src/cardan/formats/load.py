@@ -17,7 +17,7 @@ from cardan.formats.urdf_writer import to_urdf
 from cardan.formats.xml import is_content
 from cardan.joints import Joint
 from cardan.mechanism import Mechanism
-from cardan.model import Model
+from cardan.model import WORLD, Model
 
 
 def _urdf(source: UrdfSource, *, trusted: bool, **options: Any) -> Mechanism:
@@ -87,7 +87,13 @@ def load_mechanism(source: UrdfSource, **options: Any) -> Mechanism:
 
 
 def load(
-    source: UrdfSource, *, base: str | Joint = "fixed", gravity: Sequence[float] | None = None, **options: Any
+    source: UrdfSource,
+    *,
+    base: str | Joint = "fixed",
+    root: str = WORLD,
+    gravity: Sequence[float] | None = None,
+    closing: Sequence[str] = (),
+    **options: Any,
 ) -> Model:
     """Return the model of a robot description.
 
@@ -95,6 +101,8 @@ def load(
         source: path of a URDF or JSON file, or its content as bytes or as text that begins with `<` or `{`.
         base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
             `root`. A model in a JSON file has its base already.
+        root: the body or frame the base joint moves; by default the root link.
+        closing: names of joints that shall close loops (see `Mechanism.model`).
         gravity: [m/s^2], in world axes; by default (0, 0, -9.81), or that of the model in a JSON file.
         options: `packages`, `continuous`, `on_inertia`, as for `read_urdf`; and `trusted`, for JSON: import the modules
             of joint classes that are not registered (see `from_json`).
@@ -105,9 +113,11 @@ def load(
     """
     thing = read_robot(source, **options)
     if isinstance(thing, Mechanism):
-        return thing.model(base=base) if gravity is None else thing.model(base=base, gravity=gravity)
-    if base != "fixed":
-        raise MechanismError(f"base={base!r}: {thing.name!r} is a model, whose base is chosen; save its mechanism.")
+        weight = {} if gravity is None else {"gravity": gravity}
+        return thing.model(root=root, base=base, closing=closing, **weight)
+    if base != "fixed" or root != WORLD or closing:
+        asked = f"base={base!r}, root={root!r}"
+        raise MechanismError(f"{asked}: {thing.name!r} is a model, whose base is chosen; save its mechanism.")
     return thing if gravity is None else thing.with_gravity(gravity)
 
 
