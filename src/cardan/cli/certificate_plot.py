@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from cardan.cli.plots import pyplot_module
+from cardan.cli.plots import draw_frame, pyplot_module
 from cardan.joints import Joint
 from cardan.verification import Certificate, Finding
 
 FLOOR, CEILING = 1e-17, 1e3
 COLOURS = {"passed": "tab:blue", "failed": "tab:red", "skipped": "lightgrey"}
-AXES = ("tab:red", "tab:green", "tab:blue")
 REACH, STOPS = 0.8, 7
 SIDES = np.array([-1.0, 1.0])
 
@@ -33,7 +32,7 @@ def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
     left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1.0))
     for j in range(count):
         axes = left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d")
-        draw_motion(axes, joint, j)
+        _frames(axes, joint, j)
     left.suptitle("the child frame along each velocity, from light to dark (x red, y green, z blue)", fontsize=10)
     _errors(right.add_subplot(), certificate)
     colour = COLOURS["passed" if certificate.passed else "failed"]
@@ -42,7 +41,7 @@ def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
     pyplot.close(figure)
 
 
-def draw_motion(axes: Any, joint: Joint, j: int, title: str | None = None) -> None:
+def _frames(axes: Any, joint: Joint, j: int) -> None:
     """Draw the child frame as the joint moves along one velocity, through the neutral configuration."""
     try:
         names, poses = _poses(joint, j)
@@ -54,14 +53,11 @@ def draw_motion(axes: Any, joint: Joint, j: int, title: str | None = None) -> No
     size = 0.35 * max(0.3, float(np.ptp(origins, axis=0).max()))
     for k, pose in enumerate(poses):
         strength = 0.2 + 0.8 * (k + 1) / len(poses)
-        for axis, colour in enumerate(AXES):
-            ends = np.stack([pose[:3, 3], pose[:3, 3] + size * pose[:3, axis]], axis=-1)
-            axes.plot(*ends, color=colour, alpha=strength, linewidth=1.6)
+        draw_frame(axes, pose, size, strength=strength)
     axes.plot(*origins.T, color="black", linewidth=1.0)
     axes.scatter(0.0, 0.0, 0.0, color="black", s=12)
-    for end in size * np.eye(3):
-        axes.plot(*np.stack([np.zeros(3), end], axis=-1), color="grey", linewidth=1.0)
-    axes.set_title(title or names, fontsize=9)
+    draw_frame(axes, np.eye(4), size, width=1.0, colours=("grey",) * 3)
+    axes.set_title(names, fontsize=9)
     axes.set(xlabel="x", ylabel="y", zlabel="z")
     middle, half = 0.5 * (origins.max(axis=0) + origins.min(axis=0)), 0.5 * np.ptp(origins, axis=0).max() + size
     for axis, x in zip((axes.xaxis, axes.yaxis, axes.zaxis), middle, strict=True):

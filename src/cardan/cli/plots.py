@@ -12,6 +12,8 @@ from cardan.errors import MissingExtraError
 from cardan.functions import forward_kinematics
 from cardan.model import WORLD, Model
 
+AXES = ("tab:red", "tab:green", "tab:blue")
+
 
 def pyplot_module() -> Any:
     """Return matplotlib's pyplot, drawing to files.
@@ -25,6 +27,35 @@ def pyplot_module() -> Any:
         raise MissingExtraError("drawing", "plot") from None
     matplotlib.use("Agg")
     return importlib.import_module("matplotlib.pyplot")
+
+
+def draw_frame(
+    axes: Any,
+    pose: np.ndarray,
+    size: float,
+    *,
+    strength: float = 1.0,
+    width: float = 1.6,
+    colours: tuple[str, ...] = AXES,
+    names: str = "",
+) -> None:
+    """Draw the axes of a frame: x red, y green, z blue.
+
+    Args:
+        axes: matplotlib's, in three dimensions.
+        pose: of the frame, shape (4, 4).
+        size: length of the axes.
+        strength: 1 for opaque lines.
+        width: of the lines.
+        colours: of the axes.
+        names: a letter for the end of each axis, or none.
+    """
+    origin = pose[:3, 3]
+    for k, colour in enumerate(colours):
+        tip = origin + size * pose[:3, k]
+        axes.plot(*np.stack([origin, tip], axis=-1), color=colour, alpha=strength, linewidth=width)
+        if names:
+            axes.text(*(tip + 0.12 * size * pose[:3, k]), names[k], color=colour, ha="center", va="center", fontsize=9)
 
 
 def draw_tour(model: Model, t: np.ndarray, q: np.ndarray, tau: np.ndarray, folder: str) -> list[str]:
