@@ -233,12 +233,12 @@ ENTRIES: dict[str, Entry] = {
         },
     ),
     "D6": Entry(
-        "R = product(Rot(a, t) for a, t in zip(angular, q[len(linear):]))\n"
+        "R = product(Rot(a, t) for a, t in zip(angular, q[len(linear) :]))\n"
         "p = sum(d * a for a, d in zip(linear, q))\n"
         "along = [R.T @ a for a in linear]\n"
-        "about = [product(Rot(a, t) for a, t in later).T @ axis for axis, later in each(angular, q[len(linear):])]\n"
+        "about = [product(Rot(a, t) for a, t in later).T @ axis for axis, later in each(angular, q[len(linear) :])]\n"
         "S = [*(col(a, 0) for a in along), *(col(0, a) for a in about)]\n"
-        "w, bias, rates = zero, zero, v[len(linear):]\n"
+        "w, bias, rates = zero, zero, v[len(linear) :]\n"
         "for a, rate in reversed([*zip(about, rates)]):  # from the last rotation to the first\n"
         "    bias = bias - cross(w, a) * rate\n"
         "    w = w + a * rate\n"
