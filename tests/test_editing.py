@@ -370,3 +370,18 @@ def test_what_is_wrong_is_said(words, act):
     with pytest.raises(CardanError) as caught:
         act(arm())
     assert words in str(caught.value)
+
+
+def test_frames_of_sensors(tmp_path):
+    m = arm()
+    m.add_frame("imu", "upper", SE3(translation=(0.0, 0.0, 0.1)), kind="sensor")
+    m.at("fore").frame("torque", kind="sensor")
+    assert [f.name for f in m.frames if f.kind == "sensor"] == ["imu", "torque"]
+    for file in ("arm.json", "arm.urdf"):  # URDF has a link's frame at its joint: some move
+        cardan.save(m, tmp_path / file)
+        assert {f.name: f.kind for f in cardan.load_mechanism(tmp_path / file).frames}["imu"] == "sensor"
+    with pytest.raises(ParameterError, match="kind of frame"):
+        m.add_frame("x", "upper", kind="sensors")
+    text = '<robot name="r"><link name="a"/><frame name="f" link="a" kind="eye"/></robot>'
+    with pytest.raises(cardan.DescriptionError, match="its kind is 'eye'"):
+        cardan.load_mechanism(text)

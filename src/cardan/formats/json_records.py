@@ -91,13 +91,14 @@ def frame_data(frame: Frame) -> Fields:
     """Return a frame as it is written."""
     what = f"frame {frame.name!r}"
     names = {"name": text_data(frame.name, "name of a frame"), "body": text_data(frame.body, f"body of {what}")}
-    return names | _pose_data("pose", frame.pose, what)
+    kind = {} if frame.kind == "operational" else {"kind": frame.kind}
+    return names | _pose_data("pose", frame.pose, what) | kind
 
 
 def frame_fields(value: Any, _: Reader) -> Fields:
     """Return the keywords of a frame."""
-    given = members(value, ("name", "body"), ("pose",))
-    return {key: at(key, text, given[key]) for key in ("name", "body")} | _present(given, {"pose": pose})
+    given = members(value, ("name", "body"), ("pose", "kind"))
+    return {key: at(key, text, given[key]) for key in ("name", "body")} | _present(given, {"pose": pose, "kind": text})
 
 
 def shape_data(shape: Shape) -> Fields:

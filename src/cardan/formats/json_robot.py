@@ -95,7 +95,7 @@ def _with_meshes(mechanism: Mechanism, name: str, packages: Packages) -> Mechani
     for c in mechanism.joints:
         m.add_joint(**{field.name: getattr(c, field.name) for field in fields(c)})
     for frame in mechanism.frames:
-        m.add_frame(frame.name, frame.body, frame.pose)
+        m.add_frame(frame.name, frame.body, frame.pose, frame.kind)
     for shape in mechanism.shapes:
         m.add_shape(replace(shape, geometry=_found(shape.geometry, folder, packages)))
     return m

@@ -158,7 +158,7 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
             _add_joint(mechanism, joint)
     for frame in robot.frames:
         with _blamed_on(report, frame.line):
-            mechanism.add_frame(frame.name, frame.link, frame.pose)
+            mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
     return None if report.errors else mechanism
 
 

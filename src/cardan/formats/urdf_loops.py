@@ -11,10 +11,12 @@ models of the authors' library; Drake's documentation of `multibody::Parser`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from cardan.formats.report import Report
+from cardan.formats.report import Report, quoted
 from cardan.formats.urdf_links import Reading, read_pose
 from cardan.formats.xml import Element
+from cardan.model import FRAME_KINDS
 from cardan.spatial import SE3
 
 _SKIPPED = ("loop_joint", "loop_constraint", "constraint")
@@ -28,12 +30,19 @@ class UrdfFrame:
     line: int
     link: str
     pose: SE3
+    kind: Literal["operational", "sensor"]
 
 
 def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
     """Return a frame, or None if it lacks its name or link."""
     name, link, pose = r.report.text(element, "name"), r.report.text(element, "link"), read_pose(r, element)
-    return None if name is None or link is None else UrdfFrame(name, element.line, link, pose)
+    kind = element.attributes.get("kind", "operational")
+    if kind not in FRAME_KINDS:
+        r.report.error(
+            element, f"frame {quoted(name or '')}: its kind is {quoted(kind)}, not 'operational' or 'sensor'"
+        )
+        return None
+    return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
 
 
 def refuse_other_constraints(report: Report, root: Element) -> None:

@@ -51,7 +51,7 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "loop": ("name", "type"),
     "predecessor": ("link",),
     "successor": ("link",),
-    "frame": ("name", "link", "xyz", "rpy", "quat_xyzw"),
+    "frame": ("name", "link", "xyz", "rpy", "quat_xyzw", "kind"),
     "parent": ("link",),
     "child": ("link",),
     "axis": ("xyz",),

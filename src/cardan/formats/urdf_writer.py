@@ -251,7 +251,8 @@ def _mimic(c: Connection) -> list[str]:
 
 def _frame(frame: Frame) -> str:
     place = f"{_text(frame.name, 'name of a frame')} link={_text(frame.body, 'name of a body')}"
-    return f"  <frame name={place} {_pose(frame.pose)}/>"
+    kind = "" if frame.kind == "operational" else f' kind="{frame.kind}"'
+    return f"  <frame name={place} {_pose(frame.pose)}{kind}/>"
 
 
 def _origin(pose: SE3, indent: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cardan.errors import CardanError
 from cardan.joints import Fixed, Joint
@@ -62,9 +62,11 @@ class Place:
             raise
         return Place(m, body)
 
-    def frame(self, name: str, pose: SE3 | None = None) -> Place:
+    def frame(
+        self, name: str, pose: SE3 | None = None, kind: Literal["operational", "sensor"] = "operational"
+    ) -> Place:
         """Add a frame on this body; return this place."""
-        self.mechanism.add_frame(name, self.body, pose)
+        self.mechanism.add_frame(name, self.body, pose, kind)
         return self
 
     def shape(self, shape: Shape) -> Place:

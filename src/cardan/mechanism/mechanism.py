@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from cardan.mechanism.shapes import Shape
 from cardan.mechanism.text import graphviz_text, tree_text
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.spatial import SE3, Inertia
+
+FrameKind = Literal["operational", "sensor"]
 
 
 class Edited(NamedTuple):
@@ -135,9 +137,16 @@ class Mechanism:
         self._joints[name] = record
         return record
 
-    def add_frame(self, name: str, body: str, pose: Any = None) -> Frame:
-        """Add a frame fixed on a body (or the world), at `pose` = X_body_frame, and return its record."""
-        frame = Frame(name, body) if pose is None else Frame(name, body, pose)
+    def add_frame(self, name: str, body: str, pose: Any = None, kind: FrameKind = "operational") -> Frame:
+        """Add a frame fixed on a body (or the world), at `pose` = X_body_frame, and return its record.
+
+        Args:
+            name: new name.
+            body: the body, or `"world"`.
+            pose: X_body_frame; identity by default.
+            kind: `"operational"` (a tool, a contact) or `"sensor"`.
+        """
+        frame = Frame(name, body, SE3.identity() if pose is None else pose, kind)
         self._check_new("frame", name)
         self._check_body(body, f"frame {name!r}")
         self._frames[name] = frame

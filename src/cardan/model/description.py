@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from cardan.errors import ParameterError
 from cardan.joints import Joint, Limits, reverse
 from cardan.spatial import SE3, Inertia, is_proper_rotation, snapped
 
 WORLD = "world"
+FRAME_KINDS = ("operational", "sensor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,18 @@ class Frame:
         name: unique among bodies and frames.
         body: the body it is fixed on, or `"world"`.
         pose: X_body_frame.
+        kind: what it is for, `"operational"` or `"sensor"`; it makes no difference to the dynamics.
     """
 
     name: str
     body: str
     pose: SE3 = field(default_factory=SE3.identity)
+    kind: Literal["operational", "sensor"] = "operational"
 
     def __post_init__(self) -> None:
         check_name("frame", self.name)
+        if self.kind not in FRAME_KINDS:
+            raise ParameterError(f"kind of frame {self.name!r}", got=self.kind, expected="'operational' or 'sensor'")
         object.__setattr__(self, "pose", checked_pose(f"pose of frame {self.name!r}", self.pose))
 
 
