@@ -55,6 +55,7 @@ from cardan.functions import (
     passive_forces,
     potential_energy,
     principal_value,
+    representation,
     torque_regressor,
     vector_jacobian_product,
     velocity_to_configuration_derivative,
