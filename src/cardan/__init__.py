@@ -60,6 +60,7 @@ from cardan.functions import (
     vector_jacobian_product,
     velocity_to_configuration_derivative,
 )
+from cardan.interop import conventions
 from cardan.joints import Joint, Limits
 from cardan.mechanism import Mechanism
 from cardan.model import Model

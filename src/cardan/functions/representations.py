@@ -37,7 +37,7 @@ class BaseRepresentation(OtherCoordinates):
 
     def __init__(self, model: Model, representation: Representation) -> None:
         super().__init__(model, model.nq, model.nv)
-        self.representation = representation
+        self.representation: Representation = representation
         self.base_joints = tuple(c.name for c in algorithms.floating_joints(model))
 
     def _there(self, model: Model, q: Sequence[Any]) -> list[Any]:
