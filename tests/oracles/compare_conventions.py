@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 import cardan
-from cardan import conventions
+from cardan import algorithms, conventions
 
 ROBOTS = (
     "a1_description/urdf/a1.urdf",
@@ -36,14 +36,14 @@ BASE_JOINT = "root"
 STRIPPED = ("visual", "collision", "transmission", "gazebo", "sensor", "dynamics", "drake:acceleration")
 
 
-def bare_text(file):
+def bare(text):
     """A URDF without shapes, friction and foreign elements."""
-    tree = ElementTree.parse(file)
-    for element in tree.iter():
+    root = ElementTree.fromstring(text)
+    for element in root.iter():
         for child in list(element):
             if child.tag in STRIPPED:
                 element.remove(child)
-    return ElementTree.tostring(tree.getroot(), encoding="unicode")
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def our_model(text, floating):
@@ -56,7 +56,18 @@ def our_model(text, floating):
             return None
 
 
-class Pinocchio:
+class Library:
+    """What they have in common."""
+
+    reference = ("frame", "world")  # of the frames' Jacobians
+    forward_dynamics = jacobian = velocity = None
+
+    def has_body(self, body):
+        """Whether it is there, not merged into another."""
+        return True
+
+
+class Pinocchio(Library):
     module, tolerance = "pinocchio", 1e-11
 
     def __init__(self, text, ours, directory):
@@ -68,8 +79,15 @@ class Pinocchio:
         self.data = self.model.createData()
         self.joint_names = [BASE_JOINT if n == "root_joint" else n for n in list(self.model.names)[1:]]
 
-    def inverse_dynamics(self, q, v, a):
-        return self.pin.rnea(self.model, self.data, q, v, a)
+    def inverse_dynamics(self, q, v, a, external=None):
+        if external is None:
+            return self.pin.rnea(self.model, self.data, q, v, a)
+        forces = self.pin.StdVec_Force()
+        totals = np.zeros((self.model.njoints, 6))
+        for body, wrench in external.items():
+            totals[self.model.frames[self.model.getFrameId(body)].parentJoint] += wrench
+        forces.extend([self.pin.Force(f) for f in totals])
+        return self.pin.rnea(self.model, self.data, q, v, a, forces)
 
     def forward_dynamics(self, q, v, tau):
         return self.pin.aba(self.model, self.data, q, v, tau)
@@ -87,7 +105,7 @@ class Pinocchio:
         return pin.computeFrameJacobian(self.model, self.data, q, frame, pin.LOCAL_WORLD_ALIGNED)
 
 
-class MuJoCo:
+class MuJoCo(Library):
     module, tolerance = "mujoco", 1e-11
 
     def __init__(self, text, ours, directory):
@@ -96,6 +114,7 @@ class MuJoCo:
         self.mujoco = mujoco
         if is_floating(ours):
             text = with_floating_joint(text, ours)
+        text = text.replace("</robot>", '<mujoco><compiler fusestatic="false"/></mujoco></robot>')
         self.model = mujoco.MjModel.from_xml_string(text)
         flags = mujoco.mjtDisableBit
         self.model.opt.disableflags |= flags.mjDSBL_CONSTRAINT | flags.mjDSBL_CONTACT | flags.mjDSBL_LIMIT
@@ -107,10 +126,20 @@ class MuJoCo:
         self.data.qvel[:] = 0.0 if v is None else v
         self.mujoco.mj_forward(self.model, self.data)
 
-    def inverse_dynamics(self, q, v, a):
+    def inverse_dynamics(self, q, v, a, external=None):
+        for body, wrench in (external or {}).items():
+            self.data.xfrc_applied[self._body(body)] = wrench
         self._set(q, v)
         self.data.qacc[:] = a
         self.mujoco.mj_inverse(self.model, self.data)
+        if external:  # qfrc_inverse is what all applied forces together have to be
+            applied = np.zeros(self.model.nv)
+            for body, wrench in external.items():
+                k = self._body(body)
+                arguments = (wrench[:3], wrench[3:], self.data.xipos[k], k, applied)
+                self.mujoco.mj_applyFT(self.model, self.data, *arguments)
+            self.data.xfrc_applied[:] = 0.0
+            return self.data.qfrc_inverse - applied
         return self.data.qfrc_inverse.copy()
 
     def forward_dynamics(self, q, v, tau):
@@ -128,8 +157,10 @@ class MuJoCo:
     def _body(self, body):
         return self.mujoco.mj_name2id(self.model, self.mujoco.mjtObj.mjOBJ_BODY, body)
 
+    def has_body(self, body):
+        return self._body(body) >= 0
+
     def pose(self, q, body):
-        """None of a body that was merged into another."""
         if (k := self._body(body)) < 0:
             return None
         self._set(q)
@@ -144,27 +175,36 @@ class MuJoCo:
         return J.reshape(6, -1)
 
 
-class IDynTree:
-    module, tolerance = "idyntree.swig", 1e-11
-    representation = "mixed"
+class IDynTree(Library):
+    """In the representation of its options."""
 
-    def __init__(self, text, ours, directory):
+    module, tolerance = "idyntree.swig", 1e-11
+
+    def __init__(self, text, ours, directory, representation="mixed"):
         import idyntree.swig as idt
 
+        self.reference = algorithms.REFERENCES[representation]
         self.idt, self.floating = idt, is_floating(ours)
         names = [c.name for c in ours.connections if c.joint.nv > 0 and c.name != BASE_JOINT]
         path = directory / "robot.urdf"
         path.write_text(text)
         loader = idt.ModelLoader()
         base = root_link(ours)
-        if not loader.loadReducedModelFromFile(str(path), names):
+        listed = idt.StringVector()
+        for name in names:
+            listed.push_back(name)
+        if not loader.loadReducedModelFromFile(str(path), listed):
             raise RuntimeError("iDynTree refuses it")
         self.dynamics = idt.KinDynComputations()
-        if not self.dynamics.loadRobotModel(loader.model()) or not self.dynamics.setFloatingBase(base):
-            raise RuntimeError(f"iDynTree has no link {base!r}")
+        links = {loader.model().getLinkName(k) for k in range(loader.model().getNrOfLinks())}
+        if base not in links:
+            raise RuntimeError(f"the root link {base!r} has no mass and is but a frame there")
+        assert self.dynamics.loadRobotModel(loader.model())
+        assert self.dynamics.setFloatingBase(base)
         kind = {"mixed": idt.MIXED_REPRESENTATION, "body": idt.BODY_FIXED_REPRESENTATION}
         kind["inertial"] = idt.INERTIAL_FIXED_REPRESENTATION
-        self.dynamics.setFrameVelocityRepresentation(kind[self.representation])
+        self.dynamics.setFrameVelocityRepresentation(kind[representation])
+        self.loader = loader  # the model dies with it
         self.model, self.n = loader.model(), len(names)
         self.joint_names = [self.model.getJointName(k) for k in range(self.n)]
         self.joint_names = [BASE_JOINT] * self.floating + self.joint_names
@@ -182,13 +222,15 @@ class IDynTree:
         H = H.asHomogeneousTransform().toNumPy()
         assert self.dynamics.setRobotState(H, q[cut:], twist, v[6 * self.floating :], gravity)
 
-    def inverse_dynamics(self, q, v, a):
+    def inverse_dynamics(self, q, v, a, external=None):
         self._set(q, v)
         base = a[:6] if self.floating else np.zeros(6)
-        if not self.floating and self.representation == "body":
-            raise NotImplementedError
         forces = self.idt.LinkWrenches(self.model)
         forces.zero()
+        for body, wrench in (external or {}).items():
+            link = self.model.getLinkIndex(body)
+            for k, e in enumerate(wrench):
+                forces(link).setVal(k, float(e))
         tau = self.idt.FreeFloatingGeneralizedTorques(self.model)
         joints = self.idt.VectorDynSize(self.n)
         for k, e in enumerate(a[6 * self.floating :]):
@@ -203,12 +245,14 @@ class IDynTree:
         wrench = tau.baseWrench()
         return np.concatenate([[wrench.getVal(k) for k in range(6)], joint_part])
 
-    forward_dynamics = None
+    def has_body(self, body):
+        return 0 <= self.model.getLinkIndex(body) < self.model.getNrOfLinks()
 
     def mass_matrix(self, q):
         self._set(q)
-        M = np.zeros((6 + self.n, 6 + self.n))
-        assert self.dynamics.getFreeFloatingMassMatrix(M)
+        found = self.idt.MatrixDynSize()
+        assert self.dynamics.getFreeFloatingMassMatrix(found)
+        M = found.toNumPy()
         return M if self.floating else M[6:, 6:]
 
     def pose(self, q, body):
@@ -218,16 +262,16 @@ class IDynTree:
         return self.dynamics.getWorldTransform(body).asHomogeneousTransform().toNumPy()
 
     def jacobian(self, q, body):
-        """At the body in world axes, whatever the representation of the base."""
-        if self.representation != "mixed" or self.dynamics.getFrameIndex(body) < 0:
+        if self.dynamics.getFrameIndex(body) < 0:
             return None
         self._set(q)
-        J = np.zeros((6, 6 + self.n))
-        assert self.dynamics.getFrameFreeFloatingJacobian(body, J)
+        found = self.idt.MatrixDynSize(6, 6 + self.n)
+        assert self.dynamics.getFrameFreeFloatingJacobian(body, found)
+        J = found.toNumPy()
         return J if self.floating else J[:, 6:]
 
 
-class Newton:
+class Newton(Library):
     module, tolerance = "newton", 3e-5  # it computes in float32
 
     def __init__(self, text, ours, directory):
@@ -238,7 +282,6 @@ class Newton:
         self.newton, self.warp = newton, warp
         builder = newton.ModelBuilder()
         builder.add_urdf(text, floating=is_floating(ours))
-        builder.balance_inertia = False
         self.joint_names = [name.split("/")[-1] for name in builder.joint_label]
         types = list(builder.joint_type)
         self.bodies = [name.split("/")[-1] for name in builder.body_label]
@@ -261,7 +304,7 @@ class Newton:
     def mass_matrix(self, q):
         self._set(q)
         nv = self.model.joint_dof_count
-        return self.newton.eval_mass_matrix(self.model, self.state, include_armature=False).numpy()[0][:nv, :nv]
+        return self.newton.eval_mass_matrix(self.model, self.state).numpy()[0][:nv, :nv]
 
     def inverse_dynamics(self, q, v, a):
         self._set(q, v)
@@ -269,13 +312,11 @@ class Newton:
         zeros = lambda: self.warp.zeros(nv, dtype=self.warp.float32, device="cpu")  # noqa: E731
         coriolis, gravity, tau = zeros(), zeros(), zeros()
         n.eval_inverse_dynamics_passive(self.model, self.state, gravity_force=gravity, coriolis_force=coriolis)
-        M = n.eval_mass_matrix(self.model, self.state, include_armature=False)
+        M = n.eval_mass_matrix(self.model, self.state)
         qdd = self.warp.array(np.asarray(a, "f4"), dtype=self.warp.float32, device="cpu")
         forces = {"coriolis_force": coriolis, "gravity_force": gravity}
         n.eval_inverse_dynamics_force(self.model, self.state, mass_matrix=M, joint_qdd=qdd, joint_f=tau, **forces)
         return tau.numpy().astype(float)
-
-    forward_dynamics = None
 
     def pose(self, q, body):
         self._set(q)
@@ -283,25 +324,25 @@ class Newton:
         R = cardan.spatial.rotations.matrix_from_quaternion_xyzw(x[3:])
         return homogeneous(np.array([list(row) for row in R.rows()]), x[:3])
 
-    jacobian = None
-
     def velocity(self, q, v, body):
         """[v of the centre of mass, omega] in the world."""
         self._set(q, v)
         return self.state.body_qd.numpy()[self.bodies.index(body)].astype(float)
 
 
-class Drake:
+class Drake(Library):
     module, tolerance = "pydrake.multibody.plant", 1e-11
 
     def __init__(self, text, ours, directory):
         from pydrake.multibody import plant, tree
+        from pydrake.multibody.math import SpatialForce
         from pydrake.multibody.parsing import Parser
 
+        self.SpatialForce = SpatialForce
         self.plant_module, self.tree = plant, tree
         self.plant = plant.MultibodyPlant(0.0)
         (self.instance,) = Parser(self.plant).AddModelsFromString(text, "urdf")
-        if not is_floating(ours) and root_link(ours) != "world":
+        if not is_floating(ours) and BASE_JOINT in ours.joint_names:
             base = self.plant.GetFrameByName(root_link(ours), self.instance)
             self.plant.WeldFrames(self.plant.world_frame(), base)
         self.plant.Finalize()
@@ -315,13 +356,14 @@ class Drake:
         self.plant.SetPositions(self.context, q)
         self.plant.SetVelocities(self.context, np.zeros(self.plant.num_velocities()) if v is None else v)
 
-    def inverse_dynamics(self, q, v, a):
+    def inverse_dynamics(self, q, v, a, external=None):
         self._set(q, v)
-        nothing = self.tree.MultibodyForces(self.plant)
+        forces = self.tree.MultibodyForces(self.plant)
+        for name, wrench in (external or {}).items():
+            body = self.plant.GetBodyByName(name, self.instance)
+            body.AddInForceInWorld(self.context, self.SpatialForce(wrench[:3], wrench[3:]), forces)
         gravity = self.plant.CalcGravityGeneralizedForces(self.context)
-        return self.plant.CalcInverseDynamics(self.context, a, nothing) - gravity
-
-    forward_dynamics = None
+        return self.plant.CalcInverseDynamics(self.context, a, forces) - gravity
 
     def mass_matrix(self, q):
         self._set(q)
@@ -384,7 +426,7 @@ def differences(library, text, floating, directory, seed=0, **options):
     ours = our_model(text, floating)
     if ours is None:
         return None
-    theirs = LIBRARIES[library](text, ours, directory)
+    theirs = LIBRARIES[library](text, ours, directory, **options)
     order = theirs.joint_names if library == "idyntree" else None
     there = conventions.to(library, ours, order=order, **options)
     assert list(there.joint_names) == [n for n in theirs.joint_names if n in ours.joint_names], "order of joints"
@@ -412,14 +454,33 @@ def differences(library, text, floating, directory, seed=0, **options):
             note("poses", X, cardan.frame_transform(ours, q, body))
     for body in ours.body_names[:: max(1, len(ours.body_names) // 4)]:
         if theirs.jacobian and (J := theirs.jacobian(p, body)) is not None:
-            note("Jacobian", there.from_jacobian(p, J), cardan.jacobian(ours, q, body))
-        if hasattr(theirs, "velocity"):
+            at, axes = theirs.reference
+            mine = cardan.jacobian(ours, q, body, at=at, expressed_in=axes)
+            note("Jacobian", there.from_jacobian(p, J), mine)
+        if theirs.velocity:
             inertia = ours.body(body).inertia
             com = np.zeros(3) if inertia is None or inertia.mass == 0.0 else np.array(list(inertia.com))
             X, V = cardan.frame_transform(ours, q, body), cardan.frame_velocity(ours, q, v, body)
             expected = np.concatenate([V[:3] + np.cross(V[3:], X[:3, :3] @ com), V[3:]])
             note("velocity", theirs.velocity(p, w, body), expected)
     return found
+
+
+def with_external_forces(library, text, directory, **options):
+    """The largest relative difference of the efforts under random wrenches on all bodies, free in the world."""
+    ours = our_model(text, True)
+    theirs = LIBRARIES[library](text, ours, directory, **options)
+    there = conventions.to(library, ours, order=theirs.joint_names, **options)
+    rng = np.random.default_rng(3)
+    q, (v, a) = ours.random_configuration(seed=3), rng.normal(size=(2, ours.nv))
+    f = rng.normal(size=(ours.nbodies, 6)) * [[theirs.has_body(body)] for body in ours.body_names]
+    assert np.count_nonzero(f) > 40
+    external = dict(zip(ours.body_names, there.external_forces(q, f), strict=True))
+    external = {body: wrench for body, wrench in external.items() if theirs.has_body(body)}
+    p, w, b = there.configuration(q), there.velocity(q, v), there.acceleration(q, v, a)
+    tau = there.from_effort(p, theirs.inverse_dynamics(p, w, b, external))
+    expected = cardan.inverse_dynamics(ours, q, v, a, f)
+    return np.abs(tau - expected).max() / np.abs(expected).max()
 
 
 def installed():
@@ -442,14 +503,14 @@ def main():
     for library in sys.argv[1:] or installed():
         worst, count, refused = {}, set(), {}
         for robot in ROBOTS:
-            text = bare_text(robots_folder() / robot)
+            text = bare((robots_folder() / robot).read_bytes())
             for floating in (False, True):
                 where = f"{robot.split('/')[-1]} {'floating' if floating else 'fixed'}"
                 try:
                     with tempfile.TemporaryDirectory() as directory:
                         found = differences(library, text, floating, Path(directory))
                 except Exception as error:
-                    refused[where] = f"{type(error).__name__}: {str(error).strip().splitlines()[-1][:150]}"
+                    refused[where] = f"{type(error).__name__}: {' | '.join(str(error).strip().splitlines())[:250]}"
                     continue
                 if found is None:
                     continue

@@ -22,12 +22,13 @@ class WrenchForm:
     """How a wrench on a body is written there.
 
     Args:
-        point: about which point: the body's origin, its centre of mass, or the origin of its joint's child frame.
+        point: about which point: the body's origin, its centre of mass, the origin of its joint's child frame, or the
+            world's.
         axes: along which axes: the body's, the world's, or those of its joint's child frame.
         moment_first: whether the moment comes before the force.
     """
 
-    point: Literal["origin", "com", "joint"] = "origin"
+    point: Literal["origin", "com", "joint", "world"] = "origin"
     axes: Literal["body", "world", "joint"] = "body"
     moment_first: bool = False
 

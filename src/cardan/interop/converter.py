@@ -17,7 +17,7 @@ from cardan.interop.chart import Chart, Follower
 from cardan.interop.convention import Convention
 from cardan.joints import Mimic
 from cardan.model import WORLD, Connection, Model
-from cardan.spatial import SE3, Force, Matrix3, Vector3, in_body, represented
+from cardan.spatial import SE3, Force, Matrix3, Representation, Vector3, in_body, represented
 
 HEADER = ("joint", "type", "q here", "q there", "v here", "v there", "what changes")
 
@@ -150,12 +150,19 @@ class PeerConverter(OtherCoordinates):
 
     def _wrench(self, force: Force, place: SE3, pose: SE3) -> Any:
         f = place.inverse_act(force)
-        f = represented(f, pose, "mixed") if self.convention.wrench.axes == "world" else f
+        f = represented(f, pose, self._wrench_representation)
         return [*f.angular, *f.linear] if self.convention.wrench.moment_first else list(f.scalars())
 
     def _wrench_back(self, values: Any, place: SE3, pose: SE3) -> Force:
         f = Force.of((*values[3:], *values[:3]) if self.convention.wrench.moment_first else values)
-        return place @ (in_body(f, pose, "mixed") if self.convention.wrench.axes == "world" else f)
+        return place @ in_body(f, pose, self._wrench_representation)
+
+    @property
+    def _wrench_representation(self) -> Representation:
+        form = self.convention.wrench
+        if form.axes != "world":
+            return "body"
+        return "inertial" if form.point == "world" else "mixed"
 
     # --- what goes where ---
 

@@ -40,5 +40,9 @@ def convention(representation: Representation = "mixed") -> Convention:
         return None
 
     joints = "revolute, RevoluteSO2, prismatic, spherical, and the free base"
-    axes = "body" if representation == "body" else "world"
-    return Convention("iDynTree", chart, joints, order.document, WrenchForm("origin", axes))
+    forms = {
+        "body": WrenchForm("origin", "body"),
+        "mixed": WrenchForm("origin", "world"),
+        "inertial": WrenchForm("world", "world"),
+    }
+    return Convention("iDynTree", chart, joints, order.document, forms[representation])
