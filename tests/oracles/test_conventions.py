@@ -12,18 +12,9 @@ FOLDER = robots_folder()
 if FOLDER is None:
     pytest.skip("needs the `oracles` extra: example-robot-data", allow_module_level=True)
 
-from compare_conventions import LIBRARIES, ROBOTS, bare, differences, with_external_forces  # noqa: E402
+from compare_conventions import LIBRARIES, REFUSED, ROBOTS, bare, differences, with_external_forces  # noqa: E402
 
 CASES = [(name, {}) for name in LIBRARIES] + [("idyntree", {"representation": r}) for r in ("body", "inertial")]
-NO_BODY = "an inertia that no body has, which it refuses or replaces"
-REFUSED = {  # robots a library does not read, or reads otherwise, and why
-    "pinocchio": {"z1": "a link and a joint of one name"},
-    "mujoco": dict.fromkeys(("allegro_left_hand", "anymal", "hyq_no_sensors", "tiago_no_hand"), NO_BODY),
-    "idyntree": dict.fromkeys(("a1", "kinova", "simple_humanoid"), "the root link has no mass"),
-    "newton": {"talos_reduced": "a fixed joint that mimics", "allegro_left_hand": NO_BODY},
-    "drake": dict.fromkeys(("allegro_left_hand", "anymal", "hyq_no_sensors", "tiago_no_hand"), NO_BODY)
-    | {"talos_reduced": "a fixed joint that mimics"},
-}
 
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
