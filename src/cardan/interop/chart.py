@@ -18,6 +18,7 @@ from cardan.spatial import Scalar
 Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
 Circle = Literal["angle", "cos_sin", "sin_cos"]
+Axes = Literal["child", "parent"]
 
 
 class Chart(ABC):

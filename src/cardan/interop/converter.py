@@ -12,9 +12,9 @@ from cardan.algorithms import Block, Coordinates, rate_of
 from cardan.algorithms.kinematics import Kinematics
 from cardan.errors import MechanismError, ParameterError
 from cardan.functions import OtherCoordinates
-from cardan.interop.body_chart import Free
 from cardan.interop.chart import Chart, Follower
 from cardan.interop.convention import Convention
+from cardan.interop.free_chart import Free
 from cardan.joints import Mimic
 from cardan.model import WORLD, Connection, Model
 from cardan.spatial import SE3, Force, Matrix3, Representation, Vector3, in_body, represented

@@ -11,9 +11,11 @@ multibody spatial vectors.
 from __future__ import annotations
 
 from cardan.interop import order
-from cardan.interop.body_chart import Ball, Free, Plane
+from cardan.interop.ball_chart import Ball
 from cardan.interop.chart import Chart, Same, Turn
 from cardan.interop.convention import ONE_AXIS, Convention, WrenchForm, is_orthogonal
+from cardan.interop.free_chart import Free
+from cardan.interop.plane_chart import Plane
 from cardan.joints import (
     FloatingMRP,
     FreeFlyer,

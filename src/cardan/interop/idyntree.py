@@ -10,9 +10,10 @@ Source: iDynTree documentation, KinDynComputations and FrameVelocityRepresentati
 from __future__ import annotations
 
 from cardan.interop import order
-from cardan.interop.body_chart import Ball, Free
+from cardan.interop.ball_chart import Ball
 from cardan.interop.chart import Chart, Same, Turn
 from cardan.interop.convention import ONE_AXIS, Convention, WrenchForm, check_choice
+from cardan.interop.free_chart import Free
 from cardan.joints import FloatingMRP, FreeFlyer, Spherical, UnboundedRevolute
 from cardan.model import WORLD, Connection, Model
 from cardan.spatial import REPRESENTATIONS, Representation

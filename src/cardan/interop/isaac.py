@@ -2,7 +2,8 @@
 
 q' = (`root_link_pos_w`, `root_link_quat_w`, `joint_pos`), v' = (`root_com_lin_vel_w`, `root_com_ang_vel_w`,
 `joint_vel`): the position is that of the root link's origin, the velocity that of its centre of mass, as PhysX has it
-and as the first six entries of its mass matrix and generalized forces are. Quaternions are (x, y, z, w) from Isaac Lab
+(its Jacobians are of centres of mass, too). Matrices here are along this v'; along what the first six rows of PhysX's own
+mass matrix are, its documentation does not say. Quaternions are (x, y, z, w) from Isaac Lab
 3.0 on, as in PhysX and Isaac Gym, and (w, x, y, z) in Isaac Lab 2 and Isaac Sim's own interface.
 
 Source: Isaac Lab documentation, `ArticulationData` and "Migrating to 3.0"; isaac-sim/IsaacLab issue 37 (breadth first)
@@ -12,9 +13,10 @@ and issue 942 (centre of mass). Not compared with the library, which needs its o
 from __future__ import annotations
 
 from cardan.interop import order
-from cardan.interop.body_chart import Free, Order
 from cardan.interop.chart import Chart, Same, Turn
 from cardan.interop.convention import ONE_AXIS, Convention, WrenchForm, centre_of_mass, check_choice
+from cardan.interop.free_chart import Free
+from cardan.interop.quaternion import Order
 from cardan.joints import FloatingMRP, FreeFlyer, UnboundedRevolute
 from cardan.model import WORLD, Connection, Model
 from cardan.spatial import Vector3

@@ -9,9 +9,11 @@ Source: MuJoCo documentation, "Computation: floating objects" and "Modeling: bod
 from __future__ import annotations
 
 from cardan.interop import order
-from cardan.interop.body_chart import Ball, Free, Plane
+from cardan.interop.ball_chart import Ball
 from cardan.interop.chart import Chart, Same, Turn
 from cardan.interop.convention import AXIS_BY_AXIS, Convention, WrenchForm
+from cardan.interop.free_chart import Free
+from cardan.interop.plane_chart import Plane
 from cardan.joints import Composite, FloatingMRP, FreeFlyer, Planar, PlanarAngle, Spherical, UnboundedRevolute
 from cardan.model import WORLD, Connection, Model
 

@@ -11,9 +11,11 @@ Source: Newton documentation, "Conventions" and "Articulations"; FACTS, section 
 from __future__ import annotations
 
 from cardan.interop import order
-from cardan.interop.body_chart import Ball, Free, Plane
+from cardan.interop.ball_chart import Ball
 from cardan.interop.chart import Chart, Same, Turn
 from cardan.interop.convention import AXIS_BY_AXIS, Convention, WrenchForm, centre_of_mass, is_orthogonal
+from cardan.interop.free_chart import Free
+from cardan.interop.plane_chart import Plane
 from cardan.joints import (
     Distance,
     FloatingMRP,

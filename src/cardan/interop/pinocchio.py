@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 
 from cardan.interop import order
-from cardan.interop.body_chart import Free, Plane
 from cardan.interop.chart import Chart, Circle, Same, Turn
 from cardan.interop.convention import Convention, WrenchForm, check_choice
+from cardan.interop.free_chart import Free
+from cardan.interop.plane_chart import Plane
 from cardan.joints import (
     Composite,
     Ellipsoid,

@@ -10,9 +10,11 @@ Source: RigidBodyDynamics.jl, joint types, `SpanningTree` and `parse_urdf`; FACT
 from __future__ import annotations
 
 from cardan.interop import order
-from cardan.interop.body_chart import Ball, Free, Plane
+from cardan.interop.ball_chart import Ball
 from cardan.interop.chart import Chart, Same, Turn
 from cardan.interop.convention import ONE_AXIS, Convention, WrenchForm
+from cardan.interop.free_chart import Free
+from cardan.interop.plane_chart import Plane
 from cardan.joints import FloatingMRP, FreeFlyer, Planar, PlanarAngle, Spherical, UnboundedRevolute
 from cardan.model import Connection, Model
 
