@@ -1,6 +1,6 @@
 """Other libraries' conventions: laws that any change of coordinates obeys, orders, tables, refusals.
 
-That the conventions are really theirs is for the libraries themselves to say: tests/oracles/test_conventions.py.
+That the conventions are really theirs is for the libraries themselves to say: tests/oracles/test_convention_robots.py.
 """
 
 import numpy as np

@@ -2,9 +2,9 @@
 
 q' = (`root_link_pos_w`, `root_link_quat_w`, `joint_pos`), v' = (`root_com_lin_vel_w`, `root_com_ang_vel_w`,
 `joint_vel`): the position is that of the root link's origin, the velocity that of its centre of mass, as PhysX has it
-(its Jacobians are of centres of mass, too). Matrices here are along this v'; along what the first six rows of PhysX's own
-mass matrix are, its documentation does not say. Quaternions are (x, y, z, w) from Isaac Lab
-3.0 on, as in PhysX and Isaac Gym, and (w, x, y, z) in Isaac Lab 2 and Isaac Sim's own interface.
+(its Jacobians are of centres of mass, too). Matrices here are along this v'; along what the first six rows of PhysX's
+own mass matrix are, its documentation does not say. Quaternions are (x, y, z, w) from Isaac Lab 3.0 on, as in PhysX
+and Isaac Gym, and (w, x, y, z) in Isaac Lab 2 and Isaac Sim's own interface.
 
 Source: Isaac Lab documentation, `ArticulationData` and "Migrating to 3.0"; isaac-sim/IsaacLab issue 37 (breadth first)
 and issue 942 (centre of mass). Not compared with the library, which needs its own machine.
