@@ -11,6 +11,13 @@ KINDS = ("body", "inertial", "mixed")
 AT = {"body": ("frame", "frame"), "inertial": ("world", "world"), "mixed": ("frame", "world")}
 
 
+@pytest.fixture(autouse=True)
+def reference_target(request, monkeypatch):
+    """The laws are about algorithms; batches run on the native target."""
+    if "batches" not in request.node.name:
+        monkeypatch.setenv("CARDAN_TARGET", "numpy")
+
+
 @pytest.fixture(scope="module")
 def model():
     return random_model(3)
