@@ -42,7 +42,7 @@ def test_dynamics_agree(library, options, robot, floating, tmp_path):
 )
 def test_external_forces(library, options, robot, tmp_path):
     pytest.importorskip(LIBRARIES[library].module, reason=f"needs {library}", exc_type=ImportError)
-    text = bare(cardan.robots.urdf_text(cardan.robots.ROBOTS[robot]()).encode())
+    text = bare(cardan.robots.urdf_path(robot).read_bytes())
     assert with_external_forces(library, text, tmp_path, **options) < 1e-11
 
 
