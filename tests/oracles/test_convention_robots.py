@@ -3,6 +3,8 @@
 Newton computes in float32. Isaac has no package to compare with, RigidBodyDynamics.jl none for Python.
 """
 
+from pathlib import Path
+
 import pytest
 
 import cardan
@@ -42,7 +44,7 @@ def test_dynamics_agree(library, options, robot, floating, tmp_path):
 )
 def test_external_forces(library, options, robot, tmp_path):
     pytest.importorskip(LIBRARIES[library].module, reason=f"needs {library}", exc_type=ImportError)
-    text = bare(cardan.robots.urdf_path(robot).read_bytes())
+    text = bare(Path(cardan.robots.urdf_path(robot)).read_bytes())
     assert with_external_forces(library, text, tmp_path, **options) < 1e-11
 
 
