@@ -55,10 +55,12 @@ from cardan.functions import (
     passive_forces,
     potential_energy,
     principal_value,
+    representation,
     torque_regressor,
     vector_jacobian_product,
     velocity_to_configuration_derivative,
 )
+from cardan.interop import conventions
 from cardan.joints import Joint, Limits
 from cardan.mechanism import Mechanism
 from cardan.model import Model

@@ -27,6 +27,7 @@ from cardan.algorithms.conversion import (
     owners,
     shared_joints,
 )
+from cardan.algorithms.coordinates import Block, Coordinates, rate_of
 from cardan.algorithms.coriolis import coriolis_matrix
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.derivatives import (
@@ -47,11 +48,24 @@ from cardan.algorithms.kinematics import (
 )
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import torque_regressor
+from cardan.algorithms.representations import (
+    REFERENCES,
+    base_coordinates,
+    floating_joints,
+    momentum,
+    momentum_matrix,
+    wrench,
+    wrench_back,
+)
 from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
 
 __all__ = [
+    "REFERENCES",
+    "Block",
+    "Coordinates",
     "ForwardDynamicsDerivatives",
     "InverseDynamicsDerivatives",
+    "base_coordinates",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -68,6 +82,7 @@ __all__ = [
     "converted_velocity",
     "coriolis_matrix",
     "difference",
+    "floating_joints",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
@@ -85,12 +100,17 @@ __all__ = [
     "limit_coordinates",
     "mass_matrix",
     "mass_matrix_inverse",
+    "momentum",
+    "momentum_matrix",
     "normalize",
     "owners",
     "passive_forces",
     "potential_energy",
     "principal_value",
+    "rate_of",
     "shared_joints",
     "torque_regressor",
     "velocity_to_configuration_derivative",
+    "wrench",
+    "wrench_back",
 ]

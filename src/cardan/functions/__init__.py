@@ -10,6 +10,7 @@ from cardan.functions.configuration import (
     velocity_to_configuration_derivative,
 )
 from cardan.functions.converter import Converter, converter
+from cardan.functions.coordinates import OtherCoordinates
 from cardan.functions.derivatives import (
     derivative,
     forward_dynamics_derivatives,
@@ -52,10 +53,13 @@ from cardan.functions.momentum import (
     kinetic_energy,
     potential_energy,
 )
+from cardan.functions.representations import BaseRepresentation, representation
 
 __all__ = [
+    "BaseRepresentation",
     "Converter",
     "Function",
+    "OtherCoordinates",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -95,6 +99,7 @@ __all__ = [
     "passive_forces",
     "potential_energy",
     "principal_value",
+    "representation",
     "torque_regressor",
     "vector_jacobian_product",
     "velocity_to_configuration_derivative",

@@ -7,6 +7,8 @@ asked for), `"world"`, or the name of any body or frame. In the words of others:
     at="frame", expressed_in="world"        LOCAL_WORLD_ALIGNED    MIXED            -
     at="frame", expressed_in="frame"        LOCAL                  BODY_FIXED       in the body's frame
     at="world", expressed_in="world"        WORLD                  INERTIAL_FIXED   in the root frame
+
+The same three for a floating base's velocity, and for what goes along v: `cardan.representation`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from cardan.spatial import rotations
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.matrix6 import SpatialMatrix, momentum_rate_matrix
 from cardan.spatial.motion import Force, Motion
+from cardan.spatial.representations import REPRESENTATIONS, Representation, in_body, represented
 from cardan.spatial.se3 import (
     SE3,
     exp_se3,
@@ -20,6 +21,7 @@ from cardan.spatial.subspace import MotionSubspace, transform_subspace
 from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, components, unit_vector
 
 __all__ = [
+    "REPRESENTATIONS",
     "SE3",
     "ArticulatedInertia",
     "Force",
@@ -27,16 +29,19 @@ __all__ = [
     "Matrix3",
     "Motion",
     "MotionSubspace",
+    "Representation",
     "Scalar",
     "SpatialMatrix",
     "Symmetric3",
     "Vector3",
     "components",
     "exp_se3",
+    "in_body",
     "is_proper_rotation",
     "log_from_rotation_vector",
     "log_se3",
     "momentum_rate_matrix",
+    "represented",
     "right_jacobian_inverse_se3",
     "right_jacobian_se3",
     "rotations",

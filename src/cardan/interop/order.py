@@ -1,0 +1,47 @@
+"""In which order a library numbers the joints of one tree. Fixed joints are passed through."""
+
+from __future__ import annotations
+
+from cardan.model import WORLD, Connection, Model
+
+
+def document(model: Model) -> list[str]:
+    """Return the joints as the model has them: a floating base, then document order."""
+    return [c.name for c in model.connections]
+
+
+def depth_first(model: Model) -> list[str]:
+    """Return each joint before its children, branch after branch, siblings in document order."""
+    return _depth_first(_children(model), WORLD)
+
+
+def depth_first_by_name(model: Model) -> list[str]:
+    """Return each joint before its children, branch after branch, siblings sorted by the joints' names."""
+    children = _children(model)
+    return _depth_first({body: sorted(own, key=lambda c: c.name) for body, own in children.items()}, WORLD)
+
+
+def breadth_first(model: Model) -> list[str]:
+    """Return the joints level by level, those of one level in the order of their parents, then document order."""
+    children, level, found = _children(model), [WORLD], []
+    while level:
+        joints = [c for body in level for c in children[body]]
+        found += [c.name for c in joints]
+        level = [c.child for c in joints]
+    return found
+
+
+def _children(model: Model) -> dict[str, list[Connection]]:
+    children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
+    for c in model.connections:
+        children[c.parent].append(c)
+    return children
+
+
+def _depth_first(children: dict[str, list[Connection]], root: str) -> list[str]:
+    found, stack = [], list(reversed(children[root]))
+    while stack:
+        c = stack.pop()
+        found.append(c.name)
+        stack += reversed(children[c.child])
+    return found

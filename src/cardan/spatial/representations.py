@@ -1,0 +1,43 @@
+"""Three ways to write one twist or wrench: where it is taken, and along which axes.
+
+Let X = (R, p) be the pose of a frame B in the world A, V its twist and f a wrench on it, both in B at B's origin.
+
+    "body"        left-trivialised     V                       f
+    "inertial"    right-trivialised    Ad(X) V                 Ad(X)^-T f           about A's origin, along A's axes
+    "mixed"       -                    blkdiag(R, R) V         blkdiag(R, R) f      about B's origin, along A's axes
+
+Twist and wrench in one representation give the power f . V of any other.
+
+Source: Traversaro and Saccon, Multibody dynamics notation (2019); FACTS, section 6, for their names elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar
+
+from cardan.spatial.motion import Force, Motion
+from cardan.spatial.se3 import SE3
+
+Representation = Literal["body", "inertial", "mixed"]
+REPRESENTATIONS: tuple[Representation, ...] = ("body", "inertial", "mixed")
+
+Spatial = TypeVar("Spatial", Motion, Force)
+
+
+def represented(body: Spatial, X: SE3, representation: Representation) -> Spatial:
+    """Return the twist or wrench given in its own frame B, at the pose X, in a representation."""
+    if representation == "body":
+        return body
+    if representation == "inertial":
+        return X @ body
+    return type(body)(X.rotation @ body.linear, X.rotation @ body.angular)
+
+
+def in_body(value: Spatial, X: SE3, representation: Representation) -> Spatial:
+    """Return in its own frame B, at the pose X, what is given in a representation: inverse of `represented`."""
+    if representation == "body":
+        return value
+    if representation == "inertial":
+        return X.inverse_act(value)
+    turned = X.rotation.transpose_apply
+    return type(value)(turned(value.linear), turned(value.angular))
