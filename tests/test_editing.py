@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import warnings
 
 import numpy as np
 import pytest
@@ -378,7 +379,9 @@ def test_frames_of_sensors(tmp_path):
     m.at("fore").frame("torque", kind="sensor")
     assert [f.name for f in m.frames if f.kind == "sensor"] == ["imu", "torque"]
     for file in ("arm.json", "arm.urdf"):  # URDF has a link's frame at its joint: some move
-        cardan.save(m, tmp_path / file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cardan.errors.DescriptionWarning)
+            cardan.save(m, tmp_path / file)
         assert {f.name: f.kind for f in cardan.load_mechanism(tmp_path / file).frames}["imu"] == "sensor"
     with pytest.raises(ParameterError, match="kind of frame"):
         m.add_frame("x", "upper", kind="sensors")
