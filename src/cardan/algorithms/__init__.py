@@ -18,6 +18,12 @@ from cardan.algorithms.configuration import (
     principal_value,
     velocity_to_configuration_derivative,
 )
+from cardan.algorithms.constrained import (
+    ConstrainedDynamics,
+    ConstrainedEfforts,
+    constrained_forward_dynamics,
+    constrained_inverse_dynamics,
+)
 from cardan.algorithms.conversion import (
     converted_acceleration,
     converted_configuration,
@@ -45,11 +51,14 @@ from cardan.algorithms.kinematics import (
     frame_transform,
     frame_velocity,
 )
+from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import torque_regressor
 from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
 
 __all__ = [
+    "ConstrainedDynamics",
+    "ConstrainedEfforts",
     "ForwardDynamicsDerivatives",
     "InverseDynamicsDerivatives",
     "bias_forces",
@@ -62,6 +71,8 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_rate",
     "configuration_derivative_to_velocity",
+    "constrained_forward_dynamics",
+    "constrained_inverse_dynamics",
     "converted_acceleration",
     "converted_configuration",
     "converted_effort",
@@ -83,6 +94,9 @@ __all__ = [
     "jacobian_derivative",
     "kinetic_energy",
     "limit_coordinates",
+    "loop_bias",
+    "loop_jacobian",
+    "loop_residual",
     "mass_matrix",
     "mass_matrix_inverse",
     "normalize",

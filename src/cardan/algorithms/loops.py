@@ -67,6 +67,7 @@ class Loop:
     Attributes:
         X: pose of the joint's child frame in its parent frame.
         T: wrenches the joint resists, in child axes.
+        K: the rows of the Jacobian.
 
     Raises:
         MechanismError: if the joint's configuration cannot be found by a formula.
@@ -79,6 +80,8 @@ class Loop:
         self.q = _nearest_configuration(closure, self.X)
         self.S = MotionSubspace(self.joint.motion_subspace(self.q))
         self.T = sparse_complement(self.S)
+        columns = self._columns()
+        self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
 
     def residual(self) -> list[Scalar]:
         """Return r."""
@@ -86,7 +89,7 @@ class Loop:
         offset = Motion(R.transpose_apply(p - p_J), rotation_vector_from_matrix(R_J.T @ R))
         return [wrench.dot(offset) for wrench in self.T]
 
-    def columns(self) -> list[Motion]:
+    def _columns(self) -> list[Motion]:
         """Return, for each of the nv velocities, the twist V of the child frame relative to the parent frame."""
         columns = [Motion.zero()] * self.model.nv
         for side, X_kc, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.parent.frame @ self.X, -1.0)):
@@ -95,11 +98,6 @@ class Loop:
                     columns[i] = columns[i] + X_kc.inverse_act(s) * sign
                 X_kc = self.relative.X[node.index] @ X_kc
         return columns
-
-    def jacobian(self) -> Rows:
-        """Return the rows of K."""
-        columns = self.columns()
-        return [[wrench.dot(column) for column in columns] for wrench in self.T]
 
     def bias(self, q: Vector, v: Vector) -> list[Scalar]:
         """Return k."""
@@ -120,7 +118,7 @@ class Loop:
     @property
     def moves(self) -> bool:
         """Whether a joint of the tree moves its two frames against each other."""
-        return any(not is_zero(e) for row in self.jacobian() for e in row)
+        return any(not is_zero(e) for row in self.K for e in row)
 
 
 def loops(model: Model, relative: Relative) -> list[Loop]:
@@ -135,7 +133,7 @@ def loop_residual(model: Model, q: Vector) -> list[Scalar]:
 
 def loop_jacobian(model: Model, q: Vector) -> Rows:
     """Return K (nc x nv) of all closing joints."""
-    return [row for loop in loops(model, relative_kinematics(model, q)) for row in loop.jacobian()]
+    return [row for loop in loops(model, relative_kinematics(model, q)) for row in loop.K]
 
 
 def loop_bias(model: Model, q: Vector, v: Vector) -> list[Scalar]:
