@@ -8,7 +8,8 @@ smallest of all solutions, reached by proximal steps
 
 of which n shrink the error along an eigenvalue s of R^-1 G by (mu / (s + mu))^n: what matters is solved, what is
 dependent stays out, no rank is decided. R is block diagonal, for each joint w_f on forces and w_m on moments, their
-mean inverse inertia in G, so that mu has no unit and no choice of T matters.
+mean inverse inertia in G (and a tenth of the other's, at the size of the bodies: where no motion is felt there is but
+rounding to take a mean of), so that mu has no unit and no choice of T matters.
 
 With P v the change of v by which the loops hold, L = M^-1 - M^-1 K^T G^+ K M^-1 is the inverse inertia of the closed
 mechanism: a = L (tau - h) + terms of the motion. Efforts on a set A of coordinates that make a given motion satisfy
@@ -38,7 +39,7 @@ from cardan.spatial import Force, Scalar
 
 STEPS = 4  # proximal steps: along s = 1000 mu the error is 1e-12
 DOUBLE, SINGLE = 1e-8, 1e-4  # mu; with it rounding makes an error of about eps / mu in wrenches that no motion feels
-FLOOR = 1e-8  # the least weight of a moment (or force), against that of a force (or moment) at 1 m: where none moves
+SHARE = 0.1  # of the other's weight
 
 
 class ConstrainedDynamics(NamedTuple):
@@ -147,11 +148,11 @@ class Closed:
     def _weights(self) -> Rows:
         """Return R."""
         R: Rows = [[0.0] * len(self.K) for _ in self.K]
-        start = 0
+        start, square = 0, _length_squared(self.model)
         for loop in self.moving:
             rows = range(start, start + len(loop.T))
             G = [[self.G[i][j] for j in rows] for i in rows]
-            for i, weights in zip(rows, _metric(loop.T, G), strict=True):
+            for i, weights in zip(rows, _metric(loop.T, G, square), strict=True):
                 for j, weight in zip(rows, weights, strict=True):
                     R[i][j] = weight
             start += len(loop.T)
@@ -238,13 +239,22 @@ def _regularization(positive: Scalar) -> Scalar:
     return where(positive + 1e-10 * positive > positive, DOUBLE, SINGLE)
 
 
-def _metric(T: Sequence[Force], G: Rows) -> Rows:
-    """Return w_f T_f^T T_f + w_m T_m^T T_m of a joint: the mean of G over its forces and over its moments."""
+def _metric(T: Sequence[Force], G: Rows, length_squared: Scalar) -> Rows:
+    """Return w_f T_f^T T_f + w_m T_m^T T_m of a joint, from the means of G over its forces and over its moments."""
     F = [[a.linear.dot(b.linear) for b in T] for a in T]
     Q = [[a.angular.dot(b.angular) for b in T] for a in T]
-    w_f, w_m = _mean(G, F), _mean(G, Q)
-    w_f, w_m = w_f + FLOOR * w_m, w_m + FLOOR * w_f
-    return [[w_f * f + w_m * m for f, m in zip(*rows, strict=True)] for rows in zip(F, Q, strict=True)]
+    f, m = _mean(G, F), _mean(G, Q)
+    w_f, w_m = f + SHARE * (m * length_squared), m + SHARE * (f / length_squared)
+    return [[w_f * a + w_m * b for a, b in zip(*rows, strict=True)] for rows in zip(F, Q, strict=True)]
+
+
+def _length_squared(model: Model) -> Scalar:
+    """Return the square of a length of the bodies' size: ten mean radii of gyration squared; 1 m^2 for points."""
+    bodies = [b.inertia for b in model.bodies if b.inertia is not None and not is_zero(b.inertia.mass)]
+    moments = [b.inertia_at_com for b in bodies]
+    gyration = sum((0.5 * (J[0] + J[3] + J[5]) for J in moments), 0.0)
+    mass = sum((b.mass for b in bodies), 0.0)
+    return 1.0 if is_zero(gyration) else 10.0 * gyration / mass
 
 
 def _mean(G: Rows, P: Rows) -> Scalar:
