@@ -139,10 +139,12 @@ def _closed(
     q, r = q.copy(), loop_residual(model, q)
     least, first, largest = DAMPING
     damping = np.full(len(q), first)
+    done = np.zeros(len(q), dtype=bool)  # after one step more than the tolerance asks for
     for _ in range(steps):
-        rows = np.flatnonzero((_size(r) > tolerance) & (damping < largest))
+        rows = np.flatnonzero(~done & (damping < largest))
         if not rows.size:
             break
+        done[rows] = _size(r[rows]) <= tolerance
         J = _residual_by_q(model, q[rows])
         J[..., held] = 0.0
         candidate = integrate(model, q[rows], _step(J, r[rows], damping[rows]))
