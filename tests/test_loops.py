@@ -364,15 +364,15 @@ def test_four_bar_for_ten_seconds():
 
 
 def test_stabilization_closes_a_gap_at_its_rate():
-    model = five_bar().model()
+    model = five_bar().model().with_gravity((0.0, 0.0, 0.0))
     rng = np.random.default_rng(0)
     q = cardan.integrate(model, model.neutral(), 1e-3 * rng.normal(size=model.nv))
-    v = cardan.project_velocity(model, q, np.zeros(model.nv))
+    v = np.zeros(model.nv)
     start = np.abs(cardan.loop_residual(model, q)).max()
     rate, seconds = 20.0, 0.5
     *_, q, v = simulate(model, seconds, 1e-3, rate, q, v)
     left = np.abs(cardan.loop_residual(model, q)).max() / start
-    assert 0.3 < left / ((1.0 + rate * seconds) * math.exp(-rate * seconds)) < 3.0  # critical damping
+    assert left == pytest.approx((1.0 + rate * seconds) * math.exp(-rate * seconds), rel=0.05)  # critical damping
     with pytest.raises(ParameterError, match="stabilization: got -1"):
         cardan.constrained_forward_dynamics(model, q, v, v, stabilization=-1.0)
 
@@ -412,7 +412,8 @@ def test_dynamics_do_not_depend_on_the_tree(name):
     q, v, tau = closed_state(first)
     found = cardan.constrained_forward_dynamics(first, q, v, tau).accelerations
     for other in others:
-        conversion = cardan.converter(first, other)
+        cut = tuple(set(other.closure_names) & {"slide2"})  # found from the closed loop, though the open one loses it
+        conversion = cardan.converter(first, other, drop=cut)
         theirs = conversion.configuration(q), conversion.velocity(q, v)
         assert np.abs(cardan.loop_residual(other, theirs[0])).max() < 1e-12
         assert np.abs(cardan.loop_jacobian(other, theirs[0]) @ theirs[1]).max() < 1e-12 * (1 + np.abs(v).max())
@@ -489,11 +490,17 @@ def test_assembly_of_a_batch_row_by_row():
     assert np.abs(cardan.loop_residual(model, q)).max() < 1e-12
     assert np.abs(cardan.loop_residual(model, q0)).max() > 0.1
     np.testing.assert_allclose(cardan.assemble(model, q0[2, 1]), q[2, 1], atol=1e-12)
-    np.testing.assert_array_equal(cardan.assemble(model, q), q)  # what is closed stays as it is
+    np.testing.assert_allclose(cardan.assemble(model, q), q, atol=1e-14)  # what is closed stays as it is
+
+
+def test_assembly_takes_the_smallest_step():
+    model = stewart_platform().model()
+    q0 = cardan.integrate(model, model.neutral(), 1e-3 * np.random.default_rng(0).normal(size=(5, model.nv)))
+    q = cardan.assemble(model, q0)
     step = cardan.difference(model, q0, q)
     K = cardan.loop_jacobian(model, q)
-    inside = np.linalg.pinv(K) @ K @ step[..., None]  # of smallest norm, up to the curvature
-    assert np.linalg.norm(step - inside[..., 0], axis=-1).max() < 0.4 * np.linalg.norm(step, axis=-1).min()
+    inside = times(np.linalg.pinv(K) @ K, step)
+    assert np.linalg.norm(step - inside, axis=-1).max() < 5e-3 * np.linalg.norm(step, axis=-1).min()
 
 
 def test_assembly_holds_what_it_is_told_to():
@@ -539,10 +546,18 @@ def test_impossible_assembly_is_refused_with_what_is_left():
     assert np.linalg.norm([error.value.residual]) == pytest.approx(1.15, abs=0.01)
 
 
+def outwards(model):
+    """Angles of the driven joints that turn the upper bars away from each other."""
+    poses = [cardan.frame_transform(model, model.neutral(), f"{side}_upper") for side in ("left", "right")]
+    now = [math.atan2(X[2, 0], X[0, 0]) for X in poses]
+    return [-math.pi - now[0], -now[1]]
+
+
 def test_rows_that_do_not_close_are_named():
-    model = five_bar().model()
+    model = five_bar(lower=0.3, depth=0.4).model()
     q0 = np.tile(model.neutral(), (2, 3, 1))
-    q0[1, 0, model.q_slice("left_joint")] = q0[1, 2, model.q_slice("left_joint")] = -1.5
+    for k in (0, 2):  # arms outwards: 0.7 m between the elbows, for two bars of 0.3 m
+        q0[1, k, [model.q_slice("left_joint").start, model.q_slice("right_joint").start]] = outwards(model)
     with pytest.raises(AssemblyError, match=r"in 2 rows of the batch \(\(1, 0\), \(1, 2\)\)") as error:
         cardan.assemble(model, q0, fixed=("left_joint", "right_joint"))
     assert error.value.rows == ((1, 0), (1, 2))

@@ -37,8 +37,8 @@ from cardan.model import Model
 from cardan.scalar import is_zero, where
 from cardan.spatial import Force, Scalar
 
-STEPS = 4  # proximal steps: along s = 1000 mu the error is 1e-12
-DOUBLE, SINGLE = 1e-8, 1e-4  # mu; with it rounding makes an error of about eps / mu in wrenches that no motion feels
+STEPS = 5  # proximal steps: along s = 100 mu the error is 1e-10, along s = 1000 mu it is 1e-15
+DOUBLE, SINGLE = 1e-6, 1e-3  # mu; what depends on the rest only up to an error e moves as if it were STEPS e / mu
 SHARE = 0.1  # of the other's weight
 
 

@@ -53,17 +53,17 @@ def assemble(
     with_loops(model, "assemble")
     if not tolerance > 0.0:
         raise ParameterError("tolerance of assemble", got=tolerance, expected="a number > 0 [m, rad]")
-    held = joint_coordinates(model, fixed)
+    free = _free(model, fixed)
     if q0 is not None:
         batch = checked_batch("assemble", {"q0": q0}, {"q0": (model.nq,)})
         q = integrate(model, batch.arrays[0].astype(float), np.zeros(model.nv))  # on the manifold
-        q, r = _closed(model, q, held, tolerance, steps)
+        q, r = _closed(model, q, free, tolerance, steps)
         _check(model, "configuration", r, tolerance, batch.shape)
         return q.reshape(*batch.shape, model.nq)
-    q, r = _closed(model, model.neutral()[None], held, tolerance, steps)
+    q, r = _closed(model, model.neutral()[None], free, tolerance, steps)
     if not _size(r)[0] <= tolerance:
         more = _random_starts(model, fixed)
-        q, r = _closed(model, more, held, tolerance, steps)
+        q, r = _closed(model, more, free, tolerance, steps)
     best = int(np.argmax(_size(r) <= tolerance)) if (_size(r) <= tolerance).any() else int(np.argmin(_size(r)))
     _check(model, "configuration", r[[best]], tolerance, ())
     return q[best]
@@ -90,14 +90,12 @@ def project_velocity(
             loops.
     """
     with_loops(model, "project_velocity")
-    held = joint_coordinates(model, fixed)
+    free = _free(model, fixed)
     batch = checked_batch("project_velocity", {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
     states, rates = (array.astype(float) for array in batch.arrays)
     K = loop_jacobian(model, states)
-    free = K.copy()
-    free[..., held] = 0.0
-    change = np.linalg.pinv(free, rcond=DEPENDENT) @ (K @ rates[..., None])
-    found = rates - change[..., 0]
+    found = rates.copy()
+    found[:, free] -= (np.linalg.pinv(K[..., free], rcond=DEPENDENT) @ (K @ rates[..., None]))[..., 0]
     scale = np.maximum(1.0, np.abs(rates).max(axis=-1, initial=0.0))
     _check(model, "velocity", (K @ found[..., None])[..., 0] / scale[:, None], tolerance, batch.shape)
     return found.reshape(*batch.shape, model.nv)
@@ -121,6 +119,12 @@ def mobility(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
     return model.nv - loop_rank(model, q, tolerance=tolerance)
 
 
+def _free(model: Model, fixed: Sequence[str]) -> list[int]:
+    """Return the velocity coordinates of all joints but those that are fixed."""
+    held = joint_coordinates(model, fixed)
+    return [i for i in range(model.nv) if i not in held]
+
+
 def _random_starts(model: Model, fixed: Sequence[str]) -> np.ndarray:
     q = model.random_configuration((STARTS,), seed=0)
     for name in fixed:
@@ -133,7 +137,7 @@ def _size(r: np.ndarray) -> np.ndarray:
 
 
 def _closed(
-    model: Model, q: np.ndarray, held: list[int], tolerance: float, steps: int
+    model: Model, q: np.ndarray, free: list[int], tolerance: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the configurations nearby with the smallest residuals found, shape (rows, nq), and these residuals."""
     q, r = q.copy(), loop_residual(model, q)
@@ -145,9 +149,9 @@ def _closed(
         if not rows.size:
             break
         done[rows] = _size(r[rows]) <= tolerance
-        J = _residual_by_q(model, q[rows])
-        J[..., held] = 0.0
-        candidate = integrate(model, q[rows], _step(J, r[rows], damping[rows]))
+        step = np.zeros((len(rows), model.nv))
+        step[:, free] = _step(_residual_by_q(model, q[rows])[..., free], r[rows], damping[rows])
+        candidate = integrate(model, q[rows], step)
         new = loop_residual(model, candidate)
         better = np.square(new).sum(axis=-1) < np.square(r[rows]).sum(axis=-1)
         q[rows[better]], r[rows[better]] = candidate[better], new[better]
