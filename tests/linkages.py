@@ -12,7 +12,9 @@ from mechanisms import random_inertia
 def inertia(seed, size=0.1, mass=1.0):
     """A random asymmetric inertia of a body of about this size."""
     base = random_inertia(np.random.default_rng(seed))
-    return cardan.Inertia(mass * base.mass, size * np.array(base.com), size**2 * np.array(base.inertia_at_com.matrix().rows()))
+    return cardan.Inertia(
+        mass * base.mass, size * np.array(base.com), size**2 * np.array(base.inertia_at_com.matrix().rows())
+    )
 
 
 def pose(x=0.0, y=0.0, z=0.0, *, zyx=(0.0, 0.0, 0.0)):

@@ -16,8 +16,8 @@ from cardan.joints import (
     Joint,
     Mimic,
     Prismatic,
-    Revolute,
     Reversed,
+    Revolute,
     Spherical,
     SphericalZYX,
     Universal,
@@ -52,15 +52,13 @@ def searches(joint):
     return type(inner).nearest_configuration is Joint.nearest_configuration
 
 
-CLOSING = [
-    j for j in (*CATALOGUE, Parabola(), reverse(Universal()), Reversed(Parabola())) if not isinstance(j, Mimic)
-]
+CLOSING = [j for j in (*CATALOGUE, Parabola(), reverse(Universal()), Reversed(Parabola())) if not isinstance(j, Mimic)]
 CONSTRAINING = [j for j in CLOSING if j.num_constraints and not searches(j)]
 every = pytest.mark.parametrize("joint", CONSTRAINING, ids=lambda j: type(j).__name__)
 
 
 def ring(joint, seed=0):
-    """A floating ring of bodies: ball, universal and hinge on one side, six freedoms on the other, closed by a joint."""
+    """A floating ring of bodies: ball, universal and hinge on one side, six freedoms on the other, and a joint."""
     rng = np.random.default_rng(seed)
     m = cardan.Mechanism("ring")
     m.add_body("a", random_inertia(rng))
@@ -157,7 +155,7 @@ def test_bias_keeps_a_motion_closed_to_second_order(joint):
 
 @every
 def test_wrenches_hold_the_loop_and_do_no_work(joint):
-    """On the open tree, the closing joint's wrench on its child and the opposite on its parent do what the loop does."""
+    """On the open tree, the joint's wrench on its child and the opposite on its parent do what the loop does."""
     model, q, rng = closed_ring(joint)
     v = cardan.project_velocity(model, q, rng.normal(size=model.nv))
     tau = rng.normal(size=model.nv)
@@ -323,7 +321,7 @@ def test_four_bar_is_the_lagrangian_of_its_crank(turn):
 
 
 def simulate(model, seconds, step, stabilization=0.0, q=None, v=None):
-    """Runge and Kutta's fourth order on the manifold; return the energy's drift, its kinetic part and the gap, at most."""
+    """Runge and Kutta's fourth order on the manifold: the largest energy drift, kinetic energy and gap; q and v."""
     q = model.neutral() if q is None else q
     v, still = np.zeros(model.nv) if v is None else v, np.zeros(model.nv)
     bound = cardan.constrained_forward_dynamics.on("llvm").bind(model, stabilization=stabilization)
@@ -397,7 +395,11 @@ def alternatives(name):
         return [m.model(closing=[c]) for c in ("closing_joint", "crank_joint", "coupler_joint", "rocker_joint")]
     if name == "stewart_platform":
         m = stewart_platform()
-        return [m.model(), m.model(closing=[f"ball{k}" for k in range(1, 6)]), m.model(closing=["slide2", "universal5"])]
+        return [
+            m.model(),
+            m.model(closing=[f"ball{k}" for k in range(1, 6)]),
+            m.model(closing=["slide2", "universal5"]),
+        ]
     m = linkages.leg()
     return [
         m.model(base="floating"),
@@ -539,7 +541,7 @@ def broken():
 def test_impossible_assembly_is_refused_with_what_is_left():
     """Bars of 0.15, 0.4 and 0.3 m between pivots 2 m apart: stretched out, 1.15 m are missing."""
     model = broken()
-    with pytest.raises(AssemblyError, match="joint 'closing_joint' open by 1.15") as error:
+    with pytest.raises(AssemblyError, match=r"joint 'closing_joint' open by 1\.15") as error:
         cardan.assemble(model)
     assert error.value.loop == "closing_joint"
     assert error.value.rows == ()

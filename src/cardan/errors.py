@@ -111,8 +111,8 @@ class AssemblyError(CardanError, ValueError):
         shown = ", ".join(map(str, self.rows[:6])) + (", ..." if len(self.rows) > 6 else "")
         where = f" in {len(self.rows)} rows of the batch ({shown})" if self.rows else ""
         super().__init__(
-            f"the loops do not close{where}: the {what} nearest to it leaves joint {loop!r} open by {residual:.3g}, the "
-            f"tolerance is {tolerance:.3g}. Begin elsewhere, hold fewer joints, or check lengths and poses of the loop."
+            f"the loops do not close{where}: the {what} nearest to it leaves joint {loop!r} open by {residual:.3g} "
+            f"(tolerance {tolerance:.3g}). Begin elsewhere, hold fewer joints, or check lengths and poses of the loop."
         )
 
 

@@ -15,7 +15,7 @@ def pin_pose(pin, X):
 
 
 def pin_model(pin, model):
-    """The tree of one of our models, built joint by joint, and for each body its joint and pose in the joint's frame."""
+    """The tree of one of our models, built joint by joint, and each body's joint and pose in the joint's frame."""
     kinds = {
         Revolute: lambda j: pin.JointModelRevoluteUnaligned(np.array(j.axis)),
         Prismatic: lambda j: pin.JointModelPrismaticUnaligned(np.array(j.axis)),

@@ -17,6 +17,11 @@ from cardan.spatial import Scalar
 Rows = list[list[Scalar]]
 
 
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Return the product of two vectors."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
 class Factor:
     """The factorisation A = L^T D L of a symmetric positive definite matrix; its lower triangle is read."""
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cardan.algorithms.linear import Factor, Rows
+from cardan.algorithms.linear import Factor, Rows, dot
 from cardan.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan.errors import DTypeError, MechanismError
 from cardan.joints.wrench import sparse_complement
@@ -144,8 +144,8 @@ def loop_bias(model: Model, q: Vector, v: Vector) -> list[Scalar]:
 def coordinates(S: MotionSubspace, V: Motion) -> list[Scalar]:
     """Return S^+ V = (S^T S)^-1 S^T V."""
     columns = [column.scalars() for column in S]
-    gram = [[_dot(a, b) for b in columns] for a in columns]
-    return Factor(gram).solve([_dot(column, V.scalars()) for column in columns])
+    gram = [[dot(a, b) for b in columns] for a in columns]
+    return Factor(gram).solve([dot(column, V.scalars()) for column in columns])
 
 
 def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:
@@ -170,7 +170,3 @@ def _nearest_configuration(closure: Connection, X: SE3) -> tuple[Scalar, ...]:
             "a search, which cannot be compiled; let another joint of the loop close it, model(closing=[...]), or give "
             "the joint a `nearest_configuration` of its own."
         ) from None
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

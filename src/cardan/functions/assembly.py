@@ -1,4 +1,4 @@
-"""Configurations and velocities that close the loops of a mechanism, found by iteration: NumPy around compiled functions.
+"""Configurations and velocities that close the loops of a mechanism: iterations in NumPy around compiled functions.
 
 The configuration is found by Levenberg-Marquardt steps on the manifold, dq = -V s / (s^2 + damping) U^T r with
 dr/dq = U s V^T: short steps far away, the smallest one that closes the loops to first order near the end, where
@@ -69,9 +69,7 @@ def assemble(
     return q[best]
 
 
-def project_velocity(
-    model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *, tolerance: float = 1e-9
-) -> np.ndarray:
+def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *, tolerance: float = 1e-9) -> np.ndarray:
     """Return the velocities nearest to v that keep the loops closed, K v = 0.
 
     Args:

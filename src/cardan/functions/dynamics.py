@@ -44,8 +44,8 @@ def inverse_dynamics(model, q, v, a, external_forces=None):
             `model.body_names`, each in its body's own frame at its origin; none by default.
 
     Returns:
-        Efforts, shape (..., nv). Armature is included, joint damping and friction are not (`passive_forces`). With closed
-        loops, they are those of the spanning tree, its loops open (`constrained_inverse_dynamics` closes them).
+        Efforts, shape (..., nv). Armature is included, joint damping and friction are not (`passive_forces`). Of a
+        model with closed loops, those of its spanning tree, the loops left open (`constrained_inverse_dynamics`).
 
     Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
     """

@@ -1,8 +1,8 @@
 """Mechanisms with closed loops: public compiled functions.
 
 A model of a mechanism with loops is a spanning tree, with the coordinates q, and joints that close loops
-(`Model.closures`), which have none and constrain q. Their nc constraints are rows in the order of `Model.closure_names`,
-6 - nv for each closing joint: lengths [m] or angles [rad] in which it is open, zero where it is closed.
+(`Model.closures`), which have none and constrain q. Their nc constraints are rows in the order of
+`Model.closure_names`, 6 - nv for each closing joint: lengths [m] or angles [rad] in which it is open.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def constrained_forward_dynamics(model, q, v, tau, external_forces=None, *, stab
             it disturbs the motion while there is a gap.
 
     Returns:
-        `ConstrainedDynamics(accelerations, wrenches)`, shapes (..., nv) and (..., closures, 6): wrenches [force; moment]
-        [N, N m] of the closing joints on their children, in their child frames.
+        `ConstrainedDynamics(accelerations, wrenches)`, shapes (..., nv) and (..., closures, 6): wrenches [force;
+        moment] [N, N m] of the closing joints on their children, in their child frames.
 
-    Derivatives by q (`cardan.derivative`) hold along motions that keep the rank of K; where a loop is closed in spite of
-    more constraints than there are freedoms (Bennett's), that is along motions that keep it closed.
+    Derivatives by q (`cardan.derivative`) hold along motions that keep the rank of K; where a loop moves in spite of
+    more constraints than it has freedoms (Bennett's), that is along motions that keep it closed.
 
     Source: Carpentier, Budhiraja and Mansard (2021).
     """
@@ -95,9 +95,9 @@ def constrained_inverse_dynamics(model, q, v, a, external_forces=None, *, actuat
             freedoms, the efforts with the smallest sum of tau_i^2 (M^-1)_ii are returned.
 
     Returns:
-        `ConstrainedEfforts(efforts, wrenches, unbalanced)`, shapes (..., nv), (..., closures, 6), (..., nv): efforts are 0
-        where there is no drive; wrenches as for `constrained_forward_dynamics`. M a + h = efforts + K^T l + unbalanced,
-        and unbalanced is 0 wherever these drives can make the motion.
+        `ConstrainedEfforts(efforts, wrenches, unbalanced)`, shapes (..., nv), (..., closures, 6), (..., nv): efforts
+        are 0 where there is no drive; wrenches as for `constrained_forward_dynamics`. M a + h = efforts + K^T l +
+        unbalanced, and unbalanced is 0 wherever these drives can make the motion.
 
     Raises:
         UnknownNameError, MechanismError: for a joint of `actuated` that does not exist, or closes a loop.

@@ -20,7 +20,7 @@ def stewart_platform(
     platform_mass: float = 10.0,
     leg_mass: float = 1.0,
 ) -> Mechanism:
-    """Return a hexapod: six legs of a universal joint, a slide and a ball joint; at q = 0 it is closed, the plate level.
+    """Return a hexapod: six legs of a universal joint, a slide and a ball joint; at q = 0 closed, the plate level.
 
     Leg k has the bodies `cylinder{k}` and `piston{k}` and the joints `universal{k}`, `slide{k}` and `ball{k}`. The ball
     joints of legs 2 to 6 close five loops, which leave six freedoms of 21.
