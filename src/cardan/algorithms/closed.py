@@ -1,9 +1,9 @@
 """A tree and its closing joints at a configuration, factored: M = L^T D L, K, G = K M^-1 K^T.
 
-Where constraints depend on one another (planar loops, overconstrained ones, a rod too many) G is singular. Of all l with
-G l = b the smallest is found (`proximal`), in a metric R that is block diagonal: for each joint w_f on forces, w_m on
-moments, their mean inverse inertia in G and a tenth of the other's at the size of the bodies (where no motion is felt,
-the mean is one of rounding errors). So nothing depends on units or on the choice of T.
+Where constraints depend on one another (planar loops, overconstrained ones, a rod too many) G is singular. Of all l
+with G l = b the smallest is found (`proximal`), in a metric R that is block diagonal: for each joint w_f on forces, w_m
+on moments, their mean inverse inertia in G and a tenth of the other's at the size of the bodies (where no motion is
+felt, the mean is one of rounding errors). So nothing depends on units or on the choice of T.
 
 Source: Featherstone (2008), section 8.5, for the sparse G; the metric is made here.
 Cost: the tree's O(n d), O(nc d) for G, O(nc^3 / 6) for its factors; loops that share no joint stay apart.
