@@ -16,7 +16,7 @@ import pytest
 from cardan.cli.main import main
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = {"new-joint.md": ("sympy", "matplotlib"), "identification.md": ("scipy",), "mechanism.md": ()}
+PAGES = {"new-joint.md": ("sympy", "matplotlib"), "identification.md": ("scipy",), "mechanism.md": (), "loops.md": ()}
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 

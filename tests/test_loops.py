@@ -386,6 +386,32 @@ def test_bennett_moves_through_its_range():
     assert drift < 1e-6 * fastest
 
 
+def test_a_crank_too_many_swings_on():
+    """Redundant in the plane: hanging, ten seconds without stabilization."""
+    model = linkages.parallelogram(tilt=(0.3, 0.5, -0.4)).model().with_gravity((0.0, 0.0, 9.81))
+    drift, fastest, gap, *_ = simulate(model, 10.0, 1e-3, 0.0, cardan.assemble(model))
+    assert fastest > 1.0
+    assert drift < 1e-10 * fastest
+    assert gap < 1e-12
+
+
+def test_a_parallelogram_falls_through_flat():
+    """There its loops lose rank; projected every 20 ms it passes twice."""
+    model = linkages.parallelogram().model()
+    q, v = cardan.assemble(model), np.zeros(4)
+    start, fastest = cardan.potential_energy(model, q), 0.0
+    for _ in range(60):
+        q, v = simulate(model, 0.02, 1e-3, 0.0, q, v)[3:]
+        q = cardan.assemble(model, q)
+        v = cardan.project_velocity(model, q, v)
+        energy = cardan.kinetic_energy(model, q, v)
+        fastest = max(fastest, energy)
+        assert abs(energy + cardan.potential_energy(model, q) - start) < 2e-3
+    assert fastest > 7.0
+    assert 5.0 < q[0] < 2.0 * np.pi  # up again on the other side
+    np.testing.assert_allclose(q, q[0] * np.array([1.0, -1.0, 1.0, 1.0]), atol=1e-9)  # not folded
+
+
 # --- other trees of the same mechanism ---
 
 
