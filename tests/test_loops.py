@@ -180,6 +180,24 @@ def test_free_joints_and_bounds_make_no_rows():
     model = ring(cardan.joints.Distance(minimum=0.1, maximum=0.8))
     with pytest.raises(MechanismError, match="no joint that closes"):
         cardan.loop_residual(model, model.neutral())
+    q, v = model.neutral(), np.zeros(model.nv)
+    a = cardan.forward_dynamics(model, q, v, v)  # there is nothing to leave open
+    np.testing.assert_array_equal(a, cardan.forward_dynamics(model.spanning_tree(), q, v, v))
+
+
+def test_a_loop_that_nothing_moves_takes_no_part():
+    m = linkages.slides()
+    for name in ("left", "right"):
+        m.add_body(name, linkages.inertia(4))
+        m.add_joint(f"{name}_bolt", cardan.joints.Fixed(), "a", name)
+    m.add_joint("still", Revolute((0, 0, 1)), "left", "right")
+    model, twin = m.model(), m.remove("still").mechanism.model()
+    q, v, tau = closed_state(model)
+    found, expected = (cardan.constrained_forward_dynamics(x, q, v, tau) for x in (model, twin))
+    assert model.closure_names == ("third", "still")
+    np.testing.assert_allclose(found.accelerations, expected.accelerations, rtol=1e-12)
+    np.testing.assert_array_equal(found.wrenches[1], 0.0)
+    assert cardan.mobility(model, q) == 1
 
 
 @pytest.mark.parametrize("joint", [j for j in CLOSING if searches(j)], ids=lambda j: type(j).__name__)

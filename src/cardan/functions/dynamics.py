@@ -22,8 +22,9 @@ def wrenches(external_forces: Any) -> list[Force] | None:
 
 def without_loops(model: Model, where: str) -> Model:
     """Return a model that has no loops, or raise `MechanismError`."""
-    if model.closures:
-        names = ", ".join(map(repr, model.closure_names[:4])) + (", ..." if len(model.closures) > 4 else "")
+    closing = [c.name for c in model.closures if c.joint.num_constraints]
+    if closing:
+        names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
         raise MechanismError(
             f"{where}: model {model.name!r} has closed loops (joints {names}), which its tree knows nothing of; use "
             "cardan.constrained_forward_dynamics, or model.spanning_tree() if the loops shall be left open."
