@@ -21,6 +21,7 @@ PAGES = {
     "identification.md": ("scipy",),
     "mechanism.md": (),
     "conventions.md": (),
+    "loops.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

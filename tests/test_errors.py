@@ -17,6 +17,7 @@ EXAMPLES = [
     errors.JointError("Knee: its transform cannot be differentiated"),
     errors.MechanismError("a loop"),
     errors.ReachError("Revolute()", 0.5, 1e-7),
+    errors.AssemblyError("configuration", "knee", 0.25, 1e-12, rows=[(0,), (3,)]),
     errors.TraceError("no scalar"),
     errors.ProgramError("%3 uses %4"),
     errors.TargetError("no fused multiply-add"),
@@ -46,6 +47,8 @@ def test_messages():
     assert texts[0] == "axis: got (0, 0, 0), expected three numbers, not all zero. Use z."
     assert texts[1] == "rnea: argument 'q' has shape (3,), expected (..., 7)."
     assert texts[3] == "there is no frame named 'tol'; did you mean 'tool'?"
-    assert 'pip install "cardan[plot]"' in texts[11]
-    assert texts[12] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
+    assert 'pip install "cardan[plot]"' in texts[12]
+    assert texts[13] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
+    assert "leaves joint 'knee' open by 0.25" in texts[8]
+    assert "in 2 rows of the batch ((0,), (3,))" in texts[8]
     assert "the names are 'tool', 'base'" in str(errors.UnknownNameError("frame", "qqq", ["tool", "base"]))

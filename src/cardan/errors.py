@@ -103,6 +103,19 @@ class ReachError(CardanError, ValueError):
         )
 
 
+class AssemblyError(CardanError, ValueError):
+    """Loops could not be closed: no configuration was found (`assemble`), or no velocity (`project_velocity`)."""
+
+    def __init__(self, what: str, loop: str, residual: float, tolerance: float, rows: Sequence[Any] = ()) -> None:
+        self.what, self.loop, self.residual, self.tolerance, self.rows = what, loop, residual, tolerance, tuple(rows)
+        shown = ", ".join(map(str, self.rows[:6])) + (", ..." if len(self.rows) > 6 else "")
+        where = f" in {len(self.rows)} rows of the batch ({shown})" if self.rows else ""
+        super().__init__(
+            f"the loops do not close{where}: the {what} nearest to it leaves joint {loop!r} open by {residual:.3g} "
+            f"(tolerance {tolerance:.3g}). Begin elsewhere, hold fewer joints, or check lengths and poses of the loop."
+        )
+
+
 class TraceError(CardanError, TypeError):
     """A function cannot be turned into a straight-line program."""
 

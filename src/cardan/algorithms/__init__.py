@@ -18,6 +18,12 @@ from cardan.algorithms.configuration import (
     principal_value,
     velocity_to_configuration_derivative,
 )
+from cardan.algorithms.constrained import (
+    ConstrainedDynamics,
+    ConstrainedEfforts,
+    constrained_forward_dynamics,
+    constrained_inverse_dynamics,
+)
 from cardan.algorithms.conversion import (
     converted_acceleration,
     converted_configuration,
@@ -46,6 +52,7 @@ from cardan.algorithms.kinematics import (
     frame_transform,
     frame_velocity,
 )
+from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import torque_regressor
 from cardan.algorithms.representations import (
@@ -62,6 +69,8 @@ from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
 __all__ = [
     "REFERENCES",
     "Block",
+    "ConstrainedDynamics",
+    "ConstrainedEfforts",
     "Coordinates",
     "ForwardDynamicsDerivatives",
     "InverseDynamicsDerivatives",
@@ -76,6 +85,8 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_rate",
     "configuration_derivative_to_velocity",
+    "constrained_forward_dynamics",
+    "constrained_inverse_dynamics",
     "converted_acceleration",
     "converted_configuration",
     "converted_effort",
@@ -98,6 +109,9 @@ __all__ = [
     "jacobian_derivative",
     "kinetic_energy",
     "limit_coordinates",
+    "loop_bias",
+    "loop_jacobian",
+    "loop_residual",
     "mass_matrix",
     "mass_matrix_inverse",
     "momentum",

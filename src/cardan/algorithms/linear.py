@@ -17,6 +17,11 @@ from cardan.spatial import Scalar
 Rows = list[list[Scalar]]
 
 
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Return the product of two vectors."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
 class Factor:
     """The factorisation A = L^T D L of a symmetric positive definite matrix; its lower triangle is read."""
 
@@ -37,13 +42,24 @@ class Factor:
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """Return A^-1 b."""
+        return self.outwards(self.scaled(self.inwards(b)))
+
+    def inwards(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """Return L^-T b: b . A^-1 c is the product of two such vectors, one of them `scaled`."""
         x = list(b)
-        n = len(x)
-        for k in reversed(range(n)):
+        for k in reversed(range(len(x))):
             for i in range(k):
                 x[i] = x[i] - self.L[k][i] * x[k]
-        x = [e * d for e, d in zip(x, self.inverse_diagonal, strict=True)]
-        for k in range(n):
+        return x
+
+    def scaled(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """Return D^-1 x."""
+        return [e * d for e, d in zip(x, self.inverse_diagonal, strict=True)]
+
+    def outwards(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """Return L^-1 x."""
+        x = list(x)
+        for k in range(len(x)):
             for i in range(k):
                 x[k] = x[k] - self.L[k][i] * x[i]
         return x

@@ -1,5 +1,6 @@
 """The public compiled functions."""
 
+from cardan.functions.assembly import assemble, loop_rank, mobility, project_velocity
 from cardan.functions.configuration import (
     configuration_derivative_to_velocity,
     difference,
@@ -43,6 +44,13 @@ from cardan.functions.kinematics import (
     jacobian,
     jacobian_derivative,
 )
+from cardan.functions.loops import (
+    constrained_forward_dynamics,
+    constrained_inverse_dynamics,
+    loop_bias,
+    loop_jacobian,
+    loop_residual,
+)
 from cardan.functions.momentum import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -60,6 +68,7 @@ __all__ = [
     "Converter",
     "Function",
     "OtherCoordinates",
+    "assemble",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -70,6 +79,8 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_rate",
     "configuration_derivative_to_velocity",
+    "constrained_forward_dynamics",
+    "constrained_inverse_dynamics",
     "converter",
     "coriolis_matrix",
     "derivative",
@@ -93,12 +104,18 @@ __all__ = [
     "jacobian_vector_product",
     "kinetic_energy",
     "limit_coordinates",
+    "loop_bias",
+    "loop_jacobian",
+    "loop_rank",
+    "loop_residual",
     "mass_matrix",
     "mass_matrix_inverse",
+    "mobility",
     "normalize",
     "passive_forces",
     "potential_energy",
     "principal_value",
+    "project_velocity",
     "representation",
     "torque_regressor",
     "vector_jacobian_product",

@@ -17,7 +17,7 @@ import numpy as np
 from cardan import algorithms
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions.arguments import Shape, core_shape
-from cardan.functions.dynamics import wrenches
+from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function
 from cardan.functions.results import RESULT
 from cardan.model import Model, economical
@@ -62,8 +62,12 @@ def forward_dynamics_derivatives(model, q, v, tau, external_forces=None):
     Returns:
         `ForwardDynamicsDerivatives(dq, dv, dtau)`, each of shape (..., nv, nv); dtau is the inverse of the mass matrix.
 
+    Raises:
+        MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.
+
     Source: Carpentier and Mansard (2018), section IV.
     """
+    model = without_loops(model, "forward_dynamics_derivatives")
     return algorithms.forward_dynamics_derivatives(economical(model), q, v, tau, wrenches(external_forces))
 
 

@@ -9,14 +9,27 @@ from __future__ import annotations
 from typing import Any
 
 from cardan import algorithms
+from cardan.errors import MechanismError
 from cardan.functions.function import function
-from cardan.model import economical
+from cardan.model import Model, economical
 from cardan.spatial import Force
 
 
 def wrenches(external_forces: Any) -> list[Force] | None:
     """Return rows of six scalars as wrenches."""
     return None if external_forces is None else [Force.of(tuple(row)) for row in external_forces]
+
+
+def without_loops(model: Model, where: str) -> Model:
+    """Return a model that has no loops, or raise `MechanismError`."""
+    closing = [c.name for c in model.closures if c.joint.num_constraints]
+    if closing:
+        names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
+        raise MechanismError(
+            f"{where}: model {model.name!r} has closed loops (joints {names}), which its tree knows nothing of; use "
+            "cardan.constrained_forward_dynamics, or model.spanning_tree() if the loops shall be left open."
+        )
+    return model
 
 
 @function(returns=("nv",))
@@ -32,7 +45,8 @@ def inverse_dynamics(model, q, v, a, external_forces=None):
             `model.body_names`, each in its body's own frame at its origin; none by default.
 
     Returns:
-        Efforts, shape (..., nv). Armature is included, joint damping and friction are not (`passive_forces`).
+        Efforts, shape (..., nv). Armature is included, joint damping and friction are not (`passive_forces`). Of a
+        model with closed loops, those of its spanning tree, the loops left open (`constrained_inverse_dynamics`).
 
     Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
     """
@@ -53,8 +67,12 @@ def forward_dynamics(model, q, v, tau, external_forces=None):
     Returns:
         Accelerations, shape (..., nv).
 
+    Raises:
+        MechanismError: if the model has closed loops (`constrained_forward_dynamics`).
+
     Source: Featherstone (1983); Featherstone (2008), table 7.1.
     """
+    model = without_loops(model, "forward_dynamics")
     return algorithms.forward_dynamics(economical(model), q, v, tau, wrenches(external_forces))
 
 

@@ -253,6 +253,10 @@ class Model:
         """Return the same model under another gravity [m/s^2, world axes]."""
         return replace(self, gravity=gravity)
 
+    def spanning_tree(self) -> Model:
+        """Return the model without the joints that close loops: the tree alone, with the same coordinates."""
+        return replace(self, closures=())
+
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> Model:
         """Return the model with some of its constants given at every call, for every state of a batch its own.
 

@@ -11,8 +11,11 @@ from cardan.robots.arm7 import arm7
 from cardan.robots.cart_pole import cart_pole
 from cardan.robots.chain import chain
 from cardan.robots.double_pendulum import double_pendulum
+from cardan.robots.five_bar import five_bar
+from cardan.robots.four_bar import four_bar
 from cardan.robots.humanoid import humanoid
 from cardan.robots.quadruped import quadruped
+from cardan.robots.stewart_platform import stewart_platform
 
 ROBOTS: dict[str, Callable[[], Mechanism]] = {
     "double_pendulum": double_pendulum,
@@ -23,6 +26,13 @@ ROBOTS: dict[str, Callable[[], Mechanism]] = {
     "humanoid": humanoid,
 }
 """Builders by name; each has parameters with defaults, with which the URDF files are made."""
+
+LOOPED: dict[str, Callable[[], Mechanism]] = {
+    "four_bar": four_bar,
+    "five_bar": five_bar,
+    "stewart_platform": stewart_platform,
+}
+"""Builders of mechanisms with closed loops, closed at q = 0; there are no URDF files of them."""
 
 
 def urdf_path(name: str) -> str:

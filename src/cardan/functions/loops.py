@@ -1,0 +1,126 @@
+"""Mechanisms with closed loops: public compiled functions.
+
+A model of a mechanism with loops is a spanning tree, with the coordinates q, and joints that close loops
+(`Model.closures`), which have none and constrain q. Their nc constraints are rows in the order of
+`Model.closure_names`, 6 - nv for each closing joint: lengths [m] or angles [rad] in which it is open.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+from cardan import algorithms
+from cardan.errors import DTypeError, MechanismError, ParameterError
+from cardan.functions.dynamics import wrenches
+from cardan.functions.function import function
+from cardan.model import Model, economical
+
+
+def with_loops(model: Model, where: str) -> Model:
+    """Return a model that has loops, or raise `MechanismError`."""
+    if not any(c.joint.num_constraints for c in model.closures):
+        raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop.")
+    return model
+
+
+@function
+def loop_residual(model, q):
+    """Return how far the closing joints are from closed, shape (..., nc) [m, rad].
+
+    Raises:
+        MechanismError: if the model has no loops, or a closing joint's configuration is found by a search.
+    """
+    return algorithms.loop_residual(with_loops(model, "loop_residual"), q)
+
+
+@function
+def loop_jacobian(model, q):
+    """Return K, shape (..., nc, nv): velocities that keep the loops closed have K v = 0.
+
+    It is the derivative of `loop_residual` where the loops are closed.
+    """
+    return algorithms.loop_jacobian(with_loops(model, "loop_jacobian"), q)
+
+
+@function
+def loop_bias(model, q, v):
+    """Return k, shape (..., nc) [m/s^2, rad/s^2]: accelerations that keep the loops closed have K a + k = 0."""
+    return algorithms.loop_bias(with_loops(model, "loop_bias"), q, v)
+
+
+@function
+def constrained_forward_dynamics(model, q, v, tau, external_forces=None, *, stabilization=0.0):
+    """Return the accelerations that the efforts tau produce while the loops stay closed, and what holds them.
+
+    M a + h = tau + K^T l and K a + k = 0. Constraints may depend on one another (planar loops, Bennett's, a rod too
+    many): accelerations are right, and of all wrenches that hold the loops the smallest ones are returned.
+
+    Args:
+        model: the robot.
+        q: configurations, shape (..., nq), with the loops closed (`assemble`).
+        v: velocities, shape (..., nv), that keep them closed (`project_velocity`).
+        tau: joint efforts, shape (..., nv).
+        external_forces: as for `inverse_dynamics`.
+        stabilization: rate w [1/s] at which gaps that rounding or integration made decay: K a + k = -2 w K v - w^2 r
+            (Baumgarte, critically damped). None by default. A value between 1 and 0.2 / step does; the larger, the more
+            it disturbs the motion while there is a gap.
+
+    Returns:
+        `ConstrainedDynamics(accelerations, wrenches)`, shapes (..., nv) and (..., closures, 6): wrenches [force;
+        moment] [N, N m] of the closing joints on their children, in their child frames.
+
+    Derivatives by q (`cardan.derivative`) hold along motions that keep the rank of K; where a loop moves in spite of
+    more constraints than it has freedoms (Bennett's), that is along motions that keep it closed.
+
+    Source: Carpentier, Budhiraja and Mansard (2021).
+    """
+    rate = _checked_rate(stabilization)
+    return algorithms.constrained_forward_dynamics(
+        with_loops(economical(model), "constrained_forward_dynamics"), q, v, tau, wrenches(external_forces), rate
+    )
+
+
+@function
+def constrained_inverse_dynamics(model, q, v, a, external_forces=None, *, actuated=None):
+    """Return the efforts of the actuated joints that produce the accelerations a of closed loops.
+
+    Args:
+        model: the robot.
+        q: configurations, shape (..., nq), with the loops closed.
+        v: velocities, shape (..., nv), with K v = 0.
+        a: accelerations, shape (..., nv), with K a + k = 0, such as those of `constrained_forward_dynamics`.
+        external_forces: as for `inverse_dynamics`.
+        actuated: tuple of names of joints of the tree that have a drive; all by default. With more drives than
+            freedoms, the efforts with the smallest sum of tau_i^2 (M^-1)_ii are returned.
+
+    Returns:
+        `ConstrainedEfforts(efforts, wrenches, unbalanced)`, shapes (..., nv), (..., closures, 6), (..., nv): efforts
+        are 0 where there is no drive; wrenches as for `constrained_forward_dynamics`. M a + h = efforts + K^T l +
+        unbalanced, and unbalanced is 0 wherever these drives can make the motion.
+
+    Raises:
+        UnknownNameError, MechanismError: for a joint of `actuated` that does not exist, or closes a loop.
+    """
+    chosen = None if actuated is None else joint_coordinates(model, actuated)
+    return algorithms.constrained_inverse_dynamics(
+        with_loops(economical(model), "constrained_inverse_dynamics"), q, v, a, wrenches(external_forces), chosen
+    )
+
+
+def _checked_rate(rate: Any) -> float:
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0.0 <= float(rate) < float("inf"):
+        raise ParameterError("stabilization", got=rate, expected="a finite rate >= 0 [1/s]")
+    return float(rate)
+
+
+def joint_coordinates(model: Model, names: Any) -> list[int]:
+    """Return the velocity coordinates of joints of the tree."""
+    if isinstance(names, str):
+        raise DTypeError("loops", "joint names", got=f"the text {names!r}", expected=f"a tuple: ({names!r},)")
+    for name in names:
+        if name in model.closure_names:
+            hint = "closes a loop and has no coordinates; choose another closing joint, model(closing=[...])"
+            raise MechanismError(f"joint {name!r} {hint}.")
+    own = {i for name in names for i in range(model.nv)[model.v_slice(name)]}
+    return sorted(own)

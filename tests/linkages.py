@@ -1,0 +1,105 @@
+"""Mechanisms with closed loops for the tests: redundant, overconstrained, three-dimensional."""
+
+import numpy as np
+
+import cardan
+from cardan.joints import Prismatic, Revolute, Spherical, Universal
+from cardan.spatial import SE3
+from cardan.spatial.rotations import matrix_from_zyx, rotation_about_axis
+from mechanisms import random_inertia
+
+
+def inertia(seed, size=0.1, mass=1.0):
+    """A random asymmetric inertia of a body of about this size."""
+    base = random_inertia(np.random.default_rng(seed))
+    return cardan.Inertia(
+        mass * base.mass, size * np.array(base.com), size**2 * np.array(base.inertia_at_com.matrix().rows())
+    )
+
+
+def pose(x=0.0, y=0.0, z=0.0, *, zyx=(0.0, 0.0, 0.0)):
+    return SE3(matrix_from_zyx(zyx), (x, y, z))
+
+
+def bennett(a=0.3, alpha=0.9, b=0.5):
+    """Bennett's linkage: four hinges in space, opposite sides alike, a / sin(alpha) = b / sin(beta).
+
+    It moves though its constraints outnumber its freedoms. Closed where tan(q1 / 2) tan(q2 / 2) fits; `assemble`.
+    """
+    beta = np.arcsin(b * np.sin(alpha) / a) if b * np.sin(alpha) <= a else np.arcsin(a * np.sin(alpha) / b)
+    sides = ((a, alpha), (b, beta)) * 2 if b * np.sin(alpha) <= a else ((b, alpha), (a, beta)) * 2
+    m = cardan.Mechanism("bennett")
+    for k in range(3):
+        m.add_body(f"link{k}", inertia(k, 0.3))
+    bodies = ("world", "link0", "link1", "link2", "world")
+    steps = [pose(length) @ SE3(rotation_about_axis((1.0, 0.0, 0.0), twist)) for length, twist in sides]
+    for k in range(4):
+        ahead = steps[k - 1] if k else SE3.identity()
+        if k == 3:
+            m.add_joint("hinge3", Revolute((0, 0, 1)), "link2", "world", ahead, steps[3].inverse())
+        else:
+            m.add_joint(f"hinge{k}", Revolute((0, 0, 1)), bodies[k], bodies[k + 1], ahead)
+    return m
+
+
+def parallelogram(rods=3, tilt=(0.0, 0.0, 0.0)):
+    """A bar on parallel cranks, one of them more than needed: redundant in the plane, too."""
+    m = cardan.Mechanism("parallelogram")
+    m.add_body("bar", inertia(9, 0.4, 2.0))
+    world = SE3(matrix_from_zyx(tilt))
+    axis = Revolute((0, 1, 0))
+    for k in range(rods):
+        x = 0.3 * k
+        m.add_body(f"crank{k}", inertia(k, 0.2))
+        m.add_joint(f"low{k}", axis, "world", f"crank{k}", world @ pose(x, zyx=(0.0, 0.5, 0.0)))
+        m.add_joint(f"high{k}", axis, f"crank{k}", "bar", pose(0.0, 0.0, 0.4, zyx=(0.0, -0.5, 0.0)), pose(x))
+    return m
+
+
+def leg():
+    """A leg like Cassie's: hip and knee driven, shin and tarsus held by rods on ball joints, two loops in space."""
+    m = cardan.Mechanism("leg")
+    for k, name in enumerate(("pelvis", "thigh", "shin", "tarsus", "rod", "drive", "push")):
+        m.add_body(name, inertia(k, 0.2))
+    y, x = Revolute((0, 1, 0)), Revolute((1, 0, 0))
+    m.add_body("hip", inertia(8, 0.1))
+    m.add_joint("roll", x, "pelvis", "hip", pose(0.0, 0.1, 0.0))
+    m.add_joint("pitch", y, "hip", "thigh", pose(0.0, 0.02, -0.05))
+    m.add_joint("knee", y, "thigh", "shin", pose(0.1, 0.0, -0.4), child_pose=None)
+    m.add_joint("ankle", y, "shin", "tarsus", pose(-0.05, 0.0, -0.4))
+    # the achilles rod: thigh to tarsus, a universal joint and a ball joint
+    m.add_joint("rod_top", Universal(), "thigh", "rod", pose(-0.05, 0.03, -0.05))
+    m.add_joint("rod_end", Spherical(), "rod", "tarsus", pose(0.0, 0.0, -0.75), pose(-0.1, 0.02, 0.05))
+    # the drive: a crank on the shin pushes the tarsus through a second rod
+    m.add_joint("crank", y, "shin", "drive", pose(0.02, -0.03, -0.1))
+    m.add_joint("push_top", Universal(), "drive", "push", pose(0.06, 0.0, 0.0))
+    m.add_joint("push_end", Spherical(), "push", "tarsus", pose(0.0, 0.0, -0.3), pose(0.02, -0.03, -0.02))
+    return m
+
+
+def spherical_four_bar():
+    """Four hinges whose axes meet in one point, where the closing joint is: no force there is determined by motion."""
+    m = cardan.Mechanism("spherical_four_bar")
+    arcs = (1.2, 0.5, 1.0)
+    axes = [SE3(rotation_about_axis((1.0, 0.0, 0.0), arc)) for arc in arcs]
+    m.add_body("a", inertia(1, 0.3))
+    m.add_body("b", inertia(2, 0.3))
+    m.add_body("c", inertia(3, 0.3))
+    tilt = pose(0.3, -0.2, 0.5, zyx=(0.3, 0.7, -0.4))
+    z = Revolute((0, 0, 1))
+    m.add_joint("first", z, "world", "a", tilt)
+    m.add_joint("second", z, "a", "b", axes[1])
+    m.add_joint("third", z, "b", "c", axes[2])
+    m.add_joint("fourth", z, "world", "c", tilt @ axes[0], SE3(rotation_about_axis((1.0, 0.0, 0.0), 0.9)))
+    return m
+
+
+def slides():
+    """Three slides that close a triangle without any turning."""
+    m = cardan.Mechanism("slides")
+    m.add_body("a", inertia(1, 0.3))
+    m.add_body("b", inertia(2, 0.3))
+    m.add_joint("first", Prismatic((1, 0.2, 0)), "world", "a", pose(0.1, 0.2, 0.3))
+    m.add_joint("second", Prismatic((0.3, 1, 0)), "a", "b")
+    m.add_joint("third", Prismatic((1, 1, 0)), "world", "b", pose(0.1, 0.2, 0.3))
+    return m
