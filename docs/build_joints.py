@@ -1,7 +1,7 @@
 """Builds the catalogue page: `python docs/build_joints.py` writes docs/joints.md, `--pictures` the pictures as well.
 
 Layouts, counts, parameters and operations come from the code, sentences from the docstrings; formulas and the other
-libraries' names from `joint_entries.py`, the pictures from `joint_pictures.py`.
+libraries' names from `joint_entries.py`, units and frames from `joint_layouts.py`, the pictures from `joint_pictures.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from benchmarks.short_joints import operations  # noqa: E402
 from joint_entries import ENTRIES, PEERS, Entry  # noqa: E402
+from joint_layouts import LAYOUTS  # noqa: E402
 from joint_pictures import PICTURES, draw  # noqa: E402
 
 from cardan.cli.plots import pyplot_module  # noqa: E402
@@ -53,7 +54,7 @@ In the pictures the parent's frame is grey; the child is the blue plate with its
 the columns of S are the child's twist relative to the parent at v = (1, 0, ...), (0, 1, ...) and so on, in child axes at the child's
 origin; c = (dS/dt) v is the bias. `col(a, b)` is the twist with the linear part a and the angular part b, `Rot(u, t)` the rotation
 about u by t, `skew(u) @ x` is u × x, `I` and `zero` are of three rows; `Ad(X)` maps twists by a pose, `ad(a) @ b` is a × b of
-twists, and parameters go by their names. Where S or c is not given, it is derived from R and p.
+twists, and parameters go by their names.
 The body's acceleration is that of its parent, in child axes, + S dv/dt + c + (body's twist) × S v.
 
 *Operations* are those of X, S and c together, for the example of `cardan joints`. Position limits are along v.
@@ -105,7 +106,7 @@ def section(joint: Joint, entry: Entry) -> str:
     parts = [f"## {name}", picture, prose, *([f"Source: {sources}"] if sources else [])]
     if parameters:
         parts.append("\n".join(f"- `{parameter}`: {text}" for parameter, text in parameters))
-    parts += [facts(joint, entry), f"```python\n{entry.formulas}\n```"]
+    parts += [*coordinates(joint), facts(joint, entry), f"```python\n{entry.formulas}\n```"]
     if entry.peers:
         named = [f"| {peer} | {entry.peers[peer]} |" for peer in PEERS if peer in entry.peers]
         absent = [peer for peer in PEERS if peer not in entry.peers]
@@ -116,11 +117,19 @@ def section(joint: Joint, entry: Entry) -> str:
     return "\n\n".join(parts)
 
 
+def coordinates(joint: Joint) -> list[str]:
+    """Return the table of coordinates and velocities, with units and frames; none for a joint without."""
+    rows = []
+    for array, names, meanings in zip("qv", layout(joint), LAYOUTS[type(joint).__name__], strict=True):
+        named = zip(names, meanings, strict=True)
+        rows += [f"| {array}[{k}] | `{name}` | {unit} | {text} |" for k, (name, (unit, text)) in enumerate(named)]
+    return ["\n".join(["| | name | unit | meaning, frame |", "|---" * 4 + "|", *rows])] if rows else []
+
+
 def facts(joint: Joint, entry: Entry) -> str:
     """Return the table of a joint's properties."""
-    none = "none of its own" if isinstance(joint, Mimic) else "none"
-    q, v = (f"{len(names)}: {', '.join(names)}" if names else none for names in layout(joint))
-    rows = [("q", q), ("v", v), ("constraints", str(joint.num_constraints))]
+    sizes = [str(len(names)) for names in layout(joint)]
+    rows = [("nq, nv", ", ".join(sizes)), ("constraints", str(joint.num_constraints))]
     rows += [("S", "constant" if joint.has_constant_motion_subspace else "depends on q"), ("singular", entry.singular)]
     rows += [("reversed", reversal(joint)), ("operations", str(operations(joint) if joint.nv else 0))]
     return "\n".join(["| | |", "|---|---|", *(f"| {key} | {text} |" for key, text in rows)])

@@ -1,7 +1,7 @@
 """What docs/joints.md says that the code does not: formulas, singular configurations, other libraries' names.
 
 The formulas are Python, and `tests/test_catalogue_page.py` evaluates them at random configurations: R and p are the
-pose, S the columns of the motion subspace, c the bias. A joint whose S or c is derived gives none.
+pose, S the columns of the motion subspace, c the bias.
 """
 
 from __future__ import annotations
@@ -148,6 +148,7 @@ ENTRIES: dict[str, Entry] = {
             MUJOCO: "three `hinge` joints of one body",
             NEWTON: "`D6` of three angles about z, y, x",
             DRAKE: "`BallRpyJoint`; (roll, pitch, yaw); v is the angular velocity in parent axes, not the rates",
+            OPENSIM: "`GimbalJoint`; angles about x, y, z, carried along, in this order; speeds their rates",
         },
     ),
     "Translation": Entry(
@@ -315,7 +316,15 @@ ENTRIES: dict[str, Entry] = {
         "for k in range(1, len(frames)):\n"
         "    V = log(inv(frames[k - 1]) @ frames[k])\n"
         "    X = X @ exp(weight(k, q[0]) * V)  # from 0 to 1: a cubic B-spline, summed up\n"
-        "R, p = X[:3, :3], X[:3, 3]",
+        "R, p = X[:3, :3], X[:3, 3]\n"
+        "E, w, bias = pose(I, zero), col(0, 0), col(0, 0)  # E: the end, seen from behind the k-th screw\n"
+        "for k in reversed(range(1, len(frames))):\n"
+        "    V = log(inv(frames[k - 1]) @ frames[k])\n"
+        "    s = inv(Ad(E)) @ V\n"
+        "    bias = bias + slope2(k, q[0]) * s - ad(w) @ (slope(k, q[0]) * s)  # slopes: d weight / dq and its slope\n"
+        "    w = w + slope(k, q[0]) * s\n"
+        "    E = exp(weight(k, q[0]) * V) @ E\n"
+        "S = [w]\nc = v[0] ** 2 * bias",
         "where frames turn back, so that the curve halts",
         {
             DRAKE: "`CurvilinearJoint`; arcs and straight lines in a plane; q is the length along them",
@@ -324,7 +333,21 @@ ENTRIES: dict[str, Entry] = {
     ),
     "OpenSimCustom": Entry(
         "R = product(Rot(axis, f(q)) for axis, f in zip(rotation_axes, rotations))\n"
-        "p = sum(f(q) * axis for axis, f in zip(translation_axes, translations))",
+        "p = sum(f(q) * axis for axis, f in zip(translation_axes, translations))\n"
+        "turns = each(rotation_axes, [f(q) for f in rotations])  # each axis with the turns behind it\n"
+        "about = [product(Rot(a, t) for a, t in later).T @ axis for axis, later in turns]\n"
+        "along = [R.T @ axis for axis in translation_axes]\n"
+        "S = [\n    col(\n"
+        "        sum(slope(f, j) * a for a, f in zip(along, translations)),\n"
+        "        sum(slope(f, j) * a for a, f in zip(about, rotations)),\n"
+        "    )\n    for j in range(len(q))\n]  # slope(f, j): df / dq_j\n"
+        "w, bias = zero, zero\n"
+        "for a, f in reversed([*zip(about, rotations)]):  # f_dot, f_ddot: its derivatives by time, with constant v\n"
+        "    bias = bias + f_ddot(f) * a - cross(w, f_dot(f) * a)\n"
+        "    w = w + f_dot(f) * a\n"
+        "c = col(\n"
+        "    sum(f_ddot(f) * a - cross(w, f_dot(f) * a) for a, f in zip(along, translations)),\n"
+        "    bias,\n)",
         "where the functions' slopes, or the axes as they lie then, are dependent",
         {
             MUJOCO: "joints of one body, tied by `equality` constraints of polynomials",
@@ -335,8 +358,14 @@ ENTRIES: dict[str, Entry] = {
         "b = q[1] * across[0] + q[2] * across[1]  # across: unit vectors normal to the axis\n"
         "t = norm(b)\n"
         "R, p = Rot(b / t, t), q[0] * axis\n"
-        "J = I - (1 - cos(t)) / t**2 * skew(b) + (t - sin(t)) / t**3 * skew(b) @ skew(b)\n"
-        "S = [col(R.T @ axis, 0), col(0, J @ across[0]), col(0, J @ across[1])]",
+        "f, g = (1 - cos(t)) / t**2, (t - sin(t)) / t**3\n"
+        "J = I - f * skew(b) + g * skew(b) @ skew(b)\n"
+        "S = [col(R.T @ axis, 0), col(0, J @ across[0]), col(0, J @ across[1])]\n"
+        "b_dot = v[1] * across[0] + v[2] * across[1]\n"
+        "swung, t_dot = cross(b, b_dot), dot(b, b_dot) / t\n"
+        "f_dot, g_dot = (sin(t) / t**2 - 2 * f / t) * t_dot, (f / t - 3 * g / t) * t_dot\n"
+        "c = col(\n    -v[0] * cross(J @ b_dot, R.T @ axis),\n"
+        "    -f_dot * swung + g_dot * cross(b, swung) + g * cross(b_dot, swung),\n)",
         "where the bend is a whole turn",
         {
             MUJOCO: "a chain of `ball` joints with the plugin `mujoco.elasticity.cable`",

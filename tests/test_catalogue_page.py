@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cardan.dual import duals, tangent
 from cardan.joints import CATALOGUE, Composite, Ellipsoid, Mimic, Universal, VariableScrew
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
 
@@ -14,6 +15,7 @@ sys.path.insert(0, str(DOCS))
 
 import build_joints as build  # noqa: E402
 from joint_entries import ENTRIES, PEERS  # noqa: E402
+from joint_layouts import LAYOUTS  # noqa: E402
 from joint_pictures import PICTURES  # noqa: E402
 
 # of those whose example is built from joints with a constant S, one more
@@ -47,10 +49,8 @@ def test_formulas(joint):
         X, S, c = numbers(joint, q, v)
         np.testing.assert_allclose(said["R"], X[:3, :3], atol=1e-12)
         np.testing.assert_allclose(said["p"], X[:3, 3], atol=1e-12)
-        if "S" in said:
-            np.testing.assert_allclose(np.reshape(said["S"], (-1, 6)), S, atol=1e-12)
-        if "c" in said:
-            np.testing.assert_allclose(said["c"], c, atol=1e-11)
+        np.testing.assert_allclose(np.reshape(said["S"], (-1, 6)), S, atol=1e-12)
+        np.testing.assert_allclose(said["c"], c, atol=1e-11)
 
 
 @pytest.mark.parametrize("joint", [j for j in CATALOGUE if j.nv], ids=lambda joint: type(joint).__name__)
@@ -68,15 +68,19 @@ def test_singular_configurations(joint):
             assert smallest(q) < 1e-15 < 1e-3 < smallest(q + 0.01)
 
 
-def test_few_joints_leave_it_to_the_derivation():
-    without = {name for name, entry in ENTRIES.items() if "\nS = " not in entry.formulas}
-    assert without == {"Spline", "OpenSimCustom", "Composite"}  # the composite's S begins empty
-    assert {n for n, e in ENTRIES.items() if "\nc = " not in e.formulas} == {
-        "Spline",
-        "OpenSimCustom",
-        "Cable",
-        "Composite",
-    }
+def test_no_formula_is_missing():
+    for joint in (*CATALOGUE, *CHANGING):
+        said = evaluated(joint, joint.random_configuration(seed=1), np.ones(joint.nv))
+        assert {"R", "p", "S", "c"} <= said.keys(), type(joint).__name__
+
+
+@pytest.mark.parametrize("joint", [joint for joint, _ in build.entries()], ids=lambda joint: type(joint).__name__)
+def test_each_coordinate_has_its_meaning(joint):
+    for names, meanings in zip(build.layout(joint), LAYOUTS[type(joint).__name__], strict=True):
+        assert len(names) == len(meanings)
+        assert all(unit for unit, _ in meanings)
+        assert not names or meanings[0][1]
+    assert set(LAYOUTS) == set(NAMES)
 
 
 def numbers(joint, q, v):
@@ -102,7 +106,9 @@ def evaluated(joint, q, v):
     if kind == "Composite":
         names["chain"] = chain(joint, q, v)
     if kind == "Spline":
-        names["weight"] = weights(joint)
+        names |= dict(zip(("weight", "slope", "slope2"), weights(joint), strict=True))
+    if kind == "OpenSimCustom":
+        names |= slopes(q, v)
     if kind == "Distance":
         names |= {"minimum": 0.0, "maximum": np.inf}  # random configurations do not keep to the bounds
     exec(ENTRIES[kind].formulas, names)
@@ -130,24 +136,40 @@ def chain(joint, q, v):
 
 
 def weights(joint):
-    """Sums of cubic B-splines: integrals of the uniform quadratic one, with the natural ends of the docstring."""
+    """Sums of cubic B-splines: integrals of the uniform quadratic one, with the natural ends of the docstring.
+
+    Returns the weight and its first two derivatives, functions of (k, q).
+    """
     n, (first, last) = len(joint.frames) - 1, joint.span
+    P = np.polynomial.Polynomial
+    pieces = P([1, 3, 3, 1]) / 6, P([1, 3, 3, -2]) / 6, 1 - P([2, -1]) ** 3 / 6
 
-    def ramp(x):  # integral of the cubic B-spline's increments: 0 before -1, 1 after 2
-        x = np.clip(x, -1.0, 2.0)
-        pieces = [(x + 1) ** 3 / 6, (1 + 3 * x + 3 * x**2 - 2 * x**3) / 6, 1 - (2 - x) ** 3 / 6]
-        return pieces[0] if x < 0 else pieces[1] if x < 1 else pieces[2]
+    def ramp(x, order):  # integral of the cubic B-spline's increments: 0 before -1, 1 after 2
+        if not -1.0 < x < 2.0:
+            return float(x > 0 and not order)
+        return (pieces[0] if x < 0 else pieces[1] if x < 1 else pieces[2]).deriv(order)(x)
 
-    def weight(k, q):
+    def weight(k, q, order=0):
         t = (q - first) * n / (last - first) - (k - 1)
-        total = ramp(t)
+        total = ramp(t, order)
         if k == 1:  # the first screw has gone on for a frame before the first one
-            total += sum(ramp(t + j) - 1.0 for j in (1, 2, 3))
+            total += sum(ramp(t + j, order) - (not order) for j in (1, 2, 3))
         if k == n:
-            total += sum(ramp(t - j) for j in (1, 2, 3))
-        return total
+            total += sum(ramp(t - j, order) for j in (1, 2, 3))
+        return total * (n / (last - first)) ** order
 
-    return weight
+    return weight, lambda k, q: weight(k, q, 1), lambda k, q: weight(k, q, 2)
+
+
+def slopes(q, v):
+    """Derivatives of a function of the coordinates: by one of them, and by time, once and twice."""
+    q, v = [float(e) for e in q], [float(e) for e in v]
+    unit = np.eye(len(q)).tolist()
+    return {
+        "slope": lambda f, j: tangent(f(duals(q, unit[j]))),
+        "f_dot": lambda f: tangent(f(duals(q, v))),
+        "f_ddot": lambda f: tangent(tangent(f(duals(duals(q, v), v)))),
+    }
 
 
 def vocabulary():
