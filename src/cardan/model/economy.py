@@ -23,6 +23,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
+from weakref import WeakKeyDictionary
 
 from cardan.joints import Joint, Prismatic, Revolute, UnboundedRevolute
 from cardan.joints.opened import opened
@@ -37,6 +38,17 @@ TURNING = (Revolute, UnboundedRevolute)
 
 def economical(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
+    if model.filled:
+        return _economical(model)  # its symbols are those of one trace
+    if model not in _twins:
+        _twins[model] = _economical(model)
+    return _twins[model]
+
+
+_twins: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
+
+
+def _economical(model: Model) -> Model:
     nodes, moves = _reframed(model.nodes)
     places = {name: _moved(at, moves) for name, at in model.attachments.items()}
     return replaced(model, nodes=_regrouped(nodes), attachments=places)

@@ -32,7 +32,7 @@ LOOPED: dict[str, Callable[[], Mechanism]] = {
     "five_bar": five_bar,
     "stewart_platform": stewart_platform,
 }
-"""Builders of mechanisms with closed loops, closed at q = 0; without URDF files, which cannot say all of their joints."""
+"""Builders of mechanisms with closed loops, closed at q = 0. (URDF files cannot say all of their joints.)"""
 
 
 def urdf_path(name: str) -> str:

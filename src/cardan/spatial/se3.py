@@ -206,18 +206,22 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
     Entries of the rotation within `tolerance` of 0, 1 or -1 become exact, and entries of the translation of at most
     `tolerance` times its largest become 0, so that the traced program loses them. Symbols stay as they are.
     """
-    lengths = [abs(float(e)) for e in X.translation if isinstance(e, Real)]
+    lengths = [abs(float(e)) for e in X.translation if _is_number(e)]
     smallest = tolerance * max(lengths, default=0.0)
 
     def snap(e: Scalar) -> Scalar:
-        if not isinstance(e, Real):
+        if not _is_number(e):
             return e
         nearest = float(round(float(e)))
         return nearest + 0.0 if abs(float(e) - nearest) <= tolerance else e
 
     def shorten(e: Scalar) -> Scalar:
-        if not isinstance(e, Real):
+        if not _is_number(e):
             return e
         return float(e) + 0.0 if abs(float(e)) > smallest else 0.0
 
     return SE3(Matrix3(snap(e) for e in X.rotation), Vector3(*(shorten(e) for e in X.translation)))
+
+
+def _is_number(e: Scalar) -> bool:
+    return type(e) is float or isinstance(e, Real)
