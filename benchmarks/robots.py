@@ -95,7 +95,7 @@ def chain_urdf(n: int) -> str:
         pose = cardan.SE3(_rotation(rng), rng.uniform(0.04, 0.2) * _direction(rng))
         parent, limits = "base" if k == 1 else f"link{k - 1}", cardan.Limits([-3.0], [3.0], [10.0], [100.0])
         m.add_joint(f"joint{k}", cardan.joints.Revolute([0, 0, 1]), parent, f"link{k}", pose, limits=limits)
-    return cardan.robots.urdf_text(m)
+    return cardan.to_urdf(m)
 
 
 def _inertia(rng: np.random.Generator) -> cardan.Inertia:

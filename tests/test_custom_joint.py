@@ -47,7 +47,9 @@ def test_it_runs_in_every_algorithm():
     M, C = cardan.mass_matrix(model, q), cardan.coriolis_matrix(model, q, v)
     np.testing.assert_allclose(times(M, a) + times(C, v) + cardan.gravity_forces(model, q), tau, atol=1e-10)
     np.testing.assert_allclose(0.5 * np.einsum("bi,bij,bj->b", v, M, v), cardan.kinetic_energy(model, q, v))
-    for function in vars(cardan).values():
+    for name, function in vars(cardan).items():
+        if name.startswith(("loop_", "constrained_")):
+            continue  # a tree has none
         if isinstance(function, cardan.Function) and "frame" not in function.parameters.parameters:
             states = {"q": q, "v": v, "a": a, "tau": tau, "q0": q, "q1": q, "qdot": 0.0 * q}
             result = function(model, **{n: states[n] for n in function.shapes if n in states})
