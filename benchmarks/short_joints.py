@@ -13,7 +13,7 @@ import numpy as np
 
 import cardan
 from cardan.joints import CATALOGUE, Ellipsoid, Joint, Reversed
-from cardan.program import Array, trace
+from cardan.verification.numerics import program
 
 BATCH = 4096
 
@@ -31,16 +31,7 @@ class Short(Joint):
 
 def operations(joint: Joint) -> int:
     """Return what transform, motion subspace and bias take together."""
-
-    def everything(q: Any, v: Any) -> dict[str, np.ndarray]:
-        X = joint.transform(list(q))
-        entries = [*X.rotation, *X.translation]
-        entries += [e for s in [*joint.motion_subspace(list(q)), joint.bias(list(q), list(v))] for e in s.scalars()]
-        array = np.empty(len(entries), dtype=object)
-        array[:] = entries
-        return {"all": array}
-
-    return trace("joint", everything, [Array("q", (joint.nq,)), Array("v", (joint.nv,))]).operations
+    return program(joint).operations
 
 
 def chain(joint: Joint) -> cardan.Model:

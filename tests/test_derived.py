@@ -9,6 +9,7 @@ from cardan.errors import JointError
 from cardan.joints import CATALOGUE, Joint, derived
 from cardan.program import Array, Instruction, Op, Program, compile_numpy, trace, verify
 from cardan.program.identities import merge_identities
+from cardan.verification.numerics import program
 
 MOVABLE = [j for j in CATALOGUE if j.nv]
 
@@ -45,16 +46,7 @@ def test_subspace_and_bias_are_those_in_closed_form(joint):
 
 def operations(joint):
     """Count what pose, subspace and bias take together."""
-
-    def everything(q, v):
-        X = joint.transform(list(q))
-        entries = [*X.rotation, *X.translation]
-        entries += [e for s in [*joint.motion_subspace(list(q)), joint.bias(list(q), list(v))] for e in s.scalars()]
-        array = np.empty(len(entries), dtype=object)
-        array[:] = entries
-        return {"all": array}
-
-    return trace("joint", everything, [Array("q", (joint.nq,)), Array("v", (joint.nv,))]).operations
+    return program(joint).operations
 
 
 @pytest.mark.parametrize("joint", MOVABLE, ids=named)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cardan.algorithms.kinematics import Kinematics
-from cardan.algorithms.linear import Factor
+from cardan.algorithms.linear import coordinates, gram
 from cardan.algorithms.tree import Vector
 from cardan.joints import Mimic
 from cardan.model import Connection, Model
@@ -116,7 +116,7 @@ class _Between:
     @property
     def velocity(self) -> list[Scalar]:
         """The joint's v."""
-        return self._coordinates(self._relative_twist())
+        return coordinates(self.S, self._relative_twist())
 
     @property
     def acceleration(self) -> list[Scalar]:
@@ -125,11 +125,11 @@ class _Between:
         A_c = c.child_pose.inverse_act(kinematics.acceleration(c.child))
         A_p = c.parent_pose.inverse_act(kinematics.acceleration(c.parent))
         A = A_c - self.X.inverse_act(A_p) - self._child_twist().cross(V)
-        return self._coordinates(A - self.joint.bias(self.q, self._coordinates(V)))
+        return coordinates(self.S, A - self.joint.bias(self.q, coordinates(self.S, V)))
 
     def wrench(self, tau: Sequence[Scalar]) -> Force:
         """Return the wrench S (S^T S)^-1 tau on the child, in the joint's child frame."""
-        weights = Factor(self._gram()).solve(tau)
+        weights = gram([column.scalars() for column in self.S]).solve(tau)
         linear, angular = self.S @ weights
         return Force(linear, angular)
 
@@ -140,20 +140,8 @@ class _Between:
         V_p = self.connection.parent_pose.inverse_act(self.kinematics.twist(self.connection.parent))
         return self._child_twist() - self.X.inverse_act(V_p)
 
-    def _gram(self) -> list[list[Scalar]]:
-        columns = [column.scalars() for column in self.S]
-        return [[_dot(a, b) for b in columns] for a in columns]
-
-    def _coordinates(self, motion: Motion) -> list[Scalar]:
-        """Return S^+ times a motion."""
-        return Factor(self._gram()).solve([_dot(column.scalars(), motion.scalars()) for column in self.S])
-
 
 def _pose(kinematics: Kinematics, c: Connection) -> SE3:
     """Return the pose of the joint's child frame in its parent frame."""
     parent, child = kinematics.pose(c.parent) @ c.parent_pose, kinematics.pose(c.child) @ c.child_pose
     return parent.inverse() @ child
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

@@ -10,9 +10,9 @@ Source: Featherstone (2008), section 6.5 (the LTDL factorisation).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from cardan.spatial import Scalar
+from cardan.spatial import Motion, Scalar
 
 Rows = list[list[Scalar]]
 
@@ -20,6 +20,17 @@ Rows = list[list[Scalar]]
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Return the product of two vectors."""
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+def coordinates(S: Iterable[Motion], V: Motion) -> list[Scalar]:
+    """Return S^+ V = (S^T S)^-1 S^T V: the velocities that make V, or come nearest."""
+    columns = [column.scalars() for column in S]
+    return gram(columns).solve([dot(column, V.scalars()) for column in columns])
+
+
+def gram(columns: Sequence[Sequence[Scalar]]) -> Factor:
+    """Return the factorisation of S^T S."""
+    return Factor([[dot(a, b) for b in columns] for a in columns])
 
 
 class Factor:

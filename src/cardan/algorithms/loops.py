@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cardan.algorithms.linear import Factor, Rows, dot
+from cardan.algorithms.linear import Rows, coordinates
 from cardan.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan.errors import DTypeError, MechanismError
 from cardan.joints.wrench import sparse_complement
@@ -139,13 +139,6 @@ def loop_jacobian(model: Model, q: Vector) -> Rows:
 def loop_bias(model: Model, q: Vector, v: Vector) -> list[Scalar]:
     """Return k of all closing joints."""
     return [e for loop in loops(model, relative_kinematics(model, q)) for e in loop.bias(q, v)]
-
-
-def coordinates(S: MotionSubspace, V: Motion) -> list[Scalar]:
-    """Return S^+ V = (S^T S)^-1 S^T V."""
-    columns = [column.scalars() for column in S]
-    gram = [[dot(a, b) for b in columns] for a in columns]
-    return Factor(gram).solve([dot(column, V.scalars()) for column in columns])
 
 
 def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:
