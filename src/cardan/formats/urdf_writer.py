@@ -7,12 +7,12 @@ which other programs skip.
 
 from __future__ import annotations
 
+import html
 import math
 import re
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from xml.sax.saxutils import quoteattr
 
 from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats.urdf_form import HINT, KINDS, across, urdf_form
@@ -271,4 +271,7 @@ def _text(text: str, what: str) -> str:
     """Return a text as an XML attribute value, quoted."""
     if _UNWRITABLE.search(text):
         raise ParameterError(f"{what} in URDF", got=text, expected="characters XML can hold", hint=HINT)
-    return quoteattr(text)
+    escaped = html.escape(text, quote=False).replace('"', "&quot;")
+    for white, reference in (("\n", "&#10;"), ("\r", "&#13;"), ("\t", "&#9;")):
+        escaped = escaped.replace(white, reference)
+    return f'"{escaped}"'
