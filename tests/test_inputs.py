@@ -313,6 +313,11 @@ def test_fewer_inputs_cost_less(tree):
         (ParameterError, "(owner, constant)", lambda m: m.with_inputs(x="mass")),
         (ParameterError, "both determine the mass of 'body1'", lambda m: m.with_inputs("mass", x=("body1", "mass"))),
         (ParameterError, "both determine", lambda m: m.with_inputs("com", "inertial_parameters")),
+        (
+            ParameterError,
+            "both determine the pose",
+            lambda m: m.with_inputs("frame_pose", x=(m.frames[0].name, "pose")),
+        ),
         (ParameterError, "it twice", lambda m: m.with_inputs("mass").with_inputs("mass")),
         (MechanismError, "lock, then with_inputs", lambda m: m.with_inputs("mass").lock({"joint1": 0.1})),
         (ShapeError, "mass", lambda m: m.with_values(mass=[1.0])),

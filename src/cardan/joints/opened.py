@@ -100,7 +100,7 @@ def _with(thing: Any, head: str, rest: str, array: np.ndarray) -> Any:
         new = next(flat) if array.ndim == 0 else _mapped(old, lambda _: next(flat))
     if isinstance(thing, (tuple, list)):
         return _sequence(thing, [new if str(k) == head else e for k, e in enumerate(thing)])
-    return _replaced(thing, {head: new})
+    return replaced(thing, **{head: new})
 
 
 def _step(joint: Joint, path: str, thing: Any, step: str) -> Any:
@@ -137,7 +137,7 @@ def _mapped(thing: Any, leaf: Leaf) -> Any:
         return leaf(thing)
     new = {name: _mapped(value, leaf) for name, value in own.items()}
     changed = {name: value for name, value in new.items() if value is not own[name]}
-    return _replaced(thing, changed) if changed else thing
+    return replaced(thing, **changed) if changed else thing
 
 
 def _own_parts(thing: Any) -> dict[str, Any] | None:
@@ -152,8 +152,9 @@ def _sequence(kind: Any, parts: list[Any]) -> Any:
     return parts if isinstance(kind, list) else tuple.__new__(type(kind), parts)
 
 
-def _replaced(thing: Any, changes: dict[str, Any]) -> Any:
-    twin = copy.copy(thing)
+def replaced(record: Any, **changes: Any) -> Any:
+    """Return a copy of a record with other values in some fields, unchecked: its constructor does not run."""
+    twin = copy.copy(record)
     for name, value in changes.items():
         object.__setattr__(twin, name, value)
     return twin

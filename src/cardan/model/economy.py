@@ -26,8 +26,7 @@ from numbers import Real
 from weakref import WeakKeyDictionary
 
 from cardan.joints import Joint, Prismatic, Revolute, UnboundedRevolute
-from cardan.joints.opened import opened
-from cardan.model.inputs import replaced
+from cardan.joints.opened import opened, replaced
 from cardan.model.model import Model
 from cardan.model.node import Attachment, Node
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped

@@ -9,7 +9,7 @@ A function traced for such a model is traced on `with_constants(model, values)`:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from cardan.errors import CardanError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Joint, Mimic
 from cardan.joints.derived import rates_program, subspace_program
-from cardan.joints.opened import Slot, parameter, with_parameter
+from cardan.joints.opened import Slot, parameter, replaced, with_parameter
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ POSES = ("parent_pose", "child_pose")
 
 PASSIVE = ("armature", "damping", "friction")
 """Constants along the degrees of freedom."""
+
+Values = dict[tuple[str, str], np.ndarray]
+"""Values by owner and constant."""
 
 OF_ALL = (*INERTIAL, *POSES, "frame_pose", *PASSIVE, "gravity")
 """What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof."""
@@ -92,7 +95,7 @@ def _check_disjoint(model: Model, found: Mapping[str, Input]) -> None:
     said: dict[tuple[str, str], str] = {}
     for given in found.values():
         for owner in _owners(model, given):
-            same = ("mass", "com", "inertia") if given.constant == "inertial_parameters" else (given.constant,)
+            same = ("mass", "com", "inertia") if given.constant == "inertial_parameters" else (_own_constant(given),)
             for key in [(owner, constant) for constant in same]:
                 if key in said:
                     got = f"{given.name!r} and {said[key]!r} both determine the {key[1]} of {owner!r}"
@@ -107,7 +110,14 @@ def _owners(model: Model, given: Input) -> tuple[str, ...]:
         return model.body_names
     if given.constant == "frame_pose":
         return tuple(f.name for f in model.frames)
+    if given.constant in PASSIVE:
+        return tuple(c.name for c in model.connections if not isinstance(c.joint, Mimic))
     return ("",) if given.constant == "gravity" else model.joint_names
+
+
+def _own_constant(given: Input) -> str:
+    """Return what a constant is called that belongs to one body, joint or frame."""
+    return "pose" if given.constant == "frame_pose" else given.constant
 
 
 # --- what the model says itself ---
@@ -186,16 +196,6 @@ def _matrices(poses: list[SE3]) -> np.ndarray:
 # --- other values in their place ---
 
 
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """Values by constant and owner."""
-
-    found: Mapping[tuple[str, str], np.ndarray]
-
-    def get(self, owner: str, constant: str) -> np.ndarray | None:
-        return self.found.get((owner, constant))
-
-
 def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
     """Return the model with the inputs' values in it, numbers or symbols, which nobody checks.
 
@@ -205,10 +205,10 @@ def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
     bodies = tuple(_body(b, given) for b in model.bodies)
     connections = tuple(_connection(c, given) for c in model.connections)
     frames = tuple(
-        f if (X := given.get(f.name, "pose")) is None else replaced(f, pose=pose_of(X)) for f in model.frames
+        f if (X := given.get((f.name, "pose"))) is None else replaced(f, pose=pose_of(X)) for f in model.frames
     )
     twin = replace(model, bodies=bodies, connections=connections, frames=frames, inputs={})
-    gravity = given.get("", "gravity")
+    gravity = given.get(("", "gravity"))
     return twin if gravity is None else replaced(twin, gravity=Vector3(*gravity))
 
 
@@ -242,32 +242,30 @@ def _checked_joint(joint: Joint) -> Joint:
     return replace(joint) if is_dataclass(joint) else joint
 
 
-def _spread(model: Model, values: Mapping[str, np.ndarray]) -> _Values:
-    found: dict[tuple[str, str], np.ndarray] = {}
+def _spread(model: Model, values: Mapping[str, np.ndarray]) -> Values:
+    """Return the inputs' values by owner and constant."""
+    found: Values = {}
     for name, value in values.items():
         given = model.inputs[name]
         array = np.asarray(value, dtype=object).reshape(given.shape)
         if given.owner is not None:
             found[given.owner, given.constant] = array
         elif given.constant in PASSIVE:
-            for c in model.connections:
-                if not isinstance(c.joint, Mimic):
-                    found[c.name, given.constant] = array[model.v_slice(c.name)]
+            found.update({(owner, given.constant): array[model.v_slice(owner)] for owner in _owners(model, given)})
         elif given.constant == "gravity":
             found["", "gravity"] = array
         else:
             owners = _owners(model, given)
-            constant = "pose" if given.constant == "frame_pose" else given.constant
             rows = array.reshape(len(owners), -1) if given.constant == "inertial_parameters" else array
-            found.update({(owner, constant): rows[k, ...] for k, owner in enumerate(owners)})
-    return _Values(found)
+            found.update({(owner, _own_constant(given)): rows[k, ...] for k, owner in enumerate(owners)})
+    return found
 
 
-def _body(body: Body, given: _Values) -> Body:
-    ten = given.get(body.name, "inertial_parameters")
+def _body(body: Body, given: Values) -> Body:
+    ten = given.get((body.name, "inertial_parameters"))
     if ten is not None:
         return replaced(body, inertia=Inertia.from_parameters(ten.tolist()))
-    parts = {constant: given.get(body.name, constant) for constant in ("mass", "com", "inertia")}
+    parts = {constant: given.get((body.name, constant)) for constant in ("mass", "com", "inertia")}
     if all(part is None for part in parts.values()):
         return body
     own = body.inertia or Inertia.zero()
@@ -281,24 +279,16 @@ def _symmetric(J: np.ndarray) -> Symmetric3:
     return Symmetric3(J[i, i] if i == j else 0.5 * (J[i, j] + J[j, i]) for i in range(3) for j in range(i, 3))
 
 
-def _connection(c: Connection, given: _Values) -> Connection:
-    changes: dict[str, Any] = {n: pose_of(X) for n in POSES if (X := given.get(c.name, n)) is not None}
-    changes |= {n: tuple(values) for n in PASSIVE if (values := given.get(c.name, n)) is not None}
+def _connection(c: Connection, given: Values) -> Connection:
+    changes: dict[str, Any] = {n: pose_of(X) for n in POSES if (X := given.get((c.name, n))) is not None}
+    changes |= {n: tuple(values) for n in PASSIVE if (values := given.get((c.name, n))) is not None}
     joint = c.joint
-    for owner, constant in given.found:
+    for (owner, constant), value in given.items():
         if owner == c.name and constant not in (*POSES, *PASSIVE, *INERTIAL, "pose"):
-            joint = with_parameter(joint, constant, given.found[owner, constant])
+            joint = with_parameter(joint, constant, value)
     return replaced(c, joint=joint, **changes) if changes or joint is not c.joint else c
 
 
 def pose_of(X: np.ndarray) -> SE3:
     """Return a homogeneous matrix of scalars as a pose."""
     return SE3(Matrix3(X[i, j] for i in range(3) for j in range(3)), Vector3(*X[:3, 3]))
-
-
-def replaced(record: Any, **changes: Any) -> Any:
-    """Return a dataclass with other values in some fields, unchecked."""
-    twin = object.__new__(type(record))
-    for field in fields(record):
-        object.__setattr__(twin, field.name, changes.get(field.name, getattr(record, field.name)))
-    return twin

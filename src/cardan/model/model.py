@@ -10,6 +10,7 @@ import numpy as np
 
 from cardan.errors import MechanismError, ParameterError, UnknownNameError
 from cardan.joints import Joint, Mimic
+from cardan.joints.opened import replaced
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
@@ -307,7 +308,7 @@ class Model:
     def filled_with(self, values: Mapping[str, Any]) -> Model:
         """Return the model with all its inputs' values, numbers or symbols, unchecked; it remembers what it is from."""
         twin = constants.with_constants(self, values)
-        return constants.replaced(twin, filled=Filled(self, dict(values)))
+        return replaced(twin, filled=Filled(self, dict(values)))
 
     def lock(self, configurations: Mapping[str, Any]) -> Model:
         """Return the model with joints fixed at given configurations, and nothing else changed.
