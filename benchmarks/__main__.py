@@ -21,7 +21,7 @@ from benchmarks.targets import compared
 from benchmarks.timing import SECONDS
 from benchmarks.worker import rows_of
 from cardan.cli.bench import environment
-from cardan.program.peak import peak_operations
+from cardan.targets.llvm.peak import peak_operations
 
 
 def main() -> None:

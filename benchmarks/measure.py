@@ -11,7 +11,7 @@ from benchmarks.quantities import QUANTITIES, Quantity
 from benchmarks.robots import STATES, Robot
 from benchmarks.timing import SECONDS, Calls, Subject, reason
 from cardan.cli.timing import Job
-from cardan.program.peak import peak_operations
+from cardan.targets.llvm.peak import peak_operations
 
 
 def measure(robot: Robot, peers: list[Peer], runs: int, seconds: float = SECONDS) -> list[dict[str, Any]]:

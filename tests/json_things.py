@@ -10,10 +10,10 @@ import numpy as np
 
 import cardan
 from cardan import SE3, Inertia, Joint, Limits, Mechanism
-from cardan.formats.json_types import SHIPPED
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
+from cardan.formats.json.types import SHIPPED
 from cardan.joints import Mimic, Revolute
 from cardan.manifolds import Euclidean
-from cardan.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from cardan.spatial import Vector3
 from mechanisms import random_inertia, random_mechanism, random_pose
 

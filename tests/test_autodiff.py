@@ -9,8 +9,9 @@ import pytest
 import cardan
 from cardan import scalar
 from cardan.errors import ParameterError, UnknownNameError
-from cardan.program import Array, compile_numpy, trace, verify
+from cardan.program import Array, trace, verify
 from cardan.program.autodiff import jacobian, jacobian_vector_product, vector_jacobian_product
+from cardan.targets import compile_numpy
 
 FUNCTIONS = {
     "add": lambda x, y: x + 2.0 * y,
@@ -139,7 +140,7 @@ def test_products_are_those_of_the_jacobian(quadruped):
 
 
 def test_native_code_of_a_derivative(quadruped):
-    from cardan.program import compile_program, default_target
+    from cardan.targets import compile_program, default_target
 
     _, program, state = quadruped
     derivative = jacobian(program, "q")

@@ -9,7 +9,7 @@ import pytest
 import cardan
 from cardan.cli import main
 from cardan.cli.bench import USUAL
-from cardan.program import peak
+from cardan.targets.llvm import peak
 
 ARM = cardan.robots.urdf_path("double_pendulum")
 QUADRUPED = cardan.robots.urdf_path("quadruped")
@@ -51,9 +51,9 @@ def test_json(capsys):
 
 
 def test_the_users_cache_is_left_alone(capsys):
-    before, size = os.environ["CARDAN_CACHE_DIR"], cardan.program.cache.size()
+    before, size = os.environ["CARDAN_CACHE_DIR"], cardan.runtime.disk_cache.size()
     run(capsys, ARM, "--batch", 8, "--function", "potential_energy")
-    assert (os.environ["CARDAN_CACHE_DIR"], cardan.program.cache.size()) == (before, size)
+    assert (os.environ["CARDAN_CACHE_DIR"], cardan.runtime.disk_cache.size()) == (before, size)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import pytest
 
 import cardan
 from cardan.cli import main
-from cardan.program import Array, compile_numpy, trace
-from cardan.program.targets.c import c_code
+from cardan.program import Array, trace
+from cardan.targets import compile_numpy
+from cardan.targets.c import c_code
 from mechanisms import random_model, random_state
 
 GCC = shutil.which("gcc")

@@ -7,8 +7,9 @@ import cardan
 from cardan import verify_joint
 from cardan.errors import JointError
 from cardan.joints import CATALOGUE, Joint, derived
-from cardan.program import Array, Instruction, Op, Program, compile_numpy, trace, verify
-from cardan.program.identities import merge_identities
+from cardan.program import Array, Instruction, Op, Program, trace, verify
+from cardan.program.value_numbering import merge_identities
+from cardan.targets import compile_numpy
 from cardan.verification.numerics import program
 
 MOVABLE = [j for j in CATALOGUE if j.nv]

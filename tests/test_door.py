@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.program.targets import llvm_door
+from cardan.targets.llvm import door as llvm_door
 
 pytestmark = pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="the door belongs to the llvm target")
 

@@ -9,6 +9,7 @@ import pytest
 
 import cardan
 from cardan import SE3, Inertia, Limits, Mechanism
+from cardan.description import Box, Shape, Sphere
 from cardan.errors import (
     CardanError,
     DuplicateNameError,
@@ -18,7 +19,6 @@ from cardan.errors import (
     UnknownNameError,
 )
 from cardan.joints import CATALOGUE, Fixed, FreeFlyer, Helical, Mimic, Prismatic, Revolute, Spherical
-from cardan.mechanism import Box, Shape, Sphere
 from mechanisms import random_inertia, random_mechanism, random_pose, random_state
 
 

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 import cardan
 from cardan import SE3, Inertia, Joint, Limits, Mechanism, Motion
+from cardan.description import Shape, Sphere
 from cardan.errors import DescriptionError, ParameterError
-from cardan.formats.json_records import GEOMETRIES
-from cardan.formats.json_types import SHIPPED
+from cardan.formats.json.records import GEOMETRIES
+from cardan.formats.json.types import SHIPPED
+from cardan.geometry.shapes import Geometry
 from cardan.joints import CATALOGUE, Composite, CoordinateFunction, Mimic, Revolute, reverse
-from cardan.mechanism import Shape, Sphere
-from cardan.mechanism.shapes import Geometry
 from cardan.model import Body, Connection, Frame
 from cardan.robots import ROBOTS, urdf_path
 from cardan.spatial import Vector3, exp_se3, unit_vector
@@ -158,7 +158,7 @@ def test_a_mechanism_with_everything_comes_back():
 
 def test_what_a_robot_is_made_of_is_what_is_written():
     """Whoever adds a field to a record has to say how it is written."""
-    schema = json.loads((Path(cardan.formats.__file__).parent / "robot.schema.json").read_text())
+    schema = json.loads((Path(cardan.formats.__file__).parent / "json" / "robot.schema.json").read_text())
     kinds = {Body: "body", Connection: "connection", Frame: "frame", Shape: "shape", Limits: "limits"}
     for kind, name in kinds.items():
         assert {f.name for f in dataclasses.fields(kind)} == schema["$defs"][name]["properties"].keys()

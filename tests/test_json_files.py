@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 import cardan
 from cardan import SE3, Inertia, Limits, Mechanism
 from cardan.cli import main
+from cardan.description import Mesh, Shape
 from cardan.errors import DescriptionError, MechanismError, ParameterError
 from cardan.formats import check
-from cardan.formats.json_types import SHIPPED
+from cardan.formats.json.types import SHIPPED
 from cardan.joints import CATALOGUE, Revolute
-from cardan.mechanism import Mesh, Shape
 from cardan.robots import ROBOTS, urdf_path
 from json_things import Cam, bits, everything, model_bits
 from mechanisms import random_pose
@@ -433,7 +433,7 @@ def test_convert_refuses_what_it_cannot_do(tmp_path, capsys):
 
 
 def test_the_command_line_trusts_if_it_is_told(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("cardan.formats.json_types._registered", {})
+    monkeypatch.setattr("cardan.formats.json.types._registered", {})
     m = Mechanism("robot")
     m.add_body("link")
     m.add_joint("cam", Cam(0.3), "world", "link")
@@ -453,7 +453,7 @@ DOCUMENTATION = Path(__file__).parents[1] / "docs" / "serialisation.md"
 
 
 def test_the_documentation_runs_and_its_example_is_what_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("cardan.formats.json_types._registered", {})
+    monkeypatch.setattr("cardan.formats.json.types._registered", {})
     monkeypatch.chdir(tmp_path)
     page = DOCUMENTATION.read_text(encoding="utf-8")
     module = types.ModuleType("documented")
@@ -466,7 +466,7 @@ def test_the_documentation_runs_and_its_example_is_what_is_written(tmp_path, mon
 
 def schema_validator():
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads((Path(cardan.formats.__file__).parent / "robot.schema.json").read_text())
+    schema = json.loads((Path(cardan.formats.__file__).parent / "json" / "robot.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 

@@ -10,7 +10,7 @@ import pytest
 import cardan
 from cardan import SE3, Force, Inertia, Joint, Limits, Mechanism, Motion
 from cardan.errors import DescriptionError, DTypeError, ParameterError
-from cardan.formats.json_types import SHIPPED
+from cardan.formats.json.types import SHIPPED
 from cardan.joints import Composite, Constant, CoordinateFunction, Mimic, OpenSimCustom, Revolute, reverse
 from cardan.manifolds import MRP, SE2, Euclidean, Product, UnitComplex
 from cardan.manifolds import SE3 as RigidMotions
@@ -86,7 +86,7 @@ class NoJoint:
 @pytest.fixture
 def registered(monkeypatch):
     """Registers classes for one test."""
-    monkeypatch.setattr("cardan.formats.json_types._registered", {})
+    monkeypatch.setattr("cardan.formats.json.types._registered", {})
     for kind in (Cam, Slotted, Simple, Sine, Outer.Inner):
         assert cardan.register_joint(kind) is kind
 
@@ -174,7 +174,7 @@ def test_computed_attributes_are_no_parameters():
 
 
 def test_a_class_in_a_function_needs_registration(monkeypatch):
-    monkeypatch.setattr("cardan.formats.json_types._registered", {})
+    monkeypatch.setattr("cardan.formats.json.types._registered", {})
 
     @dataclasses.dataclass(frozen=True)
     class Local(Cam):
@@ -251,8 +251,8 @@ MALICIOUS = (
     "posix:system",
     "pickle:loads",
     "cardan:Joint",
-    "cardan.joints.base:Joint",
-    "cardan.joints.chain:ChainJoint",
+    "cardan.joints.joint:Joint",
+    "cardan.joints.serial:ChainJoint",
     "cardan:Joint.__init__",
     "cardan:Joint.__subclasses__",
     "cardan:errors.sys",
@@ -268,7 +268,7 @@ MALICIOUS = (
     "os;import sys:x",
     "test_json_no_such_module:Cam",
     "os.path:join",
-    "cardan.formats.json:Path",
+    "cardan.formats.json.codec:Path",
     "abc:ABC",
     "typing:Any",
     "builtins:type",
@@ -302,7 +302,7 @@ def test_plain_names_are_looked_up_in_a_table_alone(name):
 
 
 def test_the_error_says_how_to_go_on(monkeypatch):
-    monkeypatch.setattr("cardan.formats.json_types._registered", {})
+    monkeypatch.setattr("cardan.formats.json.types._registered", {})
     text = cardan.to_json(Cam(0.2))
     path = f"{Cam.__module__}:Cam"
     with pytest.raises(DescriptionError) as caught:

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.program import Array, cache, compile_program, trace
-from cardan.program.targets.llvm_machine import compile_object
-from cardan.program.targets.llvm_plan import Lanes, plan_program
-from cardan.program.targets.llvm_text import llvm_text
+from cardan.program import Array, trace
+from cardan.runtime import disk_cache as cache
+from cardan.targets import compile_program
+from cardan.targets.llvm.machine import compile_object
+from cardan.targets.llvm.plan import Lanes, plan_program
+from cardan.targets.llvm.text import llvm_text
 from mechanisms import random_model, random_state
 
 BOUND = {np.float64: 64, np.float32: 256}  # units in the last place of the largest entry of a result
@@ -199,7 +201,7 @@ def test_an_entry_is_written_owner_only_and_read_back(place, monkeypatch):
     (entry,) = place.glob("*.obj")
     assert place.stat().st_mode & 0o777 == 0o700
     assert entry.stat().st_mode & 0o077 == 0
-    monkeypatch.setattr("cardan.program.targets.llvm.compile_object", lambda text: pytest.fail("compiled again"))
+    monkeypatch.setattr("cardan.targets.llvm.target.compile_object", lambda text: pytest.fail("compiled again"))
     assert evaluate() == EXPECTED
 
 
@@ -217,7 +219,7 @@ def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
 
 def test_code_of_another_revision_is_not_taken(place, monkeypatch):
     evaluate()
-    monkeypatch.setattr("cardan.program.targets.llvm._generator", lambda: b"another revision")
+    monkeypatch.setattr("cardan.targets.llvm.target._generator", lambda: b"another revision")
     assert evaluate() == EXPECTED
     assert len(list(place.glob("*.obj"))) == 2
 
@@ -239,7 +241,7 @@ def test_a_full_or_missing_disk_does_not_matter(place, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cardan.program.cache.os.replace", full)
+    monkeypatch.setattr("cardan.runtime.disk_cache.os.replace", full)
     assert evaluate() == EXPECTED
     assert list(place.iterdir()) == []
     monkeypatch.setenv("CARDAN_CACHE_DIR", "/dev/null/cache")
@@ -294,8 +296,9 @@ def test_a_large_workspace_lives_on_the_heap():
 
 
 def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch):
-    from cardan.program import default_target, targets
-    from cardan.program.targets import llvm_machine
+    from cardan import targets
+    from cardan.targets import default_target
+    from cardan.targets.llvm import machine as llvm_machine
 
     monkeypatch.delenv("CARDAN_TARGET", raising=False)
     monkeypatch.setattr(llvm_machine, "host_features", lambda: ("old", "+sse2,+avx"))
@@ -323,7 +326,8 @@ def many_results(seed, count=70):
 @pytest.mark.parametrize("streamed", [False, True], ids=["through the caches", "past the caches"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_size_of_batch_by_every_way(monkeypatch, long, streamed, dtype):
-    from cardan.program.targets import llvm_entry, llvm_plan
+    from cardan.targets.llvm import entry as llvm_entry
+    from cardan.targets.llvm import plan as llvm_plan
 
     monkeypatch.setattr(llvm_plan, "LONG", 10 if long else 10**9)
     monkeypatch.setattr(llvm_entry, "STREAM", 1 if streamed else 2**40)

@@ -7,11 +7,11 @@ import pytest
 
 import cardan
 from cardan.program import Array, trace
-from cardan.program.targets.llvm import host_lanes, load_program
-from cardan.program.targets.llvm_exp_log import EXP, LOG
-from cardan.program.targets.llvm_inverse_trig import ASIN, ATAN
-from cardan.program.targets.llvm_plan import Lanes
-from cardan.program.targets.llvm_trig import FAST_RANGE
+from cardan.targets.llvm.exp_log import EXP, LOG
+from cardan.targets.llvm.inverse_trig import ASIN, ATAN
+from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.target import host_lanes, load_program
+from cardan.targets.llvm.trig import FAST_RANGE
 from minimax import minimax, weighted_error
 
 mp = pytest.importorskip("mpmath")

@@ -5,7 +5,8 @@ import pytest
 
 import cardan
 from cardan.errors import ProgramError, TraceError
-from cardan.program import SPEC, Array, Graph, Instruction, Op, Program, compile_numpy, trace, verify
+from cardan.program import SPEC, Array, Graph, Instruction, Op, Program, trace, verify
+from cardan.targets import compile_numpy
 from mechanisms import random_model
 
 

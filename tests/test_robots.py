@@ -7,8 +7,8 @@ import pytest
 
 import cardan
 from cardan import robots
+from cardan.description import Box, Cylinder, Sphere
 from cardan.errors import ParameterError, UnknownNameError
-from cardan.mechanism import Box, Cylinder, Sphere
 
 
 @pytest.mark.parametrize("name", robots.ROBOTS)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, inertia_of_shapes
 from cardan.errors import MissingExtraError, ParameterError
-from cardan.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, inertia_of_shapes
-from cardan.mechanism.mesh import integrals_of_triangles
+from cardan.geometry.mesh import integrals_of_triangles
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
 

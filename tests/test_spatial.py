@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cardan import scalar
 from cardan.errors import ParameterError, ShapeError
-from cardan.program import Array, evaluate, trace
+from cardan.program import Array, trace
 from cardan.spatial import (
     SE3,
     ArticulatedInertia,
@@ -44,6 +44,7 @@ from cardan.spatial import (
 )
 from cardan.spatial import rotations as ro
 from cardan.spatial.davenport import angles_about_axes
+from cardan.targets import evaluate
 
 PI = math.pi
 DIGITS = 50

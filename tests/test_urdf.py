@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan.description import Box, Capsule, Cylinder, Mesh, Sphere
 from cardan.errors import DescriptionError, DescriptionWarning, ParameterError
 from cardan.formats import check_urdf, load, read_urdf
 from cardan.joints import Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical, UnboundedRevolute
-from cardan.mechanism import Box, Capsule, Cylinder, Mesh, Sphere
 from robots_data import robots_folder, urdf_files
 
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'

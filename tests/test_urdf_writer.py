@@ -13,6 +13,7 @@ from cardan import algorithms as alg
 from cardan import robots
 from cardan.algorithms.kinematics import Kinematics
 from cardan.cli.main import main
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from cardan.errors import DescriptionWarning, MechanismError, ParameterError
 from cardan.formats import check_urdf, write_urdf
 from cardan.joints import (
@@ -28,7 +29,6 @@ from cardan.joints import (
     Spherical,
     UnboundedRevolute,
 )
-from cardan.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
 from mechanisms import random_inertia

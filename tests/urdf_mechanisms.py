@@ -3,8 +3,8 @@
 import numpy as np
 
 import cardan
+from cardan.description import Box, Shape
 from cardan.joints import Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical
-from cardan.mechanism import Box, Shape
 from mechanisms import random_inertia, random_pose
 
 IN_URDF = (

@@ -2,6 +2,7 @@
 
 from cardan import errors, joints, manifolds, robots, scalar, spatial
 from cardan._version import __version__
+from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionError
 from cardan.formats import (
     check_urdf,
@@ -71,9 +72,8 @@ from cardan.functions import (
 )
 from cardan.interop import conventions
 from cardan.joints import Joint, Limits
-from cardan.mechanism import Mechanism
 from cardan.model import Model
-from cardan.program import num_threads, set_num_threads
+from cardan.runtime.threads import num_threads, set_num_threads
 from cardan.scalar import (
     absolute,
     acos,

@@ -32,7 +32,7 @@ from cardan.algorithms.aba import mass_factor
 from cardan.algorithms.linear import Factor, Rows
 from cardan.algorithms.rnea import bias_forces, node_forces
 from cardan.algorithms.tree import Vector, relative_kinematics, weightless
-from cardan.joints.derived import JointRates, joint_rates
+from cardan.joints.derivation.derived import JointRates, joint_rates
 from cardan.model import Model, Node
 from cardan.spatial import SE3, Force, Inertia, Matrix3, Motion, Scalar, Vector3
 

@@ -15,7 +15,7 @@ from cardan.algorithms.centroidal import center_of_mass, centroidal_momentum, ce
 from cardan.algorithms.coordinates import Block, Coordinates, Rows, rate_of
 from cardan.algorithms.kinematics import Kinematics
 from cardan.algorithms.tree import Vector
-from cardan.joints.floating import FloatingJoint
+from cardan.joints.catalogue.floating import FloatingJoint
 from cardan.model import WORLD, Connection, Model
 from cardan.spatial import SE3, Force, Motion, Representation, in_body, represented
 

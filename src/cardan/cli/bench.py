@@ -20,9 +20,9 @@ from cardan.cli.timing import Job, checked_batch_size
 from cardan.errors import UnknownNameError
 from cardan.functions import Function
 from cardan.model import Model
-from cardan.program import num_threads
-from cardan.program.peak import peak_operations
-from cardan.program.targets.llvm_machine import host_features
+from cardan.runtime.threads import num_threads
+from cardan.targets.llvm.machine import host_features
+from cardan.targets.llvm.peak import peak_operations
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinematics", "jacobian")
 HEADER = ("function", "operations", "compile", "one thread", "all threads", "of peak", "one call")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from cardan.program import cache
+from cardan.runtime import disk_cache as cache
 
 
 def add_parser(subparsers: Any) -> None:

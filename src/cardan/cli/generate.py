@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 from cardan import functions
 from cardan.cli.options import add_robot, load_robot
 from cardan.errors import ParameterError, UnknownNameError
-from cardan.formats.staging import write_whole
 from cardan.functions import Function
 from cardan.model import Model
-from cardan.program.targets.c import c_code
+from cardan.staging import write_whole
+from cardan.targets.c import c_code
 
 FUNCTIONS = {name: f for name, f in vars(functions).items() if isinstance(f, Function)}
 

@@ -6,9 +6,9 @@ import argparse
 from typing import Any
 
 from cardan.cli.options import add_json, add_robot, load_robot, print_json, table
+from cardan.description.text import graphviz_text
 from cardan.formats import read_robot
 from cardan.joints import Mimic
-from cardan.mechanism.text import graphviz_text
 from cardan.model import WORLD, Model
 
 

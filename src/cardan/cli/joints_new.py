@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan.cli.joint_skeleton import JOINT, TEST
 from cardan.errors import ParameterError
-from cardan.formats.staging import write_whole
+from cardan.staging import write_whole
 
 
 def add_parser(actions: Any) -> None:

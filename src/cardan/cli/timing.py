@@ -11,7 +11,8 @@ import numpy as np
 from cardan.errors import ParameterError
 from cardan.functions import Function
 from cardan.model import Model
-from cardan.program import Array, num_threads
+from cardan.program import Array
+from cardan.runtime.threads import num_threads
 
 LARGEST_RESULT = 2**28  # bytes a batch may write
 CALLS = 200  # single calls timed together

@@ -10,9 +10,9 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from cardan.errors import CardanError
-from cardan.formats.staging import write_whole
 from cardan.functions import normalize
 from cardan.model import Model
+from cardan.staging import write_whole
 
 
 class TrajectoryError(CardanError, ValueError):

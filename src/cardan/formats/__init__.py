@@ -1,10 +1,10 @@
 """Robot descriptions: each format reads to a `Mechanism`; JSON and URDF are written, too."""
 
-from cardan.formats.json import from_json, to_json
-from cardan.formats.json_types import register_joint
+from cardan.formats.json.codec import from_json, to_json
+from cardan.formats.json.types import register_joint
 from cardan.formats.load import check, load, load_mechanism, read_robot, save
-from cardan.formats.urdf import check_urdf, read_urdf
-from cardan.formats.urdf_writer import WrittenUrdf, to_urdf, write_urdf
+from cardan.formats.urdf.reader import check_urdf, read_urdf
+from cardan.formats.urdf.writer import WrittenUrdf, to_urdf, write_urdf
 
 __all__ = [
     "WrittenUrdf",

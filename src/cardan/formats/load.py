@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
-from cardan.formats.json import is_json_text, to_json
-from cardan.formats.json_robot import check_json, read_json_robot
+from cardan.formats.json.codec import is_json_text, to_json
+from cardan.formats.json.robot import check_json, read_json_robot
 from cardan.formats.resources import Packages
-from cardan.formats.staging import write_whole
-from cardan.formats.urdf import UrdfSource, check_urdf, read_urdf
-from cardan.formats.urdf_writer import to_urdf
-from cardan.formats.xml import is_content
+from cardan.formats.urdf.reader import UrdfSource, check_urdf, read_urdf
+from cardan.formats.urdf.writer import to_urdf
+from cardan.formats.urdf.xml import is_content
 from cardan.joints import Joint
-from cardan.mechanism import Mechanism
 from cardan.model import WORLD, Model
+from cardan.staging import write_whole
 
 
 def _urdf(source: UrdfSource, *, trusted: bool, **options: Any) -> Mechanism:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from cardan.errors import Fault
-from cardan.formats.xml import Element
+from cardan.formats.urdf.xml import Element
 
 MAX_FAULTS = 1000
 MAX_SUGGESTIONS = 30

@@ -33,7 +33,6 @@ from cardan.functions.dynamics import (
     torque_regressor,
 )
 from cardan.functions.function import Function, function
-from cardan.functions.joint import evaluate_joint
 from cardan.functions.kinematics import (
     body_accelerations,
     body_velocities,
@@ -61,6 +60,7 @@ from cardan.functions.momentum import (
     kinetic_energy,
     potential_energy,
 )
+from cardan.functions.one_joint import evaluate_joint
 from cardan.functions.representations import BaseRepresentation, representation
 
 __all__ = [

@@ -12,7 +12,8 @@ import numpy as np
 from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, checked_batch
 from cardan.functions.results import RESULT
-from cardan.program import Program, Runner
+from cardan.program import Program
+from cardan.targets import Runner
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from cardan.functions.arguments import SHAPES, Shape, checked_batch, core_shape,
 from cardan.functions.bound import Bound, Compiled
 from cardan.functions.results import RESULT, named_results, rebuilder
 from cardan.model import Model
-from cardan.program import SOURCES, Array, Program, compile_program, default_target, trace
+from cardan.program import Array, Program, trace
+from cardan.targets import SOURCES, compile_program, default_target
 
 Options = tuple[tuple[str, Any], ...]
 

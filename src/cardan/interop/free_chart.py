@@ -8,7 +8,7 @@ from typing import Literal
 from cardan.interop.chart import Chart, Rows, Scalars, identity
 from cardan.interop.quaternion import Order, reordered, to_xyzw, turned
 from cardan.joints import Joint
-from cardan.joints.floating import FloatingJoint
+from cardan.joints.catalogue.floating import FloatingJoint
 from cardan.manifolds import MRP, UnitQuaternion
 from cardan.spatial import SE3, Motion, Representation, Scalar, Vector3, in_body, represented
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw

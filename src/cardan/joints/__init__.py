@@ -1,35 +1,35 @@
 """The joints: the protocol, its implementations, one a file, and limits."""
 
-from cardan.joints.base import Joint
-from cardan.joints.cable import Cable
-from cardan.joints.catalogue import CATALOGUE
-from cardan.joints.composite import Composite
-from cardan.joints.condylar_knee import condylar_knee
-from cardan.joints.constant_velocity import ConstantVelocity
+from cardan.joints.catalogue.cable import Cable
+from cardan.joints.catalogue.composite import Composite
+from cardan.joints.catalogue.condylar_knee import condylar_knee
+from cardan.joints.catalogue.constant_velocity import ConstantVelocity
+from cardan.joints.catalogue.cylindrical import Cylindrical
+from cardan.joints.catalogue.d6 import D6
+from cardan.joints.catalogue.distance import Distance
+from cardan.joints.catalogue.ellipsoid import Ellipsoid
+from cardan.joints.catalogue.fixed import Fixed
+from cardan.joints.catalogue.floating_mrp import FloatingMRP
+from cardan.joints.catalogue.free_flyer import FreeFlyer
+from cardan.joints.catalogue.helical import Helical
+from cardan.joints.catalogue.mimic import Mimic
+from cardan.joints.catalogue.opensim_custom import OpenSimCustom
+from cardan.joints.catalogue.planar import Planar
+from cardan.joints.catalogue.planar_angle import PlanarAngle
+from cardan.joints.catalogue.prismatic import Prismatic
+from cardan.joints.catalogue.reversed import Reversed, reverse
+from cardan.joints.catalogue.revolute import Revolute
+from cardan.joints.catalogue.shipped import CATALOGUE
+from cardan.joints.catalogue.spherical import Spherical
+from cardan.joints.catalogue.spherical_zyx import SphericalZYX
+from cardan.joints.catalogue.spline import Spline
+from cardan.joints.catalogue.translation import Translation
+from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
+from cardan.joints.catalogue.universal import Universal
+from cardan.joints.catalogue.variable_screw import VariableScrew
 from cardan.joints.coordinate_functions import Constant, CoordinateFunction, Linear, NaturalSpline, Polynomial
-from cardan.joints.cylindrical import Cylindrical
-from cardan.joints.d6 import D6
-from cardan.joints.distance import Distance
-from cardan.joints.ellipsoid import Ellipsoid
-from cardan.joints.fixed import Fixed
-from cardan.joints.floating_mrp import FloatingMRP
-from cardan.joints.free_flyer import FreeFlyer
-from cardan.joints.helical import Helical
+from cardan.joints.joint import Joint
 from cardan.joints.limits import Limits
-from cardan.joints.mimic import Mimic
-from cardan.joints.opensim_custom import OpenSimCustom
-from cardan.joints.planar import Planar
-from cardan.joints.planar_angle import PlanarAngle
-from cardan.joints.prismatic import Prismatic
-from cardan.joints.reversed import Reversed, reverse
-from cardan.joints.revolute import Revolute
-from cardan.joints.spherical import Spherical
-from cardan.joints.spherical_zyx import SphericalZYX
-from cardan.joints.spline import Spline
-from cardan.joints.translation import Translation
-from cardan.joints.unbounded_revolute import UnboundedRevolute
-from cardan.joints.universal import Universal
-from cardan.joints.variable_screw import VariableScrew
 
 __all__ = [
     "CATALOGUE",

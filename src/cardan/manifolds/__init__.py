@@ -1,11 +1,11 @@
 """Configuration spaces: how nv velocities move nq coordinates."""
 
-from cardan.manifolds.base import Manifold
 from cardan.manifolds.euclidean import Euclidean
+from cardan.manifolds.manifold import Manifold
 from cardan.manifolds.product import Product
+from cardan.manifolds.rigid_motions import SE3
 from cardan.manifolds.rotation import MRP, Orientation, UnitQuaternion
 from cardan.manifolds.se2 import SE2
-from cardan.manifolds.se3 import SE3
 from cardan.manifolds.unit_complex import UnitComplex
 
 __all__ = ["MRP", "SE2", "SE3", "Euclidean", "Manifold", "Orientation", "Product", "UnitComplex", "UnitQuaternion"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cardan.manifolds.base import Manifold, Rows, Scalars, identity_rows, uniform
+from cardan.manifolds.manifold import Manifold, Rows, Scalars, identity_rows, uniform
 from cardan.spatial import Scalar
 
 

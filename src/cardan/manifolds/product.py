@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.manifolds.base import Manifold, Rows, Scalars, block_diagonal
+from cardan.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal
 from cardan.spatial import Scalar
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.manifolds.base import Manifold, Rows, Scalars, within_a_turn
+from cardan.manifolds.manifold import Manifold, Rows, Scalars, within_a_turn
 from cardan.spatial import Matrix3, Scalar, Symmetric3, Vector3
 from cardan.spatial import rotations as ro
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cardan.manifolds.base import Manifold, Rows, Scalars, block_diagonal, uniform
 from cardan.manifolds.euclidean import Euclidean
+from cardan.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, uniform
 from cardan.manifolds.unit_complex import UnitComplex
 from cardan.scalar import cos, floor, sin
 from cardan.spatial import Scalar, stumpff

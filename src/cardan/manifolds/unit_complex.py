@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.manifolds.base import Manifold, Rows, Scalars, identity_rows, within_a_turn
+from cardan.manifolds.manifold import Manifold, Rows, Scalars, identity_rows, within_a_turn
 from cardan.scalar import atan2, cos, sin, sqrt
 from cardan.spatial import Scalar
 

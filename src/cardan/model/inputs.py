@@ -16,13 +16,13 @@ import numpy as np
 
 from cardan.errors import CardanError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Joint, Mimic
-from cardan.joints.derived import rates_program, subspace_program
-from cardan.joints.opened import Slot, parameter, replaced, with_parameter
+from cardan.joints.derivation.derived import rates_program, subspace_program
+from cardan.joints.derivation.parameters import Slot, parameter, replaced, with_parameter
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
 
 if TYPE_CHECKING:
-    from cardan.model.description import Body, Connection
     from cardan.model.model import Model
+    from cardan.records import Body, Connection
 
 INERTIAL: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3), "inertial_parameters": (10,)}
 """Constants of a body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes; or, instead of the

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError
 from cardan.joints import Joint, Mimic
-from cardan.model.description import WORLD, Body, Connection, Frame
 from cardan.model.node import Attachment, Node
+from cardan.records import WORLD, Body, Connection, Frame
 from cardan.spatial import SE3, Inertia, snapped
 
 Slices = dict[str, tuple[slice, slice]]

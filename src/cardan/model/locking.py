@@ -10,8 +10,8 @@ import numpy as np
 
 from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Fixed, Mimic
-from cardan.model.description import Connection
 from cardan.model.layout import resolve_mimics
+from cardan.records import Connection
 
 WITHOUT_MOTION: dict[str, Any] = {"limits": None, "damping": None, "friction": None, "armature": None}
 """What has no meaning at a joint without degrees of freedom."""

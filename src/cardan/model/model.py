@@ -10,15 +10,15 @@ import numpy as np
 
 from cardan.errors import MechanismError, ParameterError, UnknownNameError
 from cardan.joints import Joint, Mimic
-from cardan.joints.opened import replaced
+from cardan.joints.derivation.parameters import replaced
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
-from cardan.model.description import WORLD, Body, Connection, Frame
 from cardan.model.inputs import Input
 from cardan.model.locking import locked
 from cardan.model.node import Attachment, Node
 from cardan.model.table import layout_table
+from cardan.records import WORLD, Body, Connection, Frame
 from cardan.spatial import Inertia, Vector3
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cardan.description import Mechanism
 from cardan.joints import Fixed, Limits, Revolute
-from cardan.mechanism import Mechanism
 from cardan.robots.solids import add_box, add_rod, at, positive
 
 # name, axis, offset from the joint before [m], mass [kg], length [m], radius [m], reach [rad], velocity [rad/s], torque

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cardan.description import Mechanism
 from cardan.joints import Limits, Prismatic, Revolute
-from cardan.mechanism import Mechanism
 from cardan.robots.solids import add_box, add_rod, positive
 
 

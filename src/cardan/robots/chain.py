@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numbers import Integral
 
+from cardan.description import Mechanism
 from cardan.errors import ParameterError
 from cardan.joints import Revolute
-from cardan.mechanism import Mechanism
 from cardan.robots.solids import add_rod, at, positive
 
 

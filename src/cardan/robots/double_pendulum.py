@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cardan.description import Mechanism
 from cardan.joints import Revolute
-from cardan.mechanism import Mechanism
 from cardan.robots.solids import add_rod, at, positive
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.mechanism import Mechanism
+from cardan.description import Mechanism
 from cardan.robots.linkage import add_bar, direction, hinge, meeting_point, place
 from cardan.robots.solids import positive
 

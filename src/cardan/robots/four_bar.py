@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cardan.mechanism import Mechanism
+from cardan.description import Mechanism
 from cardan.robots.linkage import add_bar, direction, hinge, meeting_point, place
 from cardan.robots.solids import positive
 

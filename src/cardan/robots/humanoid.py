@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cardan.description import Mechanism
 from cardan.joints import Fixed, Limits, Revolute
-from cardan.mechanism import Mechanism
 from cardan.robots.solids import add_box, add_rod, add_sphere, at, positive
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}

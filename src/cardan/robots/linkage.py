@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from cardan.description import Mechanism
 from cardan.errors import ParameterError
 from cardan.joints import Revolute
-from cardan.mechanism import Mechanism
 from cardan.robots.solids import add_rod
 from cardan.spatial import SE3
 from cardan.spatial.rotations import rotation_about_axis

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cardan.description import Mechanism
 from cardan.joints import Fixed, Limits, Revolute
-from cardan.mechanism import Mechanism
 from cardan.robots.solids import add_box, add_rod, add_sphere, at, positive
 
 LEGS = {"front_left": (1, 1), "front_right": (1, -1), "rear_left": (-1, 1), "rear_right": (-1, -1)}

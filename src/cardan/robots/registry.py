@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.resources import files
 
+from cardan.description import Mechanism
 from cardan.errors import UnknownNameError
-from cardan.mechanism import Mechanism
 from cardan.robots.arm7 import arm7
 from cardan.robots.cart_pole import cart_pole
 from cardan.robots.chain import chain

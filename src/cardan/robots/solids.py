@@ -6,9 +6,9 @@ import math
 from numbers import Real
 from typing import Any
 
+from cardan.description import Box, Cylinder, Mechanism, Shape, Sphere
 from cardan.errors import ParameterError
-from cardan.mechanism import Box, Cylinder, Mechanism, Shape, Sphere
-from cardan.model.description import checked_pose
+from cardan.records import checked_pose
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
 

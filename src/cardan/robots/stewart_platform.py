@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from cardan.description import Cylinder, Mechanism, Shape
 from cardan.joints import Prismatic, Spherical, Universal
-from cardan.mechanism import Cylinder, Mechanism, Shape
 from cardan.robots.solids import add_rod, at, positive
 from cardan.spatial import SE3, Inertia, Matrix3, Vector3
 from cardan.spatial.rotations import matrix_from_zyx

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cardan import functions
+from cardan.description import Mechanism
 from cardan.joints import Joint, Mimic, Revolute
-from cardan.mechanism import Mechanism
 from cardan.model import Model
 from cardan.spatial import SE3, Inertia, Motion, exp_se3
 from cardan.verification import motion

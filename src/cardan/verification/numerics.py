@@ -8,7 +8,8 @@ import numpy as np
 
 from cardan import functions
 from cardan.joints import Joint
-from cardan.program import Array, Program, compile_program, default_target, trace
+from cardan.program import Array, Program, trace
+from cardan.targets import compile_program, default_target
 from cardan.verification.check import Ledger, Skip, check
 from cardan.verification.dynamics import cases
 from cardan.verification.samples import Samples

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cardan.joints import Joint
-from cardan.program import compile_program, default_target
+from cardan.targets import compile_program, default_target
 from cardan.verification.numerics import program, states
 from cardan.verification.samples import Samples
 

@@ -1,0 +1,298 @@
+"""Editing: each operation makes a new mechanism of an old one, and says what became of names, bodies and frames.
+
+All of them are rearrangements of the same immutable records (`Body`, `Connection`, `Frame`, `Shape`); the mechanism
+that is edited stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
+from cardan.geometry.shapes import Shape
+from cardan.joints import Fixed, Joint, Limits, Mimic
+from cardan.model import WORLD, Body, Connection, Frame
+from cardan.model.layout import resolve_mimics
+from cardan.model.locking import WITHOUT_MOTION
+from cardan.model.locking import locked as locked_joints
+from cardan.spatial import SE3, Inertia
+
+
+class Parts(NamedTuple):
+    """What a mechanism is made of."""
+
+    bodies: tuple[Body, ...]
+    joints: tuple[Connection, ...]
+    frames: tuple[Frame, ...]
+    shapes: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an edit did. Prints as one line for each change.
+
+    Attributes:
+        renamed: new names by old ones, of bodies, frames and joints.
+        moved: for what rides on another body now: that body and the pose of the old body's frame in it.
+        became_frames: bodies that are frames now.
+        changed_joints: joints that are of another kind now.
+        removed: names of bodies, joints and frames that are gone.
+    """
+
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    moved: Mapping[str, tuple[str, SE3]] = field(default_factory=dict)
+    became_frames: tuple[str, ...] = ()
+    changed_joints: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"renamed: {old} -> {new}" for old, new in self.renamed.items()]
+        lines += [f"moved: what was on {name} is on {onto}, at {_place(X)}" for name, (onto, X) in self.moved.items()]
+        lines += [f"now a frame: {name}" for name in self.became_frames]
+        lines += [f"changed: joint {name}" for name in self.changed_joints]
+        lines += [f"removed: {name}" for name in self.removed]
+        return "\n".join(lines) or "nothing changed"
+
+
+def _place(X: SE3) -> str:
+    turned = "" if X.rotation == SE3.identity().rotation else ", turned"
+    return f"({', '.join(f'{e:.6g}' for e in X.translation)}) m{turned}"
+
+
+# --- names ---
+
+
+def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
+    """Return the parts with every name of a body, joint and frame but the world's replaced."""
+
+    def new(name: str) -> str:
+        return name if name == WORLD else rename(name)
+
+    def joint(kind: Joint) -> Joint:
+        return replace(kind, primary=rename(kind.primary)) if isinstance(kind, Mimic) else kind
+
+    result = Parts(
+        tuple(replace(b, name=new(b.name)) for b in parts.bodies),
+        tuple(
+            replace(c, name=rename(c.name), joint=joint(c.joint), parent=new(c.parent), child=new(c.child))
+            for c in parts.joints
+        ),
+        tuple(replace(f, name=new(f.name), body=new(f.body)) for f in parts.frames),
+        tuple(replace(s, body=new(s.body)) for s in parts.shapes),
+    )
+    names = [x.name for x in (*parts.bodies, *parts.joints, *parts.frames)]
+    return result, Report(renamed={name: new(name) for name in names if new(name) != name})
+
+
+# --- two mechanisms ---
+
+
+def joined(a: Parts, b: Parts, where: str) -> Parts:
+    """Return the parts of two mechanisms, those of the first one first.
+
+    Raises:
+        DuplicateNameError: if both use a name.
+    """
+    for kind, mine, theirs in (
+        ("body or frame", (*a.bodies, *a.frames), (*b.bodies, *b.frames)),
+        ("joint", a.joints, b.joints),
+    ):
+        taken = {x.name for x in mine}
+        for x in theirs:
+            if x.name in taken:
+                raise DuplicateNameError(kind, x.name, f"{where} (give prefix=...)")
+    return Parts(a.bodies + b.bodies, a.joints + b.joints, a.frames + b.frames, a.shapes + b.shapes)
+
+
+# --- joints ---
+
+
+def locked(parts: Parts, configurations: Mapping[str, Any]) -> tuple[Parts, Report]:
+    """Return the parts with joints fixed at given configurations, and those that mimic them with them."""
+    joints = locked_joints(parts.joints, configurations)
+    changed = tuple(new.name for new, old in zip(joints, parts.joints, strict=True) if new is not old)
+    return parts._replace(joints=joints), Report(changed_joints=changed)
+
+
+def with_joint(
+    parts: Parts, name: str, joint: Joint, limits: Limits | None, drive: Mapping[str, Any]
+) -> tuple[Parts, Report]:
+    """Return the parts with another kind of joint in a place.
+
+    Raises:
+        ParameterError: if limits or passive properties would be lost because the degrees of freedom differ.
+    """
+    old = _joint(parts, name)
+    given = {key: value for key, value in {"limits": limits, **drive}.items() if value is not None}
+    if not isinstance(joint, Joint):
+        raise ParameterError(f"joint {name!r}", got=joint, expected="a joint, such as cardan.joints.Revolute()")
+    if joint.nv != old.joint.nv:
+        bare = replace(old, **WITHOUT_MOTION)
+        lost = [key for key in WITHOUT_MOTION if getattr(old, key) != getattr(bare, key) and key not in given]
+        if lost:
+            got = f"{type(joint).__name__} with nv = {joint.nv} for {type(old.joint).__name__} with nv = {old.joint.nv}"
+            raise ParameterError(f"joint {name!r}", got=got, expected=f"new values for its {', '.join(lost)}")
+        old = bare
+        given = {**WITHOUT_MOTION, **given}
+    new = replace(old, joint=joint, **given) if joint.nv == old.joint.nv else _rebuilt(old, joint, given)
+    joints = tuple(new if c.name == name else c for c in parts.joints)
+    resolve_mimics(joints)  # raises where a mimic can no longer copy it
+    return parts._replace(joints=joints), Report(changed_joints=(name,))
+
+
+def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connection:
+    sides = (old.parent, old.child, old.parent_pose, old.child_pose)
+    return Connection(old.name, joint, *sides, **{**WITHOUT_MOTION, **given, "limits": given.get("limits") or Limits()})
+
+
+# --- leaving out ---
+
+
+def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:
+    """Return the parts without some bodies, joints or frames, and without what hangs on removed bodies alone.
+
+    With a body go its joints, frames and shapes; the bodies those joints led to stay.
+
+    Raises:
+        UnknownNameError: for a name that does not exist.
+        MechanismError: if a joint that stays copies one that goes.
+    """
+    known = {x.name for x in (*parts.bodies, *parts.joints, *parts.frames)}
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("body, joint or frame", name, known)
+    bodies = {b.name for b in parts.bodies if b.name in names}
+    joints = {c.name for c in parts.joints if c.name in names or c.parent in bodies or c.child in bodies}
+    frames = {f.name for f in parts.frames if f.name in names or f.body in bodies}
+    for c in parts.joints:
+        if isinstance(c.joint, Mimic) and c.name not in joints and c.joint.primary in joints:
+            raise MechanismError(
+                f"joint {c.name!r} copies {c.joint.primary!r}, which would be removed; remove or lock it, too."
+            )
+    kept = Parts(
+        tuple(b for b in parts.bodies if b.name not in bodies),
+        tuple(c for c in parts.joints if c.name not in joints),
+        tuple(f for f in parts.frames if f.name not in frames),
+        tuple(s for s in parts.shapes if s.body not in bodies),
+    )
+    gone = [x.name for x in (*parts.bodies, *parts.joints, *parts.frames) if x.name in bodies | joints | frames]
+    return kept, Report(removed=tuple(gone))
+
+
+def extracted(parts: Parts, bodies: Iterable[str]) -> tuple[Parts, Report]:
+    """Return the parts that are some bodies, with the joints between them and what is fixed on them."""
+    kept = set(bodies)
+    known = [b.name for b in parts.bodies]
+    for name in kept - {WORLD}:
+        if name not in known:
+            raise UnknownNameError("body", name, known)
+    outside = [b for b in known if b not in kept]
+    if WORLD not in kept:
+        outside += [c.name for c in parts.joints if WORLD in (c.parent, c.child)]
+        outside += [f.name for f in parts.frames if f.body == WORLD]
+    smaller, report = without(parts, outside)
+    if WORLD not in kept:
+        smaller = smaller._replace(shapes=tuple(s for s in smaller.shapes if s.body != WORLD))
+    return smaller, report
+
+
+def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
+    """Return the parts without bodies at the ends of the tree that have no inertia, again and again.
+
+    One that is fixed on its neighbour becomes a frame there. One that moves is removed with its joint and frames, as
+    its motion is that of nothing.
+    """
+    reports = []
+    while True:
+        leaf = next((b for b in parts.bodies if not _has_inertia(b) and len(_joints_of(parts, b.name)) == 1), None)
+        if leaf is None:
+            return parts, _together(reports)
+        (c,) = _joints_of(parts, leaf.name)
+        if isinstance(c.joint, Fixed):
+            parts, report = _onto(parts, c, leaf.name)
+        else:
+            parts, report = without(parts, {leaf.name})
+        reports.append(report)
+
+
+def with_fixed_merged(parts: Parts, keep: Collection[str] = ()) -> tuple[Parts, Report]:
+    """Return the parts with bodies that are fixed on one another made one body; the others become frames of it.
+
+    Bodies fixed on the world stay: the world has no inertia to add theirs to.
+    """
+    reports = []
+    names = {b.name for b in parts.bodies}
+    for name in keep:
+        if name not in names:
+            raise UnknownNameError("body", name, names, where="keep")
+    while True:
+        c = next((c for c in parts.joints if _is_mergeable(c, keep)), None)
+        if c is None:
+            return parts, _together(reports)
+        parts, report = _onto(parts, c, c.parent if c.child in keep else c.child)
+        reports.append(report)
+
+
+def _is_mergeable(c: Connection, keep: Collection[str]) -> bool:
+    inner = WORLD not in (c.parent, c.child)
+    return isinstance(c.joint, Fixed) and inner and not (c.parent in keep and c.child in keep)
+
+
+def _onto(parts: Parts, c: Connection, name: str) -> tuple[Parts, Report]:
+    """Return the parts with a body made a frame of the one it is fixed on by joint c, which takes over its inertia."""
+    X = c.parent_pose @ c.child_pose.inverse()  # X_parent_child
+    other, X = (c.parent, X) if name == c.child else (c.child, X.inverse())
+    body = next(b for b in parts.bodies if b.name == name)
+
+    def heavier(b: Body) -> Body:
+        if b.name != other or body.inertia is None:
+            return b
+        return replace(b, inertia=(b.inertia or Inertia.zero()) + X @ body.inertia)
+
+    def carried(d: Connection) -> Connection:
+        if d.parent == name:
+            d = replace(d, parent=other, parent_pose=X @ d.parent_pose)
+        return replace(d, child=other, child_pose=X @ d.child_pose) if d.child == name else d
+
+    frames = [replace(f, body=other, pose=X @ f.pose) if f.body == name else f for f in parts.frames]
+    result = Parts(
+        tuple(heavier(b) for b in parts.bodies if b.name != name),
+        tuple(carried(d) for d in parts.joints if d is not c),
+        (*frames, Frame(name, other, X)),
+        tuple(replace(s, body=other, pose=X @ s.pose) if s.body == name else s for s in parts.shapes),
+    )
+    return result, Report(moved={name: (other, X)}, became_frames=(name,), removed=(c.name,))
+
+
+def _has_inertia(body: Body) -> bool:
+    return body.inertia is not None and any(e != 0.0 for e in body.inertia.parameters())
+
+
+def _joints_of(parts: Parts, body: str) -> list[Connection]:
+    return [c for c in parts.joints if body in (c.parent, c.child)]
+
+
+def _joint(parts: Parts, name: str) -> Connection:
+    for c in parts.joints:
+        if c.name == name:
+            return c
+    raise UnknownNameError("joint", name, [c.name for c in parts.joints])
+
+
+def _together(reports: Sequence[Report]) -> Report:
+    """Return one report of edits that followed one another."""
+    moved: dict[str, tuple[str, SE3]] = {}
+    for report in reports:
+        for name, (onto, X) in report.moved.items():
+            moved = {n: (onto, X @ Y) if o == name else (o, Y) for n, (o, Y) in moved.items()}
+            moved[name] = (onto, X)
+    removed = tuple(n for r in reports for n in r.removed)
+    return Report(
+        renamed={k: v for r in reports for k, v in r.renamed.items()},
+        moved={n: place for n, place in moved.items() if place[0] not in removed},
+        became_frames=tuple(n for r in reports for n in r.became_frames if n not in removed),
+        changed_joints=tuple(n for r in reports for n in r.changed_joints),
+        removed=removed,
+    )

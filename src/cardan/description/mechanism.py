@@ -1,0 +1,454 @@
+"""The description of a mechanism: bodies, joints between them, frames and shapes on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from cardan.description import editing
+from cardan.description.paths import Graph, Visit
+from cardan.description.rooting import rooted
+from cardan.description.serial_chain import Place
+from cardan.description.text import graphviz_text, tree_text
+from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
+from cardan.geometry.shapes import Shape
+from cardan.joints import Fixed, FreeFlyer, Joint, Limits
+from cardan.model import WORLD, Body, Connection, Frame, Model
+from cardan.spatial import SE3, Inertia
+
+FrameKind = Literal["operational", "sensor"]
+
+
+class Edited(NamedTuple):
+    """The result of an edit.
+
+    Attributes:
+        mechanism: the new mechanism.
+        report: what became of names, bodies and frames.
+    """
+
+    mechanism: Mechanism
+    report: editing.Report
+
+
+class Mechanism:
+    """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
+
+    Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.
+    Mechanisms of equal parts are equal; `copy()` gives one to go on from.
+
+    Args:
+        name: name of the robot.
+    """
+
+    def __init__(self, name: str = "mechanism") -> None:
+        self.name = name
+        self._bodies: dict[str, Body] = {}
+        self._joints: dict[str, Connection] = {}
+        self._frames: dict[str, Frame] = {}
+        self._shapes: list[Shape] = []
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies, in the order they were added."""
+        return tuple(self._bodies.values())
+
+    @property
+    def joints(self) -> tuple[Connection, ...]:
+        """The joints, in the order they were added."""
+        return tuple(self._joints.values())
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames, in the order they were added."""
+        return tuple(self._frames.values())
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Visual and collision shapes, in the order they were added."""
+        return tuple(self._shapes)
+
+    def add_body(self, name: str, inertia: Inertia | None = None) -> Body:
+        """Add a rigid body and return its record.
+
+        Args:
+            name: new name.
+            inertia: about the centre of mass, in body axes; None for a body without inertia.
+
+        Raises:
+            DuplicateNameError, ParameterError: for a name in use; for an empty name or a wrong inertia.
+        """
+        body = Body(name, inertia)
+        self._check_new("body", name)
+        self._bodies[name] = body
+        return body
+
+    def discard_body(self, name: str) -> None:
+        """Take back a body that nothing is connected to yet."""
+        if name not in self._bodies:
+            raise UnknownNameError("body", name, self._bodies, where=f"mechanism {self.name!r}")
+        used = [c.name for c in self.joints if name in (c.parent, c.child)]
+        used += [f.name for f in self.frames if f.body == name]
+        if used or any(s.body == name for s in self._shapes):
+            raise MechanismError(f"body {name!r} is in use ({', '.join(used) or 'by a shape'}); remove(...) edits.")
+        del self._bodies[name]
+
+    def add_joint(
+        self,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        parent_pose: Any = None,
+        child_pose: Any = None,
+        limits: Limits | None = None,
+        damping: Sequence[float] | None = None,
+        friction: Sequence[float] | None = None,
+        armature: Sequence[float] | None = None,
+    ) -> Connection:
+        """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
+
+        Args:
+            name: new name.
+            joint: what kind of joint, such as `Revolute(axis=[0, 1, 0])`.
+            parent: name of a body, or `"world"`.
+            child: name of a body.
+            parent_pose: the joint's parent frame in the parent body; identity by default.
+            child_pose: the joint's child frame in the child body; identity by default.
+            limits: position, velocity and effort limits, nv numbers each.
+            damping: viscous friction [N m s/rad, N s/m], nv numbers.
+            friction: dry friction [N m, N], nv numbers.
+            armature: inertia of the drive, felt at the joint [kg m^2, kg], nv numbers.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
+        """
+        optional = {"parent_pose": parent_pose, "child_pose": child_pose, "limits": limits}
+        given: dict[str, Any] = {key: value for key, value in optional.items() if value is not None}
+        record = Connection(name, joint, parent, child, damping=damping, friction=friction, armature=armature, **given)
+        if name in self._joints:
+            raise DuplicateNameError("joint", name, f"mechanism {self.name!r}")
+        for body in (parent, child):
+            self._check_body(body, f"joint {name!r}")
+        if parent == child:
+            raise MechanismError(f"joint {name!r} connects body {parent!r} with itself.")
+        self._joints[name] = record
+        return record
+
+    def add_frame(self, name: str, body: str, pose: Any = None, kind: FrameKind = "operational") -> Frame:
+        """Add a frame fixed on a body (or the world), at `pose` = X_body_frame, and return its record.
+
+        Args:
+            name: new name.
+            body: the body, or `"world"`.
+            pose: X_body_frame; identity by default.
+            kind: `"operational"` (a tool, a contact) or `"sensor"`.
+        """
+        frame = Frame(name, body, SE3.identity() if pose is None else pose, kind)
+        self._check_new("frame", name)
+        self._check_body(body, f"frame {name!r}")
+        self._frames[name] = frame
+        return frame
+
+    def add_shape(self, shape: Shape) -> Shape:
+        """Add a visual or collision shape; shapes take no part in the dynamics."""
+        if not isinstance(shape, Shape):
+            raise ParameterError("shape", got=shape, expected="a cardan.description.Shape")
+        self._check_body(shape.body, "shape")
+        self._shapes.append(shape)
+        return shape
+
+    def model(
+        self,
+        root: str = WORLD,
+        base: str | Joint = "fixed",
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        *,
+        closing: Sequence[str] = (),
+    ) -> Model:
+        """Return a tree of this mechanism, hanging on the world.
+
+        The root is attached to the world by a base joint named `"root"`. So is, with `root="world"`, every connected
+        part that does not hang on the world by its own joints, at its first body that is no joint's child; further
+        parts by `"root_<body>"`. Joints the root asks to run the other way are reversed, with the same names,
+        coordinates, velocities and limits. A joint closes a loop if the joints before it, the base joint first,
+        already connect its bodies; it becomes one of `Model.closures`.
+
+        Args:
+            root: a body or frame, which the base joint moves; or `"world"`.
+            base: `"fixed"`, `"floating"` (a `FreeFlyer`), or any joint.
+            gravity: [m/s^2], in world axes.
+            closing: names of joints that shall close the loops they are part of.
+
+        Raises:
+            UnknownNameError: if there is no such root or joint.
+            MechanismError: if there is no body; if a base other than fixed is asked for and every body already hangs
+                on the world; if a joint of `closing` closes no loop.
+        """
+        if not self._bodies:
+            raise MechanismError(f"mechanism {self.name!r} has no body; add one with add_body.")
+        for name in closing:
+            if name not in self._joints:
+                raise UnknownNameError("joint", name, self._joints, where="closing")
+        base_joint = _base_joint(base)
+        bases = [] if root == WORLD else [self._base(root, base_joint)]
+        tree, closures = rooted(tuple(self._bodies), self.joints, bases, base_joint, closing)
+        if len(tree) + len(closures) == len(self._joints) and not isinstance(base_joint, Fixed):
+            raise MechanismError(
+                f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
+            )
+        return Model(self.name, self.bodies, tree, self.frames, tuple(gravity), closures)
+
+    # --- another mechanism of this one; nothing here changes it ---
+
+    def prefixed(self, prefix: str) -> Edited:
+        """Return the mechanism with a prefix before every name but the world's."""
+        return self._edited(editing.renamed(self._parts(), lambda name: prefix + name))
+
+    def renamed(self, names: Mapping[str, str]) -> Edited:
+        """Return the mechanism with other names for some bodies, joints and frames.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a name that does not exist; for one in use.
+        """
+        known = [x.name for x in (*self.bodies, *self.joints, *self.frames)]
+        for name in set(names) - set(known):
+            raise UnknownNameError("body, joint or frame", name, known)
+        return self._edited(editing.renamed(self._parts(), lambda name: names.get(name, name)))
+
+    def append(self, other: Mechanism, *, prefix: str = "") -> Edited:
+        """Return both mechanisms side by side in one world.
+
+        Args:
+            other: comes after this one.
+            prefix: goes before the other one's names.
+
+        Raises:
+            DuplicateNameError: if a name is used in both.
+        """
+        more, report = editing.renamed(other._parts(), lambda name: prefix + name)
+        return self._edited((editing.joined(self._parts(), more, f"mechanism {self.name!r}"), report))
+
+    def merge(
+        self,
+        other: Mechanism,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        parent_pose: Any = None,
+        child_pose: Any = None,
+        *,
+        prefix: str = "",
+        **properties: Any,
+    ) -> Edited:
+        """Return both mechanisms as one, with a joint between.
+
+        Args:
+            other: comes after this one.
+            name: of the new joint.
+            joint: what kind of joint.
+            parent: a body or frame of this mechanism, or `"world"`.
+            child: a body or frame of the other one, as it is called there.
+            parent_pose: the joint's parent frame on `parent`; identity by default.
+            child_pose: the joint's child frame on `child`; identity by default.
+            prefix: goes before the other one's names.
+            properties: limits, damping, friction, armature, as for `add_joint`.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ParameterError: for a name in both, an unknown one, a wrong value.
+        """
+        both, report = self.append(other, prefix=prefix)
+        sides = (self._side(parent, parent_pose), other._side(child, child_pose))
+        (a, X_a), (b, X_b) = sides
+        both.add_joint(name, joint, a, b if b == WORLD else prefix + b, X_a, X_b, **properties)
+        return Edited(both, report)
+
+    def lock(self, configurations: Mapping[str, Any]) -> Edited:
+        """Return the mechanism with joints fixed at given configurations, and with them those that mimic them.
+
+        Args:
+            configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
+        """
+        return self._edited(editing.locked(self._parts(), configurations))
+
+    def replace_joint(self, name: str, joint: Joint, limits: Limits | None = None, **drive: Any) -> Edited:
+        """Return the mechanism with another kind of joint between the same frames.
+
+        Args:
+            name: of the joint.
+            joint: the new kind.
+            limits: new limits; by default the old ones, if nv is the same.
+            drive: new damping, friction, armature; likewise.
+
+        Raises:
+            ParameterError: if limits, damping, friction or armature would be lost because nv differs.
+            MechanismError: if a mimic joint cannot copy the new one.
+        """
+        return self._edited(editing.with_joint(self._parts(), name, joint, limits, drive))
+
+    def remove(self, *names: str) -> Edited:
+        """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes."""
+        return self._edited(editing.without(self._parts(), names))
+
+    def extract(self, *bodies: str) -> Edited:
+        """Return some bodies with the joints between them; `"world"` may be one."""
+        return self._edited(editing.extracted(self._parts(), bodies))
+
+    def without_massless_leaves(self) -> Edited:
+        """Return the mechanism without ends that have no inertia.
+
+        Those fixed on their neighbour become frames of it; those that move are removed, with their frames.
+        """
+        return self._edited(editing.without_massless_leaves(self._parts()))
+
+    def merge_fixed(self, keep: Sequence[str] = ()) -> Edited:
+        """Return the mechanism with bodies that are fixed on one another made one; the others become frames of it.
+
+        Args:
+            keep: bodies that stay bodies. Those fixed on the world stay, too.
+        """
+        return self._edited(editing.with_fixed_merged(self._parts(), keep))
+
+    def _parts(self) -> editing.Parts:
+        return editing.Parts(self.bodies, self.joints, self.frames, self.shapes)
+
+    def _edited(self, result: tuple[editing.Parts, editing.Report]) -> Edited:
+        parts, report = result
+        twin = Mechanism(self.name)
+        for kind, records in (("body", parts.bodies), ("frame", parts.frames)):
+            for record in records:
+                twin._check_new(kind, record.name)
+                (twin._bodies if kind == "body" else twin._frames)[record.name] = record  # pyright: ignore[reportArgumentType]
+        for c in parts.joints:
+            if c.name in twin._joints:
+                raise DuplicateNameError("joint", c.name, f"mechanism {self.name!r}")
+            twin._joints[c.name] = c
+        twin._shapes = list(parts.shapes)
+        return Edited(twin, report)
+
+    def _side(self, name: str, pose: Any) -> tuple[str, Any]:
+        """Return the body of a body or frame, and a pose on it moved to there."""
+        if name not in self._frames:
+            self._check_body(name, f"mechanism {self.name!r}")
+            return name, pose
+        frame = self._frames[name]
+        return frame.body, frame.pose if pose is None else frame.pose @ SE3.of(pose)
+
+    # --- seen without a root ---
+
+    def at(self, body: str = WORLD) -> Place:
+        """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`."""
+        self._check_body(body, f"mechanism {self.name!r}")
+        return Place(self, body)
+
+    def transform(self, q: Mapping[str, Any], child: str, parent: str) -> np.ndarray:
+        """Return X_parent_child of any two connected bodies or frames, shape (..., 4, 4).
+
+        Args:
+            q: coordinates by joint, shapes (..., nq) (or (...) where nq = 1); joints left out are neutral.
+            child: whose pose.
+            parent: seen from where.
+
+        Raises:
+            UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
+        """
+        graph = self._graph(q)
+        return _stacked(graph.transform(q, child, parent).homogeneous())
+
+    def rest_transform(self, child: str, parent: str) -> np.ndarray:
+        """Return `transform` with all joints neutral."""
+        return self.transform({}, child, parent)
+
+    def motion_subspace(self, q: Mapping[str, Any], child: str, parent: str) -> dict[str, np.ndarray]:
+        """Return S of the child relative to the parent, in the child's frame, for each joint between: (..., 6, nv).
+
+        For two bodies with one joint between it is that joint's, in either order: S_ab = -X_ab S_ba.
+        """
+        graph = self._graph(q)
+        found = graph.motion_subspace(q, child, parent)
+        return {
+            name: _stacked([[column.scalars()[k] for column in columns] for k in range(6)])
+            for name, columns in found.items()
+        }
+
+    def traversal(self, base: str = WORLD) -> list[Visit]:
+        """Return all bodies connected with a base, each after the one it is reached from: (body, parent, joint)."""
+        return self._graph({}).traversal(base)
+
+    def path(self, child: str, parent: str) -> tuple[str, ...]:
+        """Return the names of the joints from the parent to the child."""
+        return tuple(c.name for c in self._graph({}).path(child, parent))
+
+    def graphviz(self) -> str:
+        """Return the mechanism as a graph in Graphviz's DOT language."""
+        return graphviz_text(self.name, self.bodies, self.joints, self.frames)
+
+    def _graph(self, q: Mapping[str, Any]) -> Graph:
+        graph = Graph(tuple(self._bodies), self.joints, self.frames)
+        graph.check_configuration(q)
+        return graph
+
+    def __str__(self) -> str:
+        return tree_text(self.name, self.bodies, self.joints, self.frames)
+
+    def copy(self) -> Mechanism:
+        """Return a mechanism that can be changed without changing this one."""
+        twin = Mechanism(self.name)
+        twin._bodies, twin._joints = dict(self._bodies), dict(self._joints)
+        twin._frames, twin._shapes = dict(self._frames), list(self._shapes)
+        return twin
+
+    __copy__ = copy
+
+    def __eq__(self, other: object) -> bool:
+        """Whether name, bodies, joints, frames and shapes are equal, each in the same order."""
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        mine = (self.name, self.bodies, self.joints, self.frames, self.shapes)
+        return mine == (other.name, other.bodies, other.joints, other.frames, other.shapes)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
+
+    def _base(self, root: str, joint: Joint) -> Connection:
+        """Return the base joint of a body or frame."""
+        if "root" in self._joints:
+            raise DuplicateNameError("joint", "root", f"mechanism {self.name!r} (this name is the base joint's)")
+        if root in self._bodies:
+            return Connection("root", joint, WORLD, root)
+        if root not in self._frames:
+            raise UnknownNameError("root", root, (WORLD, *self._bodies, *self._frames))
+        frame = self._frames[root]
+        if frame.body == WORLD:
+            raise MechanismError(f"root={root!r} is a frame of the world, which cannot move.")
+        return Connection("root", joint, WORLD, frame.body, child_pose=frame.pose)
+
+    def _check_new(self, kind: str, name: str) -> None:
+        if name == WORLD or name in self._bodies or name in self._frames:
+            raise DuplicateNameError(kind, name, f"mechanism {self.name!r} (bodies and frames share their names)")
+
+    def _check_body(self, body: str, where: str) -> None:
+        if body != WORLD and body not in self._bodies:
+            raise UnknownNameError("body", body, [WORLD, *self._bodies], where=where)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"
+        return f"<Mechanism {self.name!r}: {counts}>"
+
+
+def _base_joint(base: Any) -> Joint:
+    if isinstance(base, Joint):
+        return base
+    if base in ("fixed", "floating"):
+        return Fixed() if base == "fixed" else FreeFlyer()
+    raise ParameterError("base", got=base, expected="'fixed', 'floating' or a joint")
+
+
+def _stacked(rows: Any) -> np.ndarray:
+    """Return rows of scalars, numbers or batches, as an array with the batch first."""
+    entries = [[np.asarray(e, dtype=float) for e in row] for row in rows]
+    batch = np.broadcast_shapes(*(e.shape for row in entries for e in row))
+    full = [[np.broadcast_to(e, batch) for e in row] for row in entries]
+    return np.moveaxis(np.array(full).reshape(len(full), -1, *batch), (0, 1), (-2, -1))

@@ -1,0 +1,1 @@
+"""JSON of joints, mechanisms and models, exact to the last bit."""

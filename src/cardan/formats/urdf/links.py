@@ -1,0 +1,230 @@
+"""The links of URDF, one function for each element: poses, inertias, shapes, materials. Faults go to the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import ParameterError
+from cardan.formats.report import Report, quoted
+from cardan.formats.resources import Packages, resolve
+from cardan.formats.urdf.xml import Element, Source
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
+from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
+
+INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+NO_INERTIA = 1e-15
+"""Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A material: its colour and texture, where it has them."""
+
+    name: str = ""
+    rgba: tuple[float, ...] | None = None
+    texture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What every element needs: where the file is, what was asked for, where faults go, the materials so far."""
+
+    source: Source
+    report: Report
+    packages: Packages | None = None
+    continuous: str = "angle"
+    version: str = "1.0"
+    materials: dict[str, Material] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as read."""
+
+    name: str
+    line: int
+    inertia: Inertia | None
+    shapes: tuple[Shape, ...]
+
+
+def read_link(r: Reading, element: Element) -> Link | None:
+    """Return a link, or None if it has no name."""
+    name = r.report.text(element, "name")
+    shapes = [read_shape(r, e, name or "?") for e in element.children if e.tag in ("visual", "collision")]
+    inertia = read_inertia(r, element, name or "?")
+    if name is None:
+        return None
+    return Link(name, element.line, inertia, tuple(shape for shape in shapes if shape is not None))
+
+
+# --- poses -------------------------------------------------------------------------------------------------------
+
+
+def read_origin(r: Reading, owner: Element) -> SE3:
+    """Return the pose of <origin xyz rpy>, or of <origin xyz quat_xyzw> (URDF 1.1); identity without one."""
+    origin = r.report.one(owner, "origin")
+    return SE3.identity() if origin is None else read_pose(r, origin)
+
+
+def read_pose(r: Reading, element: Element) -> SE3:
+    """Return the pose of an element's attributes xyz and rpy (or quat_xyzw)."""
+    return SE3(_rotation(r.report, element), r.report.numbers(element, "xyz", 3, (0.0, 0.0, 0.0)))
+
+
+def _rotation(report: Report, origin: Element) -> Matrix3:
+    """Return R = Rz(yaw) Ry(pitch) Rx(roll), or the rotation of a quaternion."""
+    if "quat_xyzw" not in origin.attributes:
+        roll, pitch, yaw = report.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0))
+        return matrix_from_zyx((yaw, pitch, roll))
+    if "rpy" in origin.attributes:
+        report.error(origin, f"<{origin.tag}> has both rpy and quat_xyzw; leave one out")
+    before = report.error_count
+    quaternion = report.numbers(origin, "quat_xyzw", 4, None)
+    if not 0.99 < math.hypot(*quaternion) < 1.01:
+        if report.error_count == before:
+            report.error(origin, f"<{origin.tag} quat_xyzw=...>: {quaternion} is not of length 1")
+        return Matrix3.identity()
+    return matrix_from_quaternion_xyzw(quaternion)
+
+
+# --- inertia -----------------------------------------------------------------------------------------------------
+
+
+def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
+    """Return the inertia in link axes; None without <inertial>, or where it is faulty."""
+    inertial = r.report.one(link, "inertial")
+    if inertial is None:
+        return None
+    before = r.report.error_count
+    pose = read_origin(r, inertial)
+    mass_element = r.report.one(inertial, "mass", required=True)
+    inertia_element = r.report.one(inertial, "inertia", required=True)
+    mass = r.report.non_negative(mass_element, "value", None, f"link {name!r}") if mass_element else 0.0
+    entries = [r.report.number(inertia_element, entry, None) for entry in INERTIA] if inertia_element else []
+    if inertia_element is None or r.report.error_count > before:
+        return None
+    _doubt_inertia(r.report, inertia_element, name, entries)
+    return _inertia(r.report, inertia_element, mass, pose, Symmetric3(entries))
+
+
+def _inertia(report: Report, element: Element, mass: float, pose: SE3, at_com: Symmetric3) -> Inertia | None:
+    try:
+        inertia = Inertia(mass, pose.translation, at_com.rotated(pose.rotation))
+    except ParameterError as error:
+        report.error(element, str(error))
+        return None
+    if not all(math.isfinite(e) for e in inertia.parameters()):
+        report.error(element, "the inertia about the link's origin is too large for a number; are the units right?")
+        return None
+    return inertia
+
+
+def _doubt_inertia(report: Report, element: Element, name: str, entries: list[float]) -> None:
+    """Note an impossible inertia, judged as it is written."""
+    if max(map(abs, entries)) < NO_INERTIA or report.has_enough_doubts:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        faults = Inertia(1.0, (0.0, 0.0, 0.0), Symmetric3(entries)).faults()
+    for fault in faults:
+        report.doubt(element, f"link {name!r}: {fault}")
+
+
+# --- shapes ------------------------------------------------------------------------------------------------------
+
+
+def read_shape(r: Reading, element: Element, body: str) -> Shape | None:
+    """Return a visual or collision element, or None if its geometry is faulty."""
+    pose, geometry = read_origin(r, element), _geometry(r, element)
+    look = _look(r, element)
+    if geometry is None:
+        return None
+    role: Any = element.tag
+    return Shape(body, role, geometry, pose, element.attributes.get("name", ""), look.rgba, look.name, look.texture)
+
+
+def _geometry(r: Reading, element: Element) -> Geometry | None:
+    holder = r.report.one(element, "geometry", required=True)
+    if holder is None:
+        return None
+    solids = [child for child in holder.children if child.tag in _SOLIDS]
+    if len(solids) != 1:
+        found = ", ".join(f"<{c.tag}>" for c in holder.children[:4]) or "nothing"
+        r.report.error(holder, f"<geometry> needs exactly one of {', '.join(_SOLIDS)}; it has {found}")
+        return None
+    before = r.report.error_count
+    geometry = _SOLIDS[solids[0].tag](r, solids[0])
+    return geometry if r.report.error_count == before else None
+
+
+def _box(r: Reading, e: Element) -> Geometry:
+    size = r.report.numbers(e, "size", 3, None)
+    if any(s < 0.0 for s in size):
+        r.report.error(e, f"<box size=...>: {size} has a negative length")
+    return Box(tuple(map(abs, size)))
+
+
+def _length(r: Reading, e: Element, name: str) -> float:
+    return r.report.non_negative(e, name, None, f"<{e.tag}>")
+
+
+def _mesh(r: Reading, e: Element) -> Geometry:
+    uri = r.report.text(e, "filename") or ""
+    path = resolve(uri, r.source.folder, r.packages)
+    if path is None and uri:
+        r.report.remark(e, f"mesh {quoted(uri)} was not found; it is kept by name (see the argument packages)")
+    return Mesh(uri, path, r.report.numbers(e, "scale", 3, (1.0, 1.0, 1.0)))
+
+
+_SOLIDS: dict[str, Callable[[Reading, Element], Geometry]] = {
+    "box": _box,
+    "sphere": lambda r, e: Sphere(_length(r, e, "radius")),
+    "cylinder": lambda r, e: Cylinder(_length(r, e, "radius"), _length(r, e, "length")),
+    "capsule": lambda r, e: Capsule(_length(r, e, "radius"), _length(r, e, "length")),
+    "mesh": _mesh,
+}
+
+
+# --- materials ---------------------------------------------------------------------------------------------------
+
+
+def read_global_material(r: Reading, element: Element) -> None:
+    """Keep a material of the robot, to be used by name."""
+    r.report.text(element, "name")
+    material = read_material(r, element)
+    if material.name in r.materials:
+        r.report.error(element, f"there is already a material named {material.name!r}")
+    r.materials[material.name] = material
+
+
+def read_material(r: Reading, element: Element) -> Material:
+    """Return <material name><color rgba/><texture filename/></material>."""
+    color, texture = r.report.one(element, "color"), r.report.one(element, "texture")
+    rgba = _rgba(r.report, color) if color is not None else None
+    return Material(element.attributes.get("name", ""), rgba, texture.attributes.get("filename", "") if texture else "")
+
+
+def _rgba(report: Report, color: Element) -> tuple[float, ...]:
+    rgba = report.numbers(color, "rgba", 4, None)
+    if not all(0.0 <= c <= 1.0 for c in rgba):
+        report.remark(color, f"colour {rgba} is outside [0, 1] and is clipped")
+    return tuple(min(max(c, 0.0), 1.0) for c in rgba)
+
+
+def _look(r: Reading, element: Element) -> Material:
+    """Return the material of a shape: defined in place, or before under its name (by the robot or another shape)."""
+    child = r.report.one(element, "material")
+    if child is None:
+        return Material()
+    look = read_material(r, child)
+    if look.rgba is not None or look.texture:
+        r.materials.setdefault(look.name, look)
+        return look
+    if look.name not in r.materials:
+        r.report.remark(child, f"material {look.name!r} has no colour and is not defined before")
+    return r.materials.get(look.name, look)

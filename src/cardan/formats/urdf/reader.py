@@ -1,0 +1,186 @@
+"""The URDF reader: a robot description into a `Mechanism`, every fault with its file and line.
+
+Read are links (inertia, visuals, collisions), all joint types with limits, damping, friction and mimic; fixed joints
+stay joints. A `continuous` joint is one angle, or a point (cos, sin) on request. A root link named `world` is the
+world itself. Extensions (docs/urdf.md): the joint types `spherical` and `ball`, `<loop>`, `<frame>`, and an armature.
+Elements of other programs (gazebo, transmission, sensor, ...) are skipped.
+
+Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from cardan.description import Mechanism
+from cardan.errors import CardanError, DescriptionError, DescriptionWarning, Fault, ParameterError
+from cardan.formats.report import Report
+from cardan.formats.resources import Packages, check_packages
+from cardan.formats.urdf.checks import check_robot
+from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
+from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
+from cardan.formats.urdf.loops import UrdfFrame, read_frame, refuse_other_constraints
+from cardan.formats.urdf.schema import VERSIONS, remark_unknown
+from cardan.formats.urdf.xml import Element, Source, parse
+from cardan.model import WORLD
+
+UrdfSource = str | bytes | os.PathLike[str]
+Thing = TypeVar("Thing")
+
+
+class _Robot(NamedTuple):
+    """What a URDF describes, as read."""
+
+    links: list[Link]
+    joints: list[UrdfJoint]
+    loops: list[UrdfJoint]
+    frames: list[UrdfFrame]
+
+
+def read_urdf(
+    source: UrdfSource,
+    *,
+    packages: Packages | None = None,
+    continuous: Literal["angle", "unit_complex"] = "angle",
+    on_inertia: Literal["warn", "error", "ignore"] = "warn",
+) -> Mechanism:
+    """Return the mechanism a URDF describes.
+
+    Args:
+        source: path of a file, or its content as bytes or as text that begins with `<`.
+        packages: where `package://` leads: a mapping from package name to folder, or folders that contain packages.
+            After these, ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file are searched.
+        continuous: coordinates of continuous joints: one `"angle"`, or `"unit_complex"`, q = (cos, sin).
+        on_inertia: what to do about an inertia that is not positive definite or breaks the triangle inequality.
+
+    Raises:
+        DescriptionError: with every fault found, each with file and line.
+    """
+    _check_option("continuous", continuous, ("angle", "unit_complex"))
+    _check_option("on_inertia", on_inertia, ("warn", "error", "ignore"))
+    mechanism, report = _read(source, packages, continuous)
+    if on_inertia == "error":
+        report.errors += [Fault(f.file, f.line, f.message) for f in report.doubts]
+    if report.errors or mechanism is None:
+        raise DescriptionError(sorted(report.errors, key=lambda f: f.line))
+    if on_inertia == "warn":
+        for fault in report.doubts:
+            warnings.warn(DescriptionWarning(str(fault)), stacklevel=2)
+    return mechanism
+
+
+def check_urdf(source: UrdfSource, *, packages: Packages | None = None) -> list[Fault]:
+    """Return all faults of a URDF, errors and warnings, by line; an empty list if there are none."""
+    try:
+        return _read(source, packages, "angle")[1].faults()
+    except DescriptionError as error:
+        return list(error.faults)
+
+
+def _check_option(name: str, value: Any, options: tuple[str, ...]) -> None:
+    if value not in options:
+        raise ParameterError(f"option {name}", got=value, expected=" or ".join(repr(o) for o in options))
+
+
+def _read(source: UrdfSource, packages: Packages | None, continuous: str) -> tuple[Mechanism | None, Report]:
+    check_packages(packages)
+    opened = Source.of(source)
+    report = Report(opened.name)
+    root = parse(opened)
+    if not _is_robot(root, report):
+        return None, report
+    reading = Reading(opened, report, packages, continuous, root.attributes.get("version", "1.0"))
+    robot = _read_elements(reading, root)
+    if report.errors:
+        return None, report
+    return _mechanism(report, root.attributes["name"], robot), report
+
+
+def _read_elements(reading: Reading, root: Element) -> _Robot:
+    report = reading.report
+    remark_unknown(report, root)
+    refuse_other_constraints(report, root)
+    for element in root.all("material"):
+        read_global_material(reading, element)
+    links = [read_link(reading, e) for e in root.all("link")]
+    joints = [read_joint(reading, e) for e in root.all("joint")]
+    loops = [read_loop(reading, e) for e in root.all("loop")]
+    frames = [read_frame(reading, e) for e in root.all("frame")]
+    if all(e.attributes.get("name") == WORLD for e in root.all("link")):
+        report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
+    robot = _Robot(_whole(links), _whole(joints), _whole(loops), _whole(frames))
+    check_robot(report, *robot, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
+    return robot
+
+
+def _whole(things: Sequence[Thing | None]) -> list[Thing]:
+    return [thing for thing in things if thing is not None]
+
+
+_OTHER_ROOTS = {
+    "sdf": "this is SDF, not URDF: export the robot as URDF",
+    "mujoco": "this is MJCF (MuJoCo), not URDF: export the robot as URDF",
+    "COLLADA": "this is a mesh, not a robot",
+    "html": "this is a web page, not a robot: was a download refused?",
+}
+
+
+def _is_robot(root: Element, report: Report) -> bool:
+    """Return whether this is worth reading as URDF."""
+    xacro = next((e for e in root.walk() if e.tag.startswith("xacro:")), None)
+    if xacro is not None:
+        message = f"<{xacro.tag}> is not expanded: expand the file first, with  xacro FILE.xacro > FILE.urdf"
+        report.error(xacro, message)
+        return False
+    if root.tag != "robot":
+        hint = _OTHER_ROOTS.get(root.tag, "is this a URDF?")
+        report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; {hint}")
+        return False
+    report.text(root, "name")
+    version = root.attributes.get("version", "1.0")
+    if version not in VERSIONS:
+        report.error(root, f"URDF version {version[:40]!r} is not known; the versions are {', '.join(VERSIONS)}")
+    return True
+
+
+def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
+    """Return the mechanism; None if an error is found even now."""
+    mechanism = Mechanism(name)
+    for link in robot.links:
+        with _blamed_on(report, link.line):
+            _add_link(report, mechanism, link)
+    for joint in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
+        with _blamed_on(report, joint.line):
+            _add_joint(mechanism, joint)
+    for frame in robot.frames:
+        with _blamed_on(report, frame.line):
+            mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
+    return None if report.errors else mechanism
+
+
+@contextmanager
+def _blamed_on(report: Report, line: int) -> Iterator[None]:
+    """Turn what the mechanism refuses into an error of a line."""
+    try:
+        yield
+    except CardanError as error:
+        report.error(line, str(error))
+
+
+def _add_link(report: Report, mechanism: Mechanism, link: Link) -> None:
+    if link.name != WORLD:
+        mechanism.add_body(link.name, link.inertia)
+    elif link.inertia is not None:
+        report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
+    for shape in link.shapes:
+        mechanism.add_shape(shape)
+
+
+def _add_joint(mechanism: Mechanism, j: UrdfJoint) -> None:
+    mechanism.add_joint(
+        j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, j.limits, j.damping, j.friction, j.armature
+    )

@@ -1,0 +1,1 @@
+"""Shapes: their volume, mass and inertia."""

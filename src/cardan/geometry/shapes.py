@@ -1,0 +1,283 @@
+"""Shapes on bodies: what a robot looks like and what it collides with. They take no part in the dynamics.
+
+Every geometry knows its volume and its inertia as a homogeneous solid, so that `Shape.inertia(density)` and
+`inertia_of_shapes` give bodies theirs.
+
+Source: the moments of box, sphere, cylinder and ellipsoid stand in every table (Goldstein, Poole and Safko, Classical
+Mechanics, chapter 5); the capsule is a cylinder and two hemispheres, whose moments move by the parallel-axis theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Literal
+
+from cardan.errors import ParameterError
+from cardan.geometry.mesh import mesh_integrals
+from cardan.records import checked_pose
+from cardan.spatial import SE3, Inertia, Matrix3
+
+
+class _Centred:
+    """A solid whose centre of mass is its frame's origin and whose axes are principal ones."""
+
+    __slots__ = ()
+
+    @property
+    def volume(self) -> float:
+        """The volume [m^3]."""
+        raise NotImplementedError
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return the principal moments for a mass of 1 kg [m^2]."""
+        raise NotImplementedError
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the geometry's own frame."""
+        return self.inertia_of_mass(density_checked(density) * self.volume)
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the geometry's own frame."""
+        return Inertia(mass, (0.0, 0.0, 0.0), Matrix3.diagonal(*(mass * moment for moment in self.unit_moments())))
+
+
+def density_checked(density: Any) -> float:
+    """Return a density that is a finite number >= 0 [kg/m^3], or raise `ParameterError`."""
+    if not isinstance(density, Real) or not math.isfinite(density) or density < 0.0:
+        raise ParameterError("density", got=density, expected="a finite number >= 0 [kg/m^3]")
+    return float(density)
+
+
+def _positive(what: str, value: float) -> float:
+    if not isinstance(value, Real) or not math.isfinite(value) or value < 0.0:
+        raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Box(_Centred):
+    """A box centred on its frame; `size` = full side lengths along x, y, z [m]."""
+
+    size: Sequence[float]
+
+    def __post_init__(self) -> None:
+        if len(self.size) != 3:
+            raise ParameterError("size of a box", got=tuple(self.size), expected="three lengths [m]")
+        object.__setattr__(self, "size", tuple(_positive("size of a box", s) for s in self.size))
+
+    @property
+    def volume(self) -> float:
+        """V = x y z [m^3]."""
+        return math.prod(self.size)
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return (y^2 + z^2, z^2 + x^2, x^2 + y^2) / 12 [m^2]."""
+        x, y, z = self.size
+        return (y * y + z * z) / 12.0, (x * x + z * z) / 12.0, (x * x + y * y) / 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sphere(_Centred):
+    """A sphere centred on its frame; radius [m]."""
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _positive("radius of a sphere", self.radius))
+
+    @property
+    def volume(self) -> float:
+        """V = 4/3 pi r^3 [m^3]."""
+        return 4.0 / 3.0 * math.pi * self.radius**3
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return 2/5 r^2 three times [m^2]."""
+        moment = 0.4 * self.radius * self.radius
+        return moment, moment, moment
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipsoid(_Centred):
+    """An ellipsoid centred on its frame; `radii` = semi-axes along x, y, z [m]."""
+
+    radii: Sequence[float]
+
+    def __post_init__(self) -> None:
+        if len(self.radii) != 3:
+            raise ParameterError("radii of an ellipsoid", got=tuple(self.radii), expected="three semi-axes [m]")
+        object.__setattr__(self, "radii", tuple(_positive("radii of an ellipsoid", r) for r in self.radii))
+
+    @property
+    def volume(self) -> float:
+        """V = 4/3 pi a b c [m^3]."""
+        return 4.0 / 3.0 * math.pi * math.prod(self.radii)
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return (b^2 + c^2, c^2 + a^2, a^2 + b^2) / 5 [m^2]."""
+        a, b, c = self.radii
+        return (b * b + c * c) / 5.0, (a * a + c * c) / 5.0, (a * a + b * b) / 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cylinder(_Centred):
+    """A cylinder centred on its frame, its axis along z; radius and full length [m]."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "length"):
+            object.__setattr__(self, name, _positive(f"{name} of a cylinder", getattr(self, name)))
+
+    @property
+    def volume(self) -> float:
+        """V = pi r^2 l [m^3]."""
+        return math.pi * self.radius**2 * self.length
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return (3 r^2 + l^2) / 12 across, twice, and r^2 / 2 about the axis [m^2]."""
+        rr = self.radius * self.radius
+        across = (3.0 * rr + self.length * self.length) / 12.0
+        return across, across, 0.5 * rr
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule(_Centred):
+    """A cylinder along z with hemispheres at its ends; radius and length of the cylinder [m]."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "length"):
+            object.__setattr__(self, name, _positive(f"{name} of a capsule", getattr(self, name)))
+
+    @property
+    def volume(self) -> float:
+        """V = pi r^2 (l + 4/3 r) [m^3]."""
+        return math.pi * self.radius**2 * (self.length + 4.0 / 3.0 * self.radius)
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return those of the cylinder and of the two hemispheres, weighted by their volumes [m^2].
+
+        A hemisphere's centre of mass is 3/8 r above its base, so that both together have, across the axis,
+        2/5 r^2 + l^2/4 + 3/8 r l.
+        """
+        r, length = self.radius, self.length
+        whole = length + 4.0 / 3.0 * r
+        ends = (4.0 / 3.0 * r) / whole if whole > 0.0 else 0.0
+        middle = 1.0 - ends
+        across = middle * (3.0 * r * r + length * length) / 12.0
+        across += ends * (0.4 * r * r + 0.25 * length * length + 0.375 * r * length)
+        return across, across, (0.5 * middle + 0.4 * ends) * r * r
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """A mesh file.
+
+    Args:
+        uri: as the description names it.
+        path: the file it was resolved to; None if it was not found.
+        scale: factors along x, y, z.
+    """
+
+    uri: str
+    path: str | None = None
+    scale: Sequence[float] = (1.0, 1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if len(self.scale) != 3 or not all(math.isfinite(s) for s in self.scale):
+            raise ParameterError("scale of a mesh", got=tuple(self.scale), expected="three finite numbers")
+        object.__setattr__(self, "scale", tuple(float(s) for s in self.scale))
+
+    @property
+    def volume(self) -> float:
+        """The enclosed volume [m^3], of the file at `path`, scaled; errors as for `inertia`."""
+        return mesh_integrals(self.uri, self.path, self.scale).mass
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the mesh's own frame.
+
+        The file is read every time: keep the answer.
+
+        Raises:
+            MissingExtraError: without the extra `mesh`.
+            ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
+        """
+        rho = density_checked(density)
+        return Inertia.from_parameters([rho * e for e in mesh_integrals(self.uri, self.path, self.scale).parameters()])
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the mesh's own frame; errors as `inertia`."""
+        unit = mesh_integrals(self.uri, self.path, self.scale)
+        return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
+
+
+Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A shape fixed on a body.
+
+    Args:
+        body: name of the body.
+        role: `"visual"` or `"collision"`.
+        geometry: what it is.
+        pose: X_body_shape.
+        name: its own name; may be empty.
+        rgba: colour, four numbers in [0, 1], or None.
+        material: name of the material; may be empty.
+        texture: file name of the texture; may be empty.
+    """
+
+    body: str
+    role: Literal["visual", "collision"]
+    geometry: Geometry
+    pose: SE3 = field(default_factory=SE3.identity)
+    name: str = ""
+    rgba: Sequence[float] | None = None
+    material: str = ""
+    texture: str = ""
+
+    def __post_init__(self) -> None:
+        if self.role not in ("visual", "collision"):
+            raise ParameterError("role of a shape", got=self.role, expected="'visual' or 'collision'")
+        object.__setattr__(self, "pose", checked_pose(f"pose of a shape of {self.body!r}", self.pose))
+        if self.rgba is not None:
+            rgba = tuple(float(c) for c in self.rgba)
+            if len(rgba) != 4 or not all(0.0 <= c <= 1.0 for c in rgba):
+                raise ParameterError("colour of a shape", got=rgba, expected="four numbers in [0, 1]")
+            object.__setattr__(self, "rgba", rgba)
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes."""
+        return self.pose @ self.geometry.inertia(density)
+
+
+def inertia_of_shapes(shapes: Iterable[Shape], density: float) -> Inertia:
+    """Return the inertia of homogeneous solids on one body, in body axes.
+
+    Of a body with both, only the collision shapes count, not the visual ones, which show the same matter again. Where
+    shapes overlap, the matter counts twice.
+
+    Args:
+        shapes: shapes of one body.
+        density: [kg/m^3].
+
+    Raises:
+        ParameterError: if there is no shape, or they are on several bodies; for a mesh also what `Mesh.inertia` raises.
+    """
+    shapes = list(shapes)
+    bodies = sorted({shape.body for shape in shapes})
+    if len(bodies) != 1:
+        raise ParameterError("shapes to have an inertia", got=bodies or "none", expected="shapes of one body")
+    solid = [shape for shape in shapes if shape.role == "collision"] or shapes
+    total = Inertia.zero()
+    for shape in solid:
+        total = total + shape.inertia(density)
+    return total

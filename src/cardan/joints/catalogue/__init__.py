@@ -1,0 +1,1 @@
+"""The joints that ship, one a file; `shipped.py` lists them."""

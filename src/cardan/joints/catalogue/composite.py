@@ -1,0 +1,59 @@
+"""The composite joint: several joints, one after the other, without bodies in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cardan.errors import ParameterError
+from cardan.joints.joint import Joint
+from cardan.joints.serial import ChainJoint, Links
+from cardan.manifolds import Product
+from cardan.spatial import SE3, snapped
+
+
+@dataclass(frozen=True, slots=True)
+class Composite(ChainJoint):
+    """A chain of joints seen as one. q and v: those of the joints, one after the other.
+
+    X = P_1 X_1(q_1) P_2 X_2(q_2) ...
+
+    Args:
+        joints: the joints, from parent to child; at most six degrees of freedom together.
+        placements: the pose P_i before each joint, in the frame behind the one before; identities by default.
+    """
+
+    joints: Sequence[Joint]
+    placements: Sequence[SE3] | None = None
+
+    def __post_init__(self) -> None:
+        joints = tuple(self.joints)
+        if not joints or not all(isinstance(j, Joint) for j in joints):
+            raise ParameterError("joints of a composite joint", got=self.joints, expected="at least one joint")
+        if sum(j.nv for j in joints) > 6:
+            raise ParameterError("joints of a composite joint", got=joints, expected="at most 6 degrees of freedom")
+        placements = tuple(SE3.identity() for _ in joints) if self.placements is None else tuple(self.placements)
+        if len(placements) != len(joints):
+            expected = f"{len(joints)} poses, one before each joint"
+            raise ParameterError("placements of a composite joint", got=placements, expected=expected)
+        object.__setattr__(self, "joints", joints)
+        object.__setattr__(self, "placements", tuple(snapped(SE3.of(p)) for p in placements))
+
+    @property
+    def manifold(self) -> Product:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The product of the joints' manifolds."""
+        return Product(tuple(joint.manifold for joint in self.joints))
+
+    @property
+    def links(self) -> Links:
+        identity = SE3.identity()
+        pairs = zip(self.joints, self.placements or (), strict=True)
+        return tuple((joint, None if identity == P else P) for joint, P in pairs)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return tuple(f"{i}.{name}" for i, joint in enumerate(self.joints) for name in joint.coordinate_names)
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return tuple(f"{i}.{name}" for i, joint in enumerate(self.joints) for name in joint.velocity_names)

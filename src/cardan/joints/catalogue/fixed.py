@@ -1,0 +1,25 @@
+"""The fixed joint: no motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cardan.joints.joint import ConstantSubspaceJoint, Scalars
+from cardan.manifolds import Euclidean
+from cardan.spatial import SE3, Motion, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed(ConstantSubspaceJoint):
+    """No motion between parent and child. q: none, v: none."""
+
+    manifold = Euclidean(0)
+
+    def transform(self, q: Scalars) -> SE3:
+        return SE3.identity()
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        return []
+
+    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
+        return ()

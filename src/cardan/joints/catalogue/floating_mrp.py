@@ -1,0 +1,23 @@
+"""The free flyer with six coordinates: orientation by modified Rodrigues parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cardan.joints.catalogue.floating import FloatingJoint
+from cardan.manifolds import MRP
+from cardan.manifolds import SE3 as RigidMotions
+
+
+@dataclass(frozen=True, slots=True)
+class FloatingMRP(FloatingJoint):
+    """Any motion. q: position of the child in the parent frame [m], then modified Rodrigues parameters.
+
+    v: twist of the child in child axes at its origin, linear part first [m/s, rad/s].
+    """
+
+    manifold = RigidMotions(MRP())
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return ("px", "py", "pz", "s1", "s2", "s3")

@@ -1,0 +1,22 @@
+"""The free flyer: no constraint, orientation by unit quaternion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cardan.joints.catalogue.floating import FloatingJoint
+from cardan.manifolds import SE3 as RigidMotions
+
+
+@dataclass(frozen=True, slots=True)
+class FreeFlyer(FloatingJoint):
+    """Any motion. q: position of the child in the parent frame [m], then unit quaternion (x, y, z, w).
+
+    v: twist of the child in child axes at its origin, linear part first [m/s, rad/s].
+    """
+
+    manifold = RigidMotions()
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return ("px", "py", "pz", "x", "y", "z", "w")

@@ -1,0 +1,53 @@
+"""The helical (screw) joint: rotation about an axis that drives a translation along it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+
+from cardan.errors import ParameterError
+from cardan.joints.joint import Axis, ConstantSubspaceJoint, Scalars
+from cardan.manifolds import Euclidean
+from cardan.scalar import floor
+from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
+from cardan.spatial.rotations import angle_about_axis, rotation_about_axis
+
+
+@dataclass(frozen=True, slots=True)
+class Helical(ConstantSubspaceJoint):
+    """Rotation about an axis with a proportional translation along it. q: angle [rad], v: its rate [rad/s].
+
+    Args:
+        axis: direction in the parent (and child) frame; normalised.
+        pitch: translation per angle [m/rad]; any finite number, negative for a left-handed screw.
+    """
+
+    axis: Axis = Vector3(0.0, 0.0, 1.0)
+    pitch: float = 0.01
+    manifold = Euclidean(1)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a helical joint"))
+        if not isinstance(self.pitch, Real) or not math.isfinite(self.pitch):
+            raise ParameterError("pitch of a helical joint", got=self.pitch, expected="a finite number [m/rad]")
+        object.__setattr__(self, "pitch", float(self.pitch))
+
+    def transform(self, q: Scalars) -> SE3:
+        return SE3(rotation_about_axis(self.axis, q[0]), self.axis * (self.pitch * q[0]))
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        return [Motion(self.axis * self.pitch, self.axis)]
+
+    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
+        """Return the angle; its number of turns is read from the translation."""
+        angle = angle_about_axis(self.axis, X_pc.rotation)
+        if self.pitch == 0.0:
+            return (angle,)
+        by_translation = self.axis.dot(X_pc.translation) / self.pitch
+        turns = floor((by_translation - angle) / (2.0 * math.pi) + 0.5)
+        return (angle + 2.0 * math.pi * turns,)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return ("angle",)

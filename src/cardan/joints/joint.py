@@ -1,0 +1,231 @@
+"""The joint: the protocol on one page.
+
+A joint connects a parent frame p and a child frame c. It is a manifold (how nv velocities move nq coordinates) and a
+transform X_pc(q); its motion subspace S, in child coordinates, maps velocities to the twist of c relative to p:
+
+    v_J = S(q) v                X_pc^-1 dX_pc/dt = [v_J]
+    a_J = S(q) dv/dt + bias     bias = (dS/dt) v
+
+A new joint is one subclass with a `manifold` and `transform`; `motion_subspace` and `bias` are derived from it, or
+given where a closed form is known. All of it is bare mathematics over scalars of any type; q and v are sequences of
+scalars (for a batch, each scalar is an array).
+
+Source: Featherstone (2008), section 4.4; Duindam (2006), definition 2.9.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan.dual import duals, tangent
+from cardan.joints.derivation.derived import derived_bias, derived_subspace
+from cardan.joints.inverse import check_reached, search_configuration
+from cardan.joints.limits import Limits
+from cardan.joints.wrench import orthogonal_complement
+from cardan.manifolds import Manifold
+from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+
+Scalars = Sequence[Scalar]
+Axis = Any
+"""Three numbers, which become a unit `Vector3`."""
+
+
+class Joint(ABC):
+    """A joint. Implementations are immutable; equal type and parameters make equal joints."""
+
+    manifold: Manifold
+
+    @abstractmethod
+    def transform(self, q: Scalars) -> SE3:
+        """Return X_pc, the pose of the child frame in the parent frame, at configuration q (nq scalars)."""
+
+    def motion_subspace(self, q: Scalars) -> Sequence[Motion]:
+        """Return the nv columns of S(q), twists in child coordinates.
+
+        This one is derived from `transform` (`joints/derivation/derived.py`).
+        """
+        return derived_subspace(self, q)
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        """Return (dS/dt) v, in child coordinates.
+
+        This one is derived from `motion_subspace`.
+        """
+        return derived_bias(self, q, v)
+
+    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
+        """Return q with transform(q) = X_pc, or of a pose nearby if there is none.
+
+        This one searches and needs floats or arrays; joints with a closed form have their own, for any scalar.
+        """
+        return search_configuration(self, X_pc)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The nq coordinates' names, for layout tables."""
+        return ("q",) if self.nq == 1 else tuple(f"q{i}" for i in range(self.nq))
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """The nv velocities' names, for layout tables."""
+        return tuple(f"d{n}" for n in self.coordinate_names) if self.nq == self.nv else self._numbered_velocities()
+
+    # What follows is the same for every joint.
+
+    def _numbered_velocities(self) -> tuple[str, ...]:
+        return tuple(f"v{i}" for i in range(self.nv))
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return self.manifold.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of degrees of freedom."""
+        return self.manifold.nv
+
+    @property
+    def num_constraints(self) -> int:
+        """Number of constraints on the relative twist, 6 - nv."""
+        return 6 - self.nv
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether the joint imposes no constraint at all."""
+        return self.num_constraints == 0
+
+    @property
+    def has_constant_motion_subspace(self) -> bool:
+        """Whether S is the same at every configuration (seen at random ones)."""
+        samples = [np.array(self.subspace(q).rows(), dtype=float) for q in self.random_configuration((4,), seed=1)]
+        return all(np.abs(s - samples[0]).max(initial=0.0) < 1e-12 for s in samples)
+
+    def subspace(self, q: Scalars) -> MotionSubspace:
+        """Return S(q), with `S @ v` and `S.T @ f`."""
+        return MotionSubspace(self.motion_subspace(q))
+
+    def motion_subspace_rate(self, q: Scalars, v: Scalars) -> MotionSubspace:
+        """Return dS/dt while q moves with velocity v, by differentiating `motion_subspace` exactly."""
+        rates = self.velocity_to_configuration_derivative(q, v)
+        columns = self.motion_subspace(duals(q, rates))
+        return MotionSubspace(Motion.of(tuple(tangent(e) for e in column.scalars())) for column in columns)
+
+    def twist(self, q: Scalars, v: Scalars) -> Motion:
+        """Return the twist of the child relative to the parent, in child coordinates."""
+        return self.subspace(q) @ v
+
+    def spatial_acceleration(self, q: Scalars, v: Scalars, a: Scalars) -> Motion:
+        """Return the spatial acceleration of the child relative to the parent, in child coordinates."""
+        return self.subspace(q) @ a + self.bias(q, v)
+
+    def torque(self, q: Scalars, wrench: Force) -> tuple[Scalar, ...]:
+        """Return the nv joint torques S^T f of the wrench f across the joint onto the child, in child coordinates."""
+        return self.subspace(q).T @ wrench
+
+    def constraint_wrench_subspace(self, q: Scalars) -> list[Force]:
+        """Return 6 - nv orthonormal wrenches, in child coordinates, that no allowed motion feels: T^T S = 0."""
+        return orthogonal_complement(self.motion_subspace(q))
+
+    def configuration_from_transform(self, X_pc: Any, tolerance: float = 1e-7) -> tuple[Scalar, ...]:
+        """Return q (nq scalars) with transform(q) = X_pc: the inverse of `transform`.
+
+        Args:
+            X_pc: pose of the child frame in the parent, an `SE3` or a homogeneous matrix of shape (..., 4, 4).
+            tolerance: largest accepted distance [m or rad] between X_pc and the pose of the result.
+
+        Raises:
+            ReachError: if X_pc is numeric and no configuration has this transform.
+        """
+        X = SE3.of(X_pc)
+        q = self.nearest_configuration(X)
+        check_reached(self, X, q, tolerance)
+        return q
+
+    def neutral(self) -> tuple[float, ...]:
+        """Return the reference configuration, nq floats."""
+        return self.manifold.neutral()
+
+    def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        """Return the configuration after moving with v for unit time: global coordinates of v around q."""
+        return self.manifold.integrate(q, v)
+
+    def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        """Return the shortest v that leads from q0 to q1: local coordinates of q1 around q0."""
+        return self.manifold.difference(q0, q1)
+
+    def local_coordinates(self, q0: Scalars, q: Scalars, v: Scalars) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
+        """Return the local coordinates of q around q0 and their time derivative at velocity v."""
+        return self.manifold.local_coordinates(q0, q, v)
+
+    def global_coordinates(self, q0: Scalars, phi: Scalars) -> tuple[Scalar, ...]:
+        """Return the configuration with local coordinates phi around q0; the same as `integrate`."""
+        return self.manifold.integrate(q0, phi)
+
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the configuration on the manifold nearest to q."""
+        return self.manifold.normalize(q)
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the preferred coordinates of the same configuration (quaternion w >= 0, |MRP| <= 1)."""
+        return self.manifold.principal_value(q)
+
+    def velocity_to_configuration_derivative(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        """Return dq/dt, nq scalars."""
+        return self.manifold.velocity_to_configuration_derivative(q, v)
+
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> list[list[Scalar]]:
+        """Return the rows of J (nq x nv) with dq/dt = J v."""
+        return self.manifold.velocity_to_configuration_derivative_jacobian(q)
+
+    def configuration_derivative_to_velocity(self, q: Scalars, qdot: Scalars) -> tuple[Scalar, ...]:
+        """Return v, nv scalars, from dq/dt."""
+        return self.manifold.configuration_derivative_to_velocity(q, qdot)
+
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> list[list[Scalar]]:
+        """Return the rows of K (nv x nq) with v = K dq/dt."""
+        return self.manifold.configuration_derivative_to_velocity_jacobian(q)
+
+    def configuration_derivative_to_velocity_adjoint(self, q: Scalars, fv: Scalars) -> tuple[Scalar, ...]:
+        """Return fq with <fq, dq/dt> = <fv, v>."""
+        return self.manifold.configuration_derivative_to_velocity_adjoint(q, fv)
+
+    def random_configuration(
+        self, shape: tuple[int, ...] = (), *, seed: Any = None, limits: Limits | None = None
+    ) -> np.ndarray:
+        """Return random configurations, shape (*shape, nq), within the position limits (see `Manifold.random`)."""
+        bounds = (limits or Limits()).resolved(self.nv)
+        lower, upper = np.array(bounds.lower), np.array(bounds.upper)
+        return self.manifold.random(np.random.default_rng(seed), shape, lower, upper)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the joint's own parameters by name."""
+        if dataclasses.is_dataclass(self):
+            return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return dict(getattr(self, "__dict__", {}))
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, Joint):
+            return NotImplemented
+        mine, theirs = self.parameters(), other.parameters()
+        return mine.keys() == theirs.keys() and all(np.array_equal(mine[k], theirs[k]) for k in mine)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{k}={v!r}" for k, v in self.parameters().items())
+        return f"{type(self).__name__}({inside})"
+
+
+class ConstantSubspaceJoint(Joint):
+    """A joint whose motion subspace does not depend on q, so that its bias vanishes."""
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        """Return zero."""
+        return Motion.zero()

@@ -1,0 +1,183 @@
+"""A model that moves alike with fewer numbers: for what depends on joint coordinates alone.
+
+Joint efforts, accelerations and the mass matrix do not depend on which frame a body is described in, nor on how inertia
+is shared out between the two sides of a joint where no motion can tell. Both freedoms serve to make numbers 0 or +-1,
+which then vanish from the traced program:
+
+- **frames** of nodes turn about and slide along their own joint axis (which leaves the joint as it is), so that
+  placements have few numbers that are neither 0 nor 1;
+- **inertia** that a joint's motion neither moves nor sees goes to the parent: behind a revolute joint about u the mass,
+  the first moment along u and one moment across it (J - k (1 - u u^T) about the joint); behind a prismatic joint the
+  whole rotational inertia. What remains on the bodies are the base parameters.
+
+Nodes' frames and inertias lose their physical meaning; bodies and frames stay where they are (`Model.attachments`).
+Nodes with constants that are inputs (`Model.with_inputs`) stay as they are.
+
+Source: Gautier and Khalil, Direct calculation of minimum set of inertial parameters of serial robots (1990); Khalil and
+Kleinfinger, Minimum operations and minimum parameters of the dynamic models of tree structure robots (1987).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from numbers import Real
+from weakref import WeakKeyDictionary
+
+from cardan.joints import Joint, Prismatic, Revolute, UnboundedRevolute
+from cardan.joints.derivation.parameters import opened, replaced
+from cardan.model.model import Model
+from cardan.model.node import Attachment, Node
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
+from cardan.spatial.rotations import rotation_about_axis
+
+TURNING = (Revolute, UnboundedRevolute)
+
+
+def economical(model: Model) -> Model:
+    """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
+    if model.filled:
+        return _economical(model)  # its symbols are those of one trace
+    if model not in _twins:
+        _twins[model] = _economical(model)
+    return _twins[model]
+
+
+_twins: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
+
+
+def _economical(model: Model) -> Model:
+    nodes, moves = _reframed(model.nodes)
+    places = {name: _moved(at, moves) for name, at in model.attachments.items()}
+    return replaced(model, nodes=_regrouped(nodes), attachments=places)
+
+
+def _is_numeric(scalars: Iterable[object]) -> bool:
+    return all(isinstance(e, Real) for e in scalars)
+
+
+def _is_symbolic(node: Node) -> bool:
+    """Return whether a node holds constants that are only known when the program runs, so that it stays as it is."""
+    X = node.placement
+    known = _is_numeric(X.rotation) and _is_numeric(X.translation) and _is_numeric(node.inertia.parameters())
+    return not known or bool(opened(node.joint)[1])
+
+
+def _moved(at: Attachment, moves: Sequence[SE3]) -> Attachment:
+    return at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
+
+
+# --- frames ---
+
+
+def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
+    """Return the nodes with frames turned about and slid along their joint axes where that makes numbers vanish.
+
+    With them goes, for each node, X from its new frame to its old one.
+    """
+    changed: list[Node] = []
+    moves: list[SE3] = []
+    for node in nodes:
+        children = [child for child in nodes if child.parent == node.index]
+        above = moves[node.parent] if node.parent >= 0 else SE3.identity()
+        placement = above.inverse() @ node.placement
+        if any(map(_is_symbolic, (node, *children))):
+            moves.append(SE3.identity())
+            changed.append(replace(node, placement=placement))
+            continue
+        below = [child.placement for child in children]
+        joint, straight = _aligned(node.joint)
+        choices = [straight @ X for X in _moves(joint, placement @ straight)]
+        move = min(choices, key=lambda X: _cost(placement @ X, [X.inverse() @ b for b in below]))
+        moves.append(move)
+        inertia = move.inverse() @ node.inertia
+        changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
+    return changed, moves
+
+
+def _aligned(joint: Joint) -> tuple[Joint, SE3]:
+    """Return a joint whose axis is a coordinate axis, and X from its frames to the frames of the joint given."""
+    if not isinstance(joint, (*TURNING, Prismatic)) or max(abs(e) for e in joint.axis) == 1.0:
+        return joint, SE3.identity()
+    k = max(range(3), key=lambda i: abs(joint.axis[i]))
+    unit = Vector3(*(math.copysign(1.0, joint.axis[k]) if i == k else 0.0 for i in range(3)))
+    normal = unit.cross(joint.axis)
+    sine = math.sqrt(normal.dot(normal))
+    R = rotation_about_axis(normal * (1.0 / sine), math.atan2(sine, unit.dot(joint.axis)))
+    return replace(joint, axis=unit), SE3(R)
+
+
+def _cost(placement: SE3, below: Iterable[SE3]) -> float:
+    """Return how many numbers of the placements cost operations; those behind the joint may still be mended."""
+    return _weight(placement) + 0.9 * sum(_weight(X) for X in below)
+
+
+def _weight(X: SE3) -> float:
+    X = snapped(X)
+    turning = sum(e not in (0.0, 1.0, -1.0) for e in X.rotation)
+    return 2.0 * turning + sum(e != 0.0 for e in X.translation)
+
+
+def _moves(joint: Joint, placement: SE3) -> list[SE3]:
+    """Return displacements that commute with the joint's motion: the identity first."""
+    if not isinstance(joint, TURNING):
+        return [SE3.identity()]
+    axis = joint.axis
+    turns = [Matrix3.identity(), *(rotation_about_axis(axis, angle) for angle in _angles(axis, placement.rotation))]
+    return [SE3(R, axis * s) for s in (0.0, *_slides(axis, placement)) for R in turns]
+
+
+def _angles(axis: Vector3, R: Matrix3) -> list[float]:
+    """Return the angles about the axis at which some entry of the turned rotation is 0."""
+    k = next(i for i in range(3) if axis[i] != 0.0)
+    a, b, sign = (k + 1) % 3, (k + 2) % 3, axis[k]
+    angles = []
+    for row in R.rows():
+        if math.hypot(row[a], row[b]) > 1e-9:
+            angle = sign * math.atan2(row[b], row[a])
+            angles += [angle, angle + math.pi / 2, angle + math.pi, angle - math.pi / 2]
+    return angles
+
+
+def _slides(axis: Vector3, placement: SE3) -> list[float]:
+    """Return the displacements along the axis at which some entry of the translation is 0."""
+    along, p = placement.rotation @ axis, placement.translation
+    return [-p[i] / along[i] for i in range(3) if abs(along[i]) > 0.7 and p[i] != 0.0]  # none far away
+
+
+# --- inertia ---
+
+
+def _regrouped(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return the nodes with all inertia that may go to the parent gone there."""
+    inertias = [node.inertia for node in nodes]
+    for node in reversed(nodes):
+        part = None if _is_symbolic(node) else _unseen(node, inertias[node.index])
+        if part is None:
+            continue
+        inertias[node.index] = _without(inertias[node.index], part)
+        if node.parent >= 0:
+            inertias[node.parent] = inertias[node.parent] + node.placement @ part
+    return tuple(replace(node, inertia=inertias[node.index]) for node in nodes)
+
+
+def _unseen(node: Node, inertia: Inertia) -> Inertia | None:
+    """Return the part of a node's inertia that its joint neither moves nor changes; None where there is none."""
+    mass, h, J = inertia
+    if isinstance(node.joint, Prismatic):
+        return Inertia.from_origin(0.0, Vector3.zero(), J)
+    if not isinstance(node.joint, TURNING):
+        return None
+    u = node.joint.axis
+    across = Symmetric3.isotropic(1.0) + Symmetric3.of(u.outer(u)) * -1.0
+    k = next((i for i in (3, 0, 5) if across[i] == 1.0), None)
+    moment = 0.0 if k is None else J[k]
+    return Inertia.from_origin(mass, u * u.dot(h), across * moment)
+
+
+def _without(inertia: Inertia, part: Inertia) -> Inertia:
+    """Return the difference; what cancels is exactly 0."""
+    rest = [a - b for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
+    size = [max(abs(a), abs(b)) for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
+    return Inertia.from_parameters([0.0 if abs(r) <= 1e-15 * s else r for r, s in zip(rest, size, strict=True)])

@@ -1,0 +1,60 @@
+"""The functions of analysis as definitions in LLVM IR, on vectors, at most 2 units in the last place off everywhere.
+
+Without a library and without branches but one, rarely taken: for angles beyond 1e12. Special values fall out of the
+arithmetic or are selected. Single precision computes in double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from cardan.program.ops import Op
+from cardan.targets.llvm.exp_log import exp, log
+from cardan.targets.llvm.far import far_definitions
+from cardan.targets.llvm.inverse_trig import acos, asin, atan2
+from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.trig import joined, sincos, tan
+from cardan.targets.llvm.writer import Writer
+
+Results = str | tuple[str, ...]
+SINCOS = "lanes_sincos"
+FUNCTIONS: dict[Op, Callable[..., str]] = {Op.ASIN: asin, Op.ACOS: acos, Op.ATAN2: atan2, Op.EXP: exp, Op.LOG: log}
+RARELY = '!1 = !{!"branch_weights", i32 1, i32 100000}'
+
+
+def function_name(op: Op) -> str:
+    """Return the name of an operation's function."""
+    return f"lanes_{op.value}"
+
+
+def math_definitions(ops: Iterable[Op], lanes: Lanes) -> list[str]:
+    """Return the definitions a program with these operations needs."""
+    ops = set(ops)
+    texts = [_definition(function_name(op), FUNCTIONS[op], lanes) for op in FUNCTIONS if op in ops]
+    if ops & {Op.SIN, Op.COS}:
+        texts += _angular(SINCOS, sincos, lanes)
+    if Op.TAN in ops:
+        texts += _angular(function_name(Op.TAN), tan, lanes)
+    if ops & {Op.SIN, Op.COS, Op.TAN}:
+        texts += [*far_definitions(lanes.width), RARELY]
+    return texts
+
+
+def _definition(name: str, function: Callable[..., Results], lanes: Lanes, attributes: str = "#0") -> str:
+    w, outer = Writer(lanes.width), lanes.vector
+    parameters = ["%y", "%x"] if function is atan2 else ["%x"]
+    single = lanes.scalar == "float"
+    results = function(w, *(w.emit(f"fpext {outer} {p} to {w.v}") if single else p for p in parameters))
+    results = (results,) if isinstance(results, str) else results
+    results = [w.emit(f"fptrunc {w.v} {r} to {outer}") if single else r for r in results]
+    return w.function(name, [(outer, p) for p in parameters], [(outer, r) for r in results], attributes)
+
+
+def _angular(name: str, function: Callable[..., Results], lanes: Lanes) -> list[str]:
+    """Return a function for all angles and its part for far ones, which is called only where a lane has one."""
+    far = f"{name}_far"
+    return [
+        _definition(far, partial(function, far=True), Lanes(lanes.width, "double")),
+        _definition(name, lambda w, x: joined(w, x, function(w, x), far), lanes, "#1" if function is sincos else "#0"),
+    ]

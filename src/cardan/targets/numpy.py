@@ -1,0 +1,115 @@
+"""The reference target: each instruction is one NumPy operation on a whole batch. It defines what a program means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan.program.ops import Op
+from cardan.program.program import Program
+from cardan.targets.runner import Runner
+
+TABLE: dict[Op, Callable[..., Any]] = {
+    Op.ADD: np.add,
+    Op.SUB: np.subtract,
+    Op.MUL: np.multiply,
+    Op.DIV: np.divide,
+    Op.NEG: np.negative,
+    Op.SQRT: np.sqrt,
+    Op.SIN: np.sin,
+    Op.COS: np.cos,
+    Op.TAN: np.tan,
+    Op.ASIN: np.arcsin,
+    Op.ACOS: np.arccos,
+    Op.ATAN2: np.arctan2,
+    Op.EXP: np.exp,
+    Op.LOG: np.log,
+    Op.ABS: np.abs,
+    Op.SIGN: np.sign,
+    Op.FLOOR: np.floor,
+    Op.MIN: np.minimum,
+    Op.MAX: np.maximum,
+    Op.LT: np.less,
+    Op.LE: np.less_equal,
+    Op.EQ: np.equal,
+    Op.AND: np.logical_and,
+    Op.OR: np.logical_or,
+    Op.NOT: np.logical_not,
+    Op.SELECT: np.where,
+}
+
+CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
+
+
+def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[Any]:
+    """Return the flattened outputs of a program.
+
+    Args:
+        program: what to compute.
+        columns: one array (or scalar) of `dtype` for each flattened input, all of broadcastable shapes.
+        dtype: float64 or float32; the whole computation runs in it.
+
+    Returns:
+        One array or scalar for each flattened output.
+    """
+    number = dtype.type
+    values: list[Any] = []
+    last_use = _last_uses(program)
+    for k, (op, args, value) in enumerate(program.instructions):
+        if op is Op.INPUT:
+            values.append(columns[int(value)])
+        elif op is Op.CONST:
+            values.append(number(value))
+        else:
+            values.append(TABLE[op](*[values[a] for a in args]))
+            for a in args:
+                if last_use[a] == k:
+                    values[a] = None  # frees its memory
+    return [values[r] for r in program.results]
+
+
+def _last_uses(program: Program) -> list[int]:
+    last = [-1] * len(program.instructions)
+    for k, instruction in enumerate(program.instructions):
+        for a in instruction.args:
+            last[a] = k
+    for r in program.results:
+        last[r] = len(program.instructions)
+    return last
+
+
+class NumpyProgram(Runner):
+    """A program as NumPy operations."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def __call__(
+        self,
+        arrays: Sequence[np.ndarray],
+        batch: int,
+        dtype: np.dtype,
+        threads: int | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the flattened outputs; see `Runner`. It runs on one thread."""
+        out = np.empty((batch, len(self.program.results)), dtype=dtype) if out is None else out
+        rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
+        with np.errstate(all="ignore"):
+            for start in range(0, batch, CHUNK):
+                part = slice(start, min(start + CHUNK, batch))
+                columns = [np.ascontiguousarray(c) for array in rows for c in array[part].T]
+                for k, value in enumerate(evaluate(self.program, columns, dtype)):
+                    out[part, k] = value
+        return out
+
+    def describe(self) -> list[str]:
+        """Return what is run: one NumPy operation after the other."""
+        return [f"numpy: {self.program.operations} array operations on up to {CHUNK} states at a time"]
+
+
+def compile_numpy(program: Program) -> NumpyProgram:
+    """Return the program as a function on arrays."""
+    return NumpyProgram(program)
