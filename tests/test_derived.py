@@ -6,7 +6,8 @@ import pytest
 import cardan
 from cardan import verify_joint
 from cardan.errors import JointError
-from cardan.joints import CATALOGUE, Joint, derived
+from cardan.joints import CATALOGUE, Joint
+from cardan.joints.derivation import derived
 from cardan.program import Array, Instruction, Op, Program, trace, verify
 from cardan.program.value_numbering import merge_identities
 from cardan.targets import compile_numpy

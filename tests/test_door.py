@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan import targets
 from cardan.targets.llvm import door as llvm_door
 
-pytestmark = pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="the door belongs to the llvm target")
+pytestmark = pytest.mark.skipif(targets.default_target() != "llvm", reason="the door belongs to the llvm target")
 
 
 @pytest.fixture(scope="module")
