@@ -17,10 +17,9 @@ def model(request):
 
 
 @pytest.fixture(autouse=True)
-def reference_target(request, monkeypatch):
-    """The laws are about algorithms: all but the first tree run on the reference target, which needs no compilation."""
+def quick_target_beyond_the_first_tree(request):
     if "model" in request.fixturenames and request.node.callspec.params.get("model", (0,))[0] != 0:
-        monkeypatch.setenv("CARDAN_TARGET", "numpy")
+        request.getfixturevalue("quick_target")
 
 
 @pytest.fixture(scope="module")
