@@ -215,7 +215,9 @@ class Function:
     def _named(self, model: Model, value: Any) -> dict[str, np.ndarray]:
         results = named_results(value)
         if self.returns is not None:
-            results[RESULT] = results[RESULT].reshape(core_shape(self.returns, model))
+            core, found = core_shape(self.returns, model), results[RESULT]
+            if not core or found.shape[1:] != core:  # of several frames, one axis more
+                results[RESULT] = found.reshape(core)
         return results
 
     def _run_kernel(self, model: Model, symbols: Mapping[str, np.ndarray], options: Options) -> Any:
