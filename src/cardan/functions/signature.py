@@ -132,7 +132,7 @@ class Signature:
         if isinstance(value, list):
             value = tuple(self._option(name, e) for e in value)
         if isinstance(value, (np.ndarray, dict, set)) or (isinstance(value, tuple) and any(map(is_number, value))):
-            hint = f"If it is data, declare it: @cardan.function(shapes={{{name!r}: (...)}}), or {name}: float for numbers."
+            hint = f"If it is data, declare it: @cardan.function(shapes={{{name!r}: (...)}}), or {name}: float."
             raise DTypeError(self.name, name, got=f"a {type(value).__name__}", expected=OPTION, hint=hint)
         return value
 
