@@ -13,7 +13,7 @@ import pytest
 import cardan
 from cardan.targets.llvm import door as llvm_door
 
-pytestmark = pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="the door belongs to the llvm target")
+pytestmark = pytest.mark.skipif(cardan.targets.default_target() != "llvm", reason="the door belongs to the llvm target")
 
 
 @pytest.fixture(scope="module")

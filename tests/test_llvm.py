@@ -201,7 +201,7 @@ def test_an_entry_is_written_owner_only_and_read_back(place, monkeypatch):
     (entry,) = place.glob("*.obj")
     assert place.stat().st_mode & 0o777 == 0o700
     assert entry.stat().st_mode & 0o077 == 0
-    monkeypatch.setattr("cardan.targets.llvm.target.compile_object", lambda text: pytest.fail("compiled again"))
+    monkeypatch.setattr("cardan.targets.llvm.machine.compile_object", lambda text: pytest.fail("compiled again"))
     assert evaluate() == EXPECTED
 
 
@@ -219,7 +219,8 @@ def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
 
 def test_code_of_another_revision_is_not_taken(place, monkeypatch):
     evaluate()
-    monkeypatch.setattr("cardan.targets.llvm.target._generator", lambda: b"another revision")
+    monkeypatch.setattr("cardan.targets.llvm.store._REVISION", b"another revision")
+    monkeypatch.setattr("cardan.targets.llvm.store.revision", lambda: b"another revision")
     assert evaluate() == EXPECTED
     assert len(list(place.glob("*.obj"))) == 2
 
@@ -295,17 +296,20 @@ def test_a_large_workspace_lives_on_the_heap():
         np.testing.assert_allclose(result, expected, rtol=1e-15, atol=1e-15)
 
 
-def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch):
+@pytest.mark.parametrize("said", ["cpu:type:x86,ven0000fam0006mod002A:feature:,0000,0019,009C", None])
+def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch, said):
+    """Sandy Bridge, say: AVX, but no fused multiply-add; as Linux says it, and as LLVM does where the system is mute."""
     from cardan import targets
-    from cardan.targets import default_target
-    from cardan.targets.llvm import machine as llvm_machine
+    from cardan.runtime import processor
+    from cardan.targets.llvm import machine
 
     monkeypatch.delenv("CARDAN_TARGET", raising=False)
-    monkeypatch.setattr(llvm_machine, "host_features", lambda: ("old", "+sse2,+avx"))
-    monkeypatch.setattr(llvm_machine.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
+    monkeypatch.setattr(processor, "description", lambda: said)
+    monkeypatch.setattr(machine, "host_features", lambda: ("old", "+sse2,+avx"))
+    monkeypatch.setattr(machine.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
     targets._native.cache_clear()
     try:
-        assert default_target() == "numpy"
+        assert targets.default_target() == "numpy"
         with pytest.raises(cardan.errors.TargetError, match="fused multiply-add"):
             compile_program(traced(lambda x: [x[0]], 1), "llvm")
     finally:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
@@ -20,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan.runtime import disk_cache as cache
-from cardan.targets.llvm.machine import LOCK, Engine, compile_object, machine_name
+from cardan.targets.llvm.image import LOCK, Image, load
+from cardan.targets.llvm.store import kept
 
 MAX_ARRAYS, MAX_CORE, MAX_DIMS = 16, 6, 32
 RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
@@ -117,7 +116,7 @@ no:
   ret i1 false
 }}
 
-define ptr @door(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {{
+define ptr @door(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{
 entry:
   %pointers = alloca [{MAX_ARRAYS} x ptr], align 8
   %dims = alloca [{MAX_DIMS} x i64], align 8
@@ -412,21 +411,21 @@ def is_supported() -> bool:
     )
 
 
-def _machine_code() -> Engine:
+def _machine_code() -> Any:
     """Return the door's machine code; the same one for good, as every door runs in it."""
     with LOCK:
         return _loaded_code()
 
 
 @functools.cache
-def _loaded_code() -> Engine:
-    """Return the door's machine code, from the disk cache where it is there."""
-    key = hashlib.sha256(repr((machine_name(), TEXT)).encode()).hexdigest()
-    code = cache.load(key)
-    if code is None:
-        code = compile_object(TEXT)
-        cache.save(key, code)
-    return Engine(code, "door")
+def _loaded_code() -> Any:
+    return load(kept(TEXT, _compiled)[0], "door")
+
+
+def _compiled() -> Image:
+    from cardan.targets.llvm.machine import compile_image
+
+    return compile_image(TEXT, "door")
 
 
 @functools.cache
