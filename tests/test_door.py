@@ -190,6 +190,36 @@ def test_freed_doors_leave_nothing_behind():
     assert subprocess.run([sys.executable, "-c", code], env=environment).returncode == 0
 
 
+LATE = {
+    "a thread in a loop": "threading.Thread(target=loop, args=(fast,), daemon=True).start(); time.sleep(0.1)",
+    "a thread that calls the function itself": (
+        "threading.Thread(target=loop, args=(lambda *x: cardan.inverse_dynamics(arm, *x),), daemon=True).start()\n"
+        "time.sleep(0.1)"
+    ),
+    "an object that calls when it is freed": "builtins.late = Late()",
+}
+
+
+@pytest.mark.parametrize("survivor", LATE)
+def test_what_outlives_the_modules_at_exit_finds_the_door_whole(survivor):
+    """With freed memory overwritten (glibc), reading the function's record after the modules are gone crashes."""
+    code = (
+        "import builtins, threading, time, cardan, numpy as np\n"
+        "arm, q = cardan.robots.double_pendulum().model(), np.zeros(2)\n"
+        "fast = cardan.inverse_dynamics.bind(arm)\n"
+        "fast(q, q, q)\n"
+        "def loop(call):\n"
+        "    while True: call(q, q, q)\n"
+        "class Late:\n"
+        "    def __init__(self): self.fast, self.q = fast, q\n"
+        "    def __del__(self): self.fast(self.q, self.q, self.q)\n"
+    )
+    environment = {**os.environ, "PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "255"}
+    for _ in range(3):
+        found = subprocess.run([sys.executable, "-c", code + LATE[survivor]], env=environment, capture_output=True)
+        assert (found.returncode, found.stderr) == (0, b"")
+
+
 def test_large_angles_are_exact(arm, states):
     q = states[0].copy()
     fast = cardan.gravity_forces.bind(arm)

@@ -452,14 +452,17 @@ def _addresses() -> dict[str, int]:
 
 
 def _method(name: str) -> _Method:
-    """Return what Python's function objects of a name refer to; kept for good, as they read it while they are freed."""
-    with LOCK:  # of two threads in a bare functools.cache, the first one's would be freed in use
+    """Return what Python's function objects of a name refer to."""
+    with LOCK:  # two threads in a bare functools.cache make two
         return _new_method(name)
 
 
 @functools.cache
 def _new_method(name: str) -> _Method:
-    return _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
+    record = _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
+    # never freed: Python reads it while it frees functions, and some outlive all modules (those of daemon threads)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(record))
+    return record
 
 
 class Door:
