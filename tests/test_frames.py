@@ -8,7 +8,10 @@ import pytest
 
 import cardan
 from cardan.errors import ParameterError, UnknownNameError
+from cardan.joints import CATALOGUE
 from mechanisms import random_model, random_state
+
+pytestmark = pytest.mark.filterwarnings("ignore::cardan.errors.RecompilationWarning")
 
 ASKED = {
     cardan.frame_transform: ("q", (4, 4)),
@@ -22,7 +25,7 @@ REFERENCES = ({}, {"at": "frame", "expressed_in": "frame"}, {"at": "world", "exp
 
 @pytest.fixture(scope="module", params=("fixed", "floating"))
 def model(request):
-    return random_model(0, base=request.param)
+    return random_model(0, joints=CATALOGUE[:9], base=request.param)
 
 
 @pytest.mark.parametrize("function", ASKED, ids=lambda f: f.name)
@@ -35,7 +38,8 @@ def test_several_frames_are_the_single_ones(model, function):
         together = function(model, *arrays, names, **options)
         assert together.shape == (2, len(names), *core)
         for k, name in enumerate(names):
-            np.testing.assert_array_equal(together[:, k], function(model, *arrays, name, **options))
+            single = function(model, *arrays, name, **options)
+            np.testing.assert_allclose(together[:, k], single, atol=1e-13 * (1.0 + np.abs(single).max()))
 
 
 def test_indices_are_names_and_one_in_a_tuple_keeps_its_axis():

@@ -95,7 +95,7 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     return algorithms.loop_bias(with_loops(model, "loop_bias"), q, v)
 
 
-@function
+@function(options=("stabilization",))
 def constrained_forward_dynamics(
     model: Model,
     q: ArrayLike,
