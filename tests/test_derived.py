@@ -92,6 +92,7 @@ def test_products_are_differentiated_factor_by_factor():
     assert verify_joint(Sloping(), samples=6).passed
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_models_of_short_joints_move_alike(base):
     def build(wrap):

@@ -74,7 +74,10 @@ def tree():
     return random_model(3, base="floating", joints=[j for j in CATALOGUE if type(j) in kinds])
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.full] * n.endswith(("derivatives", "coriolis_matrix"))) for n in FUNCTIONS],
+)
 def test_inputs_give_what_a_model_built_with_the_same_numbers_gives(tree, name):
     varied, function = tree.with_inputs(*ALL), FUNCTIONS[name]
     q, v, a = random_state(tree, 1)
@@ -144,7 +147,7 @@ def differences(function, values, name, pose, h=1e-6):
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("of", ["inverse_dynamics", "forward_dynamics"])
+@pytest.mark.parametrize("of", ["inverse_dynamics", pytest.param("forward_dynamics", marks=pytest.mark.full)])
 def test_derivatives_by_every_constant(of, name):
     model = random_model(8, base="fixed", joints=[CATALOGUE[k] for k in (1, 7, 14, 16)])
     varied = model.with_inputs(name)
@@ -227,6 +230,7 @@ def test_parameters_of_a_joint_written_by_its_transform():
         np.testing.assert_allclose(short, full, atol=1e-12)
 
 
+@pytest.mark.full
 def test_users_functions_and_derivatives_within_functions(tree):
     varied = tree.with_inputs("mass")
 
@@ -273,6 +277,7 @@ def test_a_pose_input_has_a_jvp_along_twists(tree):
     np.testing.assert_allclose(along, J @ np.arange(6.0), atol=1e-14)
 
 
+@pytest.mark.full
 def test_derivatives_by_external_forces(tree):
     q, v, a = random_state(tree, 6)
     f = np.random.default_rng(0).normal(size=(tree.nbodies, 6))
