@@ -145,6 +145,17 @@ class ResultError(TraceError):
         )
 
 
+class FunctionReferenceError(CardanError, LookupError):
+    """A function cannot be found again in another process."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+        super().__init__(
+            f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
+            "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
+        )
+
+
 class ProgramError(CardanError, AssertionError):
     """A program violates the rules of its representation: a defect in cardan or in a pass, never in user input."""
 

@@ -16,17 +16,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from cardan.content import UnknownContentError
 from cardan.errors import RecompilationWarning, UnknownNameError
+from cardan.functions import store
 from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
+from cardan.functions.results import Form
 from cardan.functions.signature import Options, Signature, token
 from cardan.functions.sites import CallSites
 from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
-from cardan.targets import SOURCES, compile_program, default_target
+from cardan.targets import SOURCES, Outline, default_target, load_program
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -138,10 +141,34 @@ class Function(Generic[P, R]):
         return found
 
     def _made(self, model: Model, names: tuple[str, ...], options: Options, target: str) -> Compiled:
+        name = store.name_of(self.made_from.content(), model, names, options)
+        found = store.load(name) if name else None
+        if found is not None:
+            return self._revived(*found, model.digest, names, options, target)
         traced = self.made_from.traced(model, names, options)
-        program = traced.program
-        run = compile_program(program, target)
-        return Compiled(program.inputs, program.outputs, traced.form, run, target, lambda: traced)
+        outline = Outline.of(traced.program)
+        if name:
+            store.save(name, outline, traced.form)
+        run = load_program(outline, lambda: traced.program, target)
+        return Compiled(outline, traced.form, run, target, lambda: traced)
+
+    def _revived(
+        self, outline: Outline, form: Form, digest: str | None, names: tuple[str, ...], options: Options, target: str
+    ) -> Compiled:
+        """Return a program of which all but the instructions is known; they are traced when they are asked for."""
+
+        @functools.cache
+        def trace() -> Traced:  # for a model that is alive now: who asks has one
+            model = next(m for m in self._cache if m.digest == digest)
+            return self.made_from.traced(model, names, options)
+
+        return Compiled(outline, form, load_program(outline, lambda: trace().program, target), target, trace)
+
+    def __content__(self) -> Any:
+        found = self.made_from.content()
+        if found is None:
+            raise UnknownContentError(self.name)
+        return found
 
     def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], key: Any) -> None:
         alike = [k for k in programs if (k[0], k[2]) == (key[0], key[2])]
@@ -208,8 +235,22 @@ class Function(Generic[P, R]):
     def _plain(self, model: Model, options: Mapping[str, Any]) -> Compiled:
         return self.compiled(model, *self.interface.required(model, options))
 
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.made_from, self.target, self.threads)
+
+    def __deepcopy__(self, memo: Any) -> Function[P, R]:
+        return self
+
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
+
+
+def _rebuilt(source: Source, target: str | None, threads: int | None) -> Function:
+    """Return a function that was pickled: the one a module holds, if it is that one."""
+    found = source.function()
+    if not isinstance(found, Function):  # no module has it
+        found = functools.update_wrapper(Function(source), source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    return found if (found.target, found.threads) == (target, threads) else found.on(target, threads=threads)
 
 
 def _levels_inside() -> int:
