@@ -89,17 +89,8 @@ from cardan.spatial import SE3, Force, Inertia, Motion
 if TYPE_CHECKING:
     from cardan import robots
     from cardan.description import Mechanism
-    from cardan.formats import (
-        check_urdf,
-        from_json,
-        load,
-        load_mechanism,
-        read_urdf,
-        register_joint,
-        save,
-        to_json,
-        to_urdf,
-    )
+    from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
+    from cardan.formats.load import load, load_mechanism, save
     from cardan.interop import conventions
     from cardan.verification import Certificate, verify_joint
 
@@ -144,7 +135,8 @@ _fetch = fetcher(
     __name__,
     {
         ".description": "Mechanism",
-        ".formats": "check_urdf from_json load load_mechanism read_urdf register_joint save to_json to_urdf",
+        ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
+        ".formats.load": "load load_mechanism save",
         ".interop": "conventions",
         ".verification": "Certificate verify_joint",
     },
