@@ -98,6 +98,16 @@ class ConfigurationError(CardanError, ValueError):
         )
 
 
+class NotFiniteError(CardanError, ValueError):
+    """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
+
+    def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
+        self.where, self.argument, self.index, self.value = where, argument, index, value
+        super().__init__(
+            f"{where}: {argument}{list(index)} is {value}, expected a finite number." + (f" {hint}" if hint else "")
+        )
+
+
 class JointError(CardanError):
     """A joint's own definition cannot serve."""
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import ConfigurationError, DTypeError, ShapeError
+from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ShapeError
 from cardan.manifolds import Manifold
 
 Shape = tuple[int | str, ...] | Callable[[Any], tuple[int, ...]]
@@ -149,6 +149,15 @@ def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tup
         widened = array if array.shape == full else np.broadcast_to(array, full)
         flat.append(np.ascontiguousarray(widened, dtype=dtype).reshape(size, math.prod(cores[name])))
     return Batch(tuple(arrays), flat, shape, size, dtype)
+
+
+def check_finite(where: str, name: str, array: np.ndarray, batch: tuple[int, ...], hint: str = "") -> None:
+    """Raise `NotFiniteError`, naming the first entry of the whole batch that is infinite or not a number."""
+    found = np.flatnonzero(~np.isfinite(array))
+    if found.size:
+        shape = (*batch, *array.shape[1:])
+        index = tuple(int(k) for k in np.unravel_index(found[0], shape)) if shape else ()
+        raise NotFiniteError(where, name, index, float(array.reshape(-1)[found[0]]), hint)
 
 
 def check_configuration(where: str, name: str, q: np.ndarray, manifold: Manifold) -> None:

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from cardan.content import UnknownContentError
 from cardan.errors import RecompilationWarning, UnknownNameError
 from cardan.functions import store
-from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
+from cardan.functions.arguments import Shape, check_finite, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
@@ -29,7 +29,7 @@ from cardan.functions.sites import CallSites
 from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
-from cardan.targets import SOURCES, Outline, default_target, load_program
+from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -50,6 +50,8 @@ class Function(Generic[P, R]):
         simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
         target: where it runs, `"llvm"` or `"numpy"`; by default CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
+        checked: whether every call looks for arguments and results that are not finite; by default, whether
+            CARDAN_CHECK is set. It takes the long way, a few microseconds.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Function(Generic[P, R]):
         simplified: bool = False,
         target: str | None = None,
         threads: int | None = None,
+        checked: bool | None = None,
     ) -> None:
         if not isinstance(kernel, Source):
             functools.update_wrapper(self, kernel)
@@ -70,6 +73,7 @@ class Function(Generic[P, R]):
             kernel = Kernel(kernel, interface, returns, simplified)
         self.made_from: Source = kernel
         self.target, self.threads = target, threads
+        self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
         self._sites = CallSites(self.interface)
         self._doors = self._sites.models
         self._cache: WeakKeyDictionary[Model, dict[Any, Compiled]] = WeakKeyDictionary()
@@ -114,9 +118,15 @@ class Function(Generic[P, R]):
             return self.made_from.inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
         self.interface.check_configurations(model, batch)
+        if self.checked:
+            self.interface.check_finite(batch)
         compiled = self.compiled(model, tuple(arrays), options)
         flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
-        self._sites.open(model, args, kwargs, compiled, self._call)
+        if self.checked:
+            hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
+            check_finite(self.name, "the result", flat, batch.shape, hint)
+        else:
+            self._sites.open(model, args, kwargs, compiled, self._call)
         return compiled.results(flat, batch.shape)
 
     # --- from the call to the program ---
@@ -193,9 +203,23 @@ class Function(Generic[P, R]):
         """
         return Bound(self, model, *self.interface.required(model, options, optional))
 
-    def on(self, target: str | None = None, *, threads: int | None = None) -> Function[P, R]:
-        """Return the same function on another target, or with another number of threads."""
-        sibling = Function(self.made_from, target=target or self.target, threads=threads)
+    def on(
+        self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None
+    ) -> Function[P, R]:
+        """Return the same function on another target, with another number of threads, or checking its numbers.
+
+        Args:
+            target: `"llvm"` or `"numpy"`; the same by default.
+            threads: at most so many for a large batch; by default what `set_num_threads` says.
+            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite.
+
+        Raises:
+            UnknownNameError: if there is no such target.
+        """
+        if target is not None and target not in LOADERS:
+            raise UnknownNameError("target", target, LOADERS, where=self.name)
+        checked = self.checked if checked is None else checked
+        sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
         functools.update_wrapper(sibling, self, updated=())
         sibling._cache, sibling._shared = self._cache, self._shared  # kept by target: a second `on` finds them
         return sibling
@@ -236,7 +260,7 @@ class Function(Generic[P, R]):
         return self.compiled(model, *self.interface.required(model, options))
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self.made_from, self.target, self.threads)
+        return _rebuilt, (self.made_from, self.target, self.threads, self.checked)
 
     def __deepcopy__(self, memo: Any) -> Function[P, R]:
         return self
@@ -245,12 +269,13 @@ class Function(Generic[P, R]):
         return f"<cardan function {self.name}{self.parameters}>"
 
 
-def _rebuilt(source: Source, target: str | None, threads: int | None) -> Function:
+def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:
     """Return a function that was pickled: the one a module holds, if it is that one."""
     found = source.function()
     if not isinstance(found, Function):  # no module has it
         found = functools.update_wrapper(Function(source), source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
-    return found if (found.target, found.threads) == (target, threads) else found.on(target, threads=threads)
+    same = (found.target, found.threads, found.checked) == (target, threads, checked)
+    return found if same else found.on(target, threads=threads, checked=checked)
 
 
 def _levels_inside() -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.errors import DTypeError, ParameterError, UnknownNameError
-from cardan.functions.arguments import SHAPES, Batch, Shape, check_configuration, core_shape, is_symbolic
+from cardan.functions.arguments import SHAPES, Batch, Shape, check_configuration, check_finite, core_shape, is_symbolic
 from cardan.model import Model
 
 Options = tuple[tuple[str, Any], ...]
@@ -150,6 +150,11 @@ class Signature:
             got = tuple(n for n in model.inputs if n in given)
             raise ParameterError(f"{self.name}: inputs of the model", got=got, expected=expected, hint=hint)
         return {n: given[n] for n in model.inputs}
+
+    def check_finite(self, batch: Batch) -> None:
+        """Raise `NotFiniteError` where an argument is not finite."""
+        for name, array in zip(batch.names, batch.arrays, strict=True):
+            check_finite(self.name, name, array, batch.shape)
 
     def check_configurations(self, model: Model, batch: Batch) -> None:
         """Raise `ConfigurationError` where a configuration has a quaternion of norm 0, which would give NaN."""
