@@ -2,6 +2,7 @@
 
 from cardan import errors, joints, manifolds, robots, scalar, spatial
 from cardan._version import __version__
+from cardan.arrays import determinant, interpolate, inverse, norm, solve
 from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionError
 from cardan.formats import (
@@ -79,19 +80,26 @@ from cardan.scalar import (
     acos,
     asin,
     atan2,
+    clip,
     cos,
+    cosh,
     exp,
+    expm1,
     floor,
     log,
+    log1p,
     logical_and,
     logical_not,
     logical_or,
     maximum,
     minimum,
+    power,
     sign,
     sin,
+    sinh,
     sqrt,
     tan,
+    tanh,
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion

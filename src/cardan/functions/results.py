@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.arrays import symbolic
 from cardan.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Symmetric3
 
 RESULT = "result"
@@ -39,10 +40,7 @@ def packed(value: Any, *, batched: bool = False) -> np.ndarray:
         batched: whether an array in it is a scalar (with a batch of values) instead of a sequence of scalars.
     """
     shape, flat = _flat(value, batched)
-    array = np.empty(len(flat), dtype=object)
-    for k, entry in enumerate(flat):
-        array[k] = entry
-    return array.reshape(shape)
+    return symbolic(flat, shape)
 
 
 def _flat(value: Any, batched: bool) -> tuple[tuple[int, ...], list[Any]]:
