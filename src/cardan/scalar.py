@@ -121,24 +121,21 @@ def _tanh(x: Any) -> Any:
     return t / (t + 2.0)
 
 
-def _power(x: Any, p: Any) -> Any:
+def general_power(x: Any, p: Any) -> Any:
     """Return x^p = +-e^(p log |x|), negative where x is and p is odd; at 0 in forms that have the right derivatives."""
-    size, zero = absolute(x), x == 0.0
+    size, zero, whole, odd = absolute(x), x == 0.0, floor(p) == p, floor(0.5 * p) != 0.5 * p
     value = exp(p * log(where(zero, 1.0, size)))
-    if not isinstance(p, (float, int)):
-        whole, odd = floor(p) == p, floor(0.5 * p) != 0.5 * p
-        signed = where(x < 0.0, where(whole, where(odd, -value, value), math.nan), value)
-        at_0 = where(p == 1.0, x, where(p == 2.0, x * x, where(p == 0.0, 1.0, where(p < 0.0, math.inf, 0.0))))
-        return where(zero, at_0, signed)
-    at_0 = sqrt(size) if 0.0 < p < 1.0 else 0.0 if p > 0.0 else math.inf
-    return where(zero, at_0, where(x < 0.0, math.nan, value))
+    value = where(x < 0.0, where(whole, where(odd, -value, value), math.nan), value)
+    at_0 = where(p == 1.0, x, where(p == 2.0, x * x, where(p < 0.0, math.inf, 0.0)))
+    is_regular = logical_and(size > 0.0, size < math.inf)
+    return where(logical_and(p == 0.0, logical_not(is_regular)), 1.0, where(zero, at_0, value))
 
 
 _DERIVED: Backend = {
     "expm1": lambda x: exp(x) - 1.0,
     "log1p": lambda x: log(1.0 + x),
     "tanh": _tanh,
-    "power": _power,
+    "power": general_power,
 }
 """What stands in for a function that a type of scalar does not have itself."""
 
@@ -150,7 +147,7 @@ def _named(module: Any, names: Mapping[str, str] = MappingProxyType({})) -> Back
 
 
 _ARC = {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2"}
-_NUMPY: Backend = _named(np, _ARC)
+_NUMPY: Backend = _named(np, _ARC) | {"where": lambda condition, a, b: np.where(condition, a, b)[()]}
 
 
 def _numpy_object(name: str) -> Callable[..., Any]:

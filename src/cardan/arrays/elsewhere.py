@@ -7,15 +7,14 @@ from cardan.errors import TraceError, users_line
 _DECIDES = "what it returns would decide what the program does; choose with np.where, np.minimum, np.maximum"
 _NONE = "there is no replacement: give its result to the function as an argument"
 
+_DECIDING = ("argmax", "argmin", "argsort", "sort", "partition", "argpartition", "unique", "nonzero", "argwhere")
 INSTEAD = {
-    **dict.fromkeys(
-        "argmax argmin argsort sort partition argpartition unique nonzero flatnonzero argwhere".split(), _DECIDES
-    ),
-    **dict.fromkeys("searchsorted digitize".split(), "use np.interp, or cardan.where"),
-    **dict.fromkeys("select piecewise choose".split(), "use np.where, one inside the other"),
-    **dict.fromkeys("isclose allclose".split(), "use np.abs(a - b) <= tolerance"),
-    **dict.fromkeys("linalg.lstsq linalg.pinv".split(), "use cardan.solve(A.T @ A, A.T @ b)"),
-    **dict.fromkeys("round around rint fix trunc".split(), "use np.floor(x + 0.5)"),
+    **dict.fromkeys(_DECIDING, _DECIDES),
+    **dict.fromkeys(("searchsorted", "digitize"), "use np.interp, or cardan.where"),
+    **dict.fromkeys(("select", "piecewise", "choose"), "use np.where, one inside the other"),
+    **dict.fromkeys(("isclose", "allclose"), "use np.abs(a - b) <= tolerance"),
+    **dict.fromkeys(("linalg.lstsq", "linalg.pinv"), "use cardan.solve(A.T @ A, A.T @ b)"),
+    **dict.fromkeys(("round", "around", "rint", "fix", "trunc"), "use np.floor(x + 0.5)"),
     "linalg.cholesky": "use cardan.solve(A, b, positive_definite=True)",
     "nan_to_num": "use np.where(np.isnan(x), 0.0, x)",
     "array_equal": "use np.all(a == b) in np.where",

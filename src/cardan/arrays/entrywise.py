@@ -98,7 +98,8 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Ma
         raise refused(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}")
     options = {k: v for k, v in options.items() if not (k == "dtype" and v in (None, bool, object))}
     out = options.pop("out", (None,))[0]
-    result = getattr(by_entry(ufunc), method)(*inputs, **options)
+    with np.errstate(all="ignore"):  # numbers among the entries may overflow, as they may in a program
+        result = getattr(by_entry(ufunc), method)(*inputs, **options)
     if out is None:
         return result
     if out.dtype != object:

@@ -57,6 +57,8 @@ def _array(value: Any, dtype: Any = None, **_: Any) -> Any:
     return np.array(value, dtype=dtype)
 
 
+__all__ = ["determinant", "interpolate", "inverse", "norm", "solve"]
+
 OWN |= {
     np.array: _array,  # with like=
     np.asarray: _array,

@@ -1,4 +1,4 @@
-"""Linear algebra on arrays of numbers or symbols: NumPy's functions of the same purpose, and what stands in for them."""
+"""Linear algebra on arrays of numbers, which NumPy does, or symbols, where this stands in for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def solve(A: Any, b: Any, *, positive_definite: bool = False) -> Any:
         A: square matrices, shape (..., n, n); n at most 32 in a traced function.
         b: a right side of shape (n,), or matrices of shape (..., n, m).
         positive_definite: whether A is symmetric positive definite, such as a mass matrix. Then its lower triangle is
-            read and nothing is pivoted, which takes less than a third of the operations of a traced function.
+            read and nothing is pivoted, which takes less than half the operations of a traced function.
 
     Raises:
         ShapeError: if the shapes do not fit, or a traced matrix is too large.
@@ -71,7 +71,8 @@ def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     x = array_of(x)
     if x.dtype != object:
         return np.linalg.norm(x, axis=axis, keepdims=keepdims)
-    return dressed(_lengths(bare(np.sum(bare(x * x), axis=axis, keepdims=keepdims))))
+    squares = np.sum(bare(x * x), axis=axis, keepdims=keepdims)
+    return dressed(_lengths(squares)) if isinstance(squares, np.ndarray) else _length(squares)
 
 
 def _length(square: Any) -> Any:

@@ -1,9 +1,9 @@
 """Arrays of scalars of any type, on which NumPy's functions work.
 
-A kernel and a joint's `transform` receive their arguments as `SymbolicArray`: an array of dtype object whose entries are
-symbols. Comparisons give arrays of conditions; NumPy's functions act entry by entry (`entrywise`), by what stands in
-`OWN` (`functions`), or are NumPy's own where these only add, multiply and move entries. All others would have to look
-at values that are not there yet, and say so.
+A kernel and a joint's `transform` receive their arguments as `SymbolicArray`: an array of dtype object with symbols
+for entries. Comparisons give arrays of conditions. NumPy's functions act entry by entry (`entrywise`), by what stands
+in `OWN` (`functions`), or are NumPy's own where these only add, multiply and move entries. All others would have to
+look at values that are not there yet, and say so.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from cardan.errors import TraceError, users_line
 class SymbolicArray(np.ndarray):
     """An array of symbols (dtype object): an argument of a traced function, or what was made of one."""
 
+    __array_priority__ = 1e6  # before symbols that pretend to be arrays
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return by_numpy(ufunc, method, inputs, options)
 
@@ -31,10 +33,15 @@ class SymbolicArray(np.ndarray):
         try:
             return super().__getitem__(index)
         except IndexError:
-            if not any(getattr(part, "dtype", None) == object for part in np.atleast_1d(index)):
+            parts = index if isinstance(index, tuple) else (index,)
+            if not any(isinstance(part, SymbolicArray) for part in parts):
                 raise
             what = "a mask of computed conditions cannot pick entries: how many there are would be unknown"
             raise TraceError(f"{what}{users_line()}; use np.where(mask, x, 0).") from None
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return a copy of another type: a plain array of numbers, if the entries have some."""
+        return dressed(self.view(np.ndarray).astype(dtype, *args, **kwargs))
 
     def __bool__(self) -> bool:
         if self.size == 1:
@@ -76,28 +83,38 @@ def array_of(value: Any) -> np.ndarray:
 
 
 def bare(value: Any) -> Any:
-    """Return an argument with plain arrays in place of symbolic ones, so that NumPy does not come back here."""
+    """Return an argument as what does not bring NumPy back here: plain arrays, and symbols in such."""
     if isinstance(value, SymbolicArray):
         return value.view(np.ndarray)
-    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
-        return type(value)(map(bare, value))
-    if hasattr(value, "__array_ufunc__") and not isinstance(value, (np.ndarray, np.generic)):
-        return symbolic((value,), ()).view(np.ndarray)  # a symbol that would bring NumPy back here
-    return value
+    if type(value) in (list, tuple):
+        return type(value)(bare(e) if isinstance(e, (SymbolicArray, list, tuple)) else e for e in value)
+    if isinstance(value, (np.ndarray, np.generic)) or getattr(value, "__array_ufunc__", None) is None:
+        return value
+    return _boxed(value)
+
+
+def _boxed(scalar: Any) -> np.ndarray:
+    """Return a symbol in an array of shape (), as some pretend to be arrays."""
+    return symbolic((scalar,), ()).view(np.ndarray)
 
 
 def dressed(value: Any) -> Any:
     """Return a result with its arrays of objects as symbolic ones."""
     if isinstance(value, np.ndarray):
         return value.view(SymbolicArray) if value.dtype == object else value
-    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+    if type(value) in (list, tuple):
         return type(value)(map(dressed, value))
     return value
 
 
 def by_numpy(ufunc: np.ufunc, method: str, inputs: Iterable[Any], options: Mapping[str, Any]) -> Any:
     """Return what an elementwise function of NumPy makes of arguments with symbols among them."""
-    return dressed(apply_ufunc(ufunc, method, [bare(x) for x in inputs], options))
+    arrays = [bare(x) if isinstance(x, NUMBERS) else _boxed(x) for x in inputs]
+    return dressed(apply_ufunc(ufunc, method, arrays, options))
+
+
+NUMBERS = (np.ndarray, np.generic, float, int, list, tuple)
+"""What NumPy itself makes an array of; whatever else stands beside an array of symbols is one symbol."""
 
 
 OWN: dict[Any, Callable[..., Any]] = {}

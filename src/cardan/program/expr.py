@@ -167,7 +167,7 @@ class Expr:
 
     def __pow__(self, exponent: Any) -> Any:
         if type(exponent) is Expr:
-            return scalar.power(self, exponent)
+            return scalar.general_power(self, exponent)
         if not isinstance(exponent, Number):
             return NotImplemented
         if float(exponent).is_integer():
@@ -177,7 +177,7 @@ class Expr:
     def __rpow__(self, base: Any) -> Any:
         if not isinstance(base, Number):
             return NotImplemented
-        return scalar.exp(self * math.log(base)) if base > 0.0 else scalar.power(self.graph.lift(base), self)
+        return scalar.exp(self * math.log(base)) if base > 0.0 else scalar.general_power(self.graph.lift(base), self)
 
     def __floordiv__(self, other: Any) -> Any:
         return scalar.floor(self / other)
@@ -401,6 +401,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "logical_and": _and,
     "logical_or": _or,
     "logical_not": _any(Op.NOT),
+    "power": lambda x, p: x**p if isinstance(p, Number) else scalar.general_power(x, p),
 }
 scalar.register_scalar(Expr, FUNCTIONS)
 scalar.register_scalar(Condition, FUNCTIONS)

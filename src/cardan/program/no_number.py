@@ -41,14 +41,18 @@ def no_branch() -> TraceError:
     return TraceError(f"{what}{users_line()}; {hint}.")
 
 
-def of_scipy(error: Exception) -> TraceError | None:
-    """Return the error that explains what scipy raised when it met symbols; None if it was not scipy."""
+def of_libraries(error: Exception) -> TraceError | None:
+    """Return the error that explains what NumPy or SciPy raised when they met symbols unawares; None for any other."""
     steps = [(room(frame), frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [k for k, (package, *_) in enumerate(steps) if package not in LIBRARIES]
-    if not own or "scipy" not in (package for package, *_ in steps[own[-1] :]):
+    if not own:
         return None
-    _, file, line = steps[own[-1]]
-    return TraceError(f"a traced value has no number yet ({file}:{line}): {_PEERS}.")
+    place = "a traced value has no number yet ({1}:{2})".format(*steps[own[-1]])
+    if "scipy" in (package for package, *_ in steps[own[-1] :]):
+        return TraceError(f"{place}: {_PEERS}.")
+    if str(error).startswith("loop of ufunc does not support"):
+        return TraceError(f"{place}: np.array([...]) of symbols and numbers is a plain array; use np.stack([...]).")
+    return None
 
 
 def _instruction(frame: FrameType | None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from cardan.arrays import symbolic
 from cardan.errors import TraceError
 from cardan.program.expr import Graph
-from cardan.program.no_number import of_scipy
+from cardan.program.no_number import of_libraries
 from cardan.program.passes import PASSES
 from cardan.program.program import Array, Program
 
@@ -32,7 +32,10 @@ def trace(name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: 
     try:
         results = function(*_symbols(graph, inputs))
     except (TypeError, ValueError) as error:
-        raise of_scipy(error) or error
+        explained = of_libraries(error)
+        if explained is None:
+            raise
+        raise explained from error
     outputs, numbers = [], []
     for key, value in results.items():
         array = np.asarray(value)
