@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
+from cardan.arrays import determinant, interpolate, inverse, norm, solve
 from cardan.errors import CardanError, DescriptionError
 from cardan.functions import (
     Function,
@@ -69,19 +70,26 @@ from cardan.scalar import (
     acos,
     asin,
     atan2,
+    clip,
     cos,
+    cosh,
     exp,
+    expm1,
     floor,
     log,
+    log1p,
     logical_and,
     logical_not,
     logical_or,
     maximum,
     minimum,
+    power,
     sign,
     sin,
+    sinh,
     sqrt,
     tan,
+    tanh,
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion
@@ -126,9 +134,10 @@ __all__ = [  # noqa: RUF022 -- by subject
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
     "jacobian_vector_product", "vector_jacobian_product",
     # one's own functions, and the scalar functions they are made of
-    "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "cos",
-    "exp", "floor", "log", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "sign", "sin", "sqrt",
-    "tan", "where",
+    "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "clip",
+    "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
+    "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
+    "determinant", "interpolate", "inverse", "norm", "solve",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries

@@ -7,8 +7,10 @@ A message says what was wrong, what was given, what was expected, where, and how
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 
@@ -142,6 +144,29 @@ class AssemblyError(CardanError, ValueError):
 
 class TraceError(CardanError, TypeError):
     """A function cannot be turned into a straight-line program."""
+
+
+LIBRARIES = ("cardan", "numpy", "scipy")
+"""The packages whose code is nobody's own."""
+
+
+def users_frame() -> FrameType | None:
+    """Return the innermost frame that runs code outside cardan, NumPy and SciPy."""
+    frame = sys._getframe(1)
+    while frame is not None and room(frame) in LIBRARIES:
+        frame = frame.f_back
+    return frame
+
+
+def room(frame: FrameType) -> str:
+    """Return the package whose code a frame runs."""
+    return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def users_line() -> str:
+    """Return ` (file:line)` of the code outside cardan, NumPy and SciPy that led here; empty if there is none."""
+    frame = users_frame()
+    return f" ({frame.f_code.co_filename}:{frame.f_lineno})" if frame is not None else ""
 
 
 class ResultError(TraceError):

@@ -204,12 +204,12 @@ def _full(value: Any) -> Matrix3:
 
 
 def _check_numbers(mass: Scalar, com: Vector3, inertia: Matrix3) -> None:
-    if not all(type(e) is float or type(e) is int for e in (mass, *com, *inertia)):
+    if not all(type(e) is float or type(e) is int for e in (mass, *com, *inertia.entries())):
         return  # a batch or a symbol: nothing to check here
-    if not np.isfinite((mass, *com, *inertia)).all():
+    if not np.isfinite((mass, *com, *inertia.entries())).all():
         raise ParameterError("inertia", got=(mass, tuple(com), tuple(inertia)), expected="finite numbers")
     if mass < 0.0:
         raise ParameterError("mass of a body", got=mass, expected="a mass >= 0 [kg]")
-    difference = max(abs(a - b) for a, b in zip(inertia, inertia.T, strict=True))
-    if difference > 1e-9 * max(map(abs, inertia)):
+    difference = max(abs(a - b) for a, b in zip(inertia.entries(), inertia.T.entries(), strict=True))
+    if difference > 1e-9 * max(map(abs, inertia.entries())):
         raise ParameterError("inertia", got=[tuple(r) for r in inertia.rows()], expected="a symmetric matrix")

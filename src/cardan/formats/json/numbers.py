@@ -23,7 +23,7 @@ T = TypeVar("T")
 BOUNDS = ("lower", "upper", "velocity", "effort", "velocity_lower", "effort_lower")
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
-_UNTURNED, _UNMOVED = repr(tuple(Matrix3.identity())), repr(tuple(Vector3.zero()))
+_UNTURNED, _UNMOVED = repr([list(row) for row in Matrix3.identity()]), repr(tuple(Vector3.zero()))
 
 # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ def pose_data(pose: SE3, what: str) -> dict[str, Any]:
     """Return a pose as it is written: rotation and translation, each left out where it is none."""
     rows, translation = rows_data(pose.rotation, what), numbers_data(pose.translation, what)
     data: dict[str, Any] = {}
-    if repr(tuple(e for row in rows for e in row)) != _UNTURNED:
+    if repr(rows) != _UNTURNED:
         data["rotation"] = rows
     if repr(tuple(translation)) != _UNMOVED:
         data["translation"] = translation
@@ -173,7 +173,7 @@ def vector(value: Any) -> Vector3:
 
 def matrix(value: Any) -> Matrix3:
     """Return three rows of three finite numbers as a matrix."""
-    return Matrix3(e for row in listed(value, vector, 3, "rows") for e in row)
+    return Matrix3(listed(value, vector, 3, "rows"))
 
 
 def symmetric(value: Any) -> Symmetric3:
