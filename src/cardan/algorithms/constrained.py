@@ -33,10 +33,12 @@ class ConstrainedDynamics(NamedTuple):
     Attributes:
         accelerations: nv scalars.
         wrenches: of each closing joint, in the order of `Model.closures`, on its child, in its child frame.
+        residual: K a + k of these accelerations, rows as those of `loop_jacobian`: 0 but for rounding if all is well.
     """
 
     accelerations: list[Scalar]
     wrenches: list[Force]
+    residual: list[Scalar]
 
 
 class ConstrainedEfforts(NamedTuple):
@@ -73,10 +75,10 @@ def constrained_forward_dynamics(
     """
     closed = Closed(model, q)
     bias = bias_forces(model, q, v, external_forces)
-    free = closed.mass.inwards([t - b for t, b in zip(tau, bias, strict=True)])
-    b = [-k - e for k, e in zip(closed.bias(q, v, stabilization), closed.rates(free), strict=True)]
-    multipliers = closed.multipliers(b)
-    return ConstrainedDynamics(closed.accelerations(free, multipliers), closed.wrenches(multipliers))
+    k = closed.bias(q, v, stabilization)
+    multipliers, inwards = closed.close(closed.mass.inwards([t - b for t, b in zip(tau, bias, strict=True)]), k)
+    a = closed.accelerations(inwards)
+    return ConstrainedDynamics(a, closed.wrenches(multipliers), closed.residual(a, k))
 
 
 def constrained_inverse_dynamics(
@@ -103,11 +105,11 @@ def constrained_inverse_dynamics(
     columns = {i: closed.response(closed.unit(i)) for i in chosen}
     L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]
     wanted = closed.response(tree)
-    R = [[closed.inverse_inertia(i) if i == j else 0.0 for j in chosen] for i in chosen]
-    own = dict(zip(chosen, proximal(L, R, [wanted[i] for i in chosen]), strict=True))
+    weights = closed.drive_weights()
+    R = [[weights[i] if i == j else 0.0 for j in chosen] for i in chosen]
+    own = dict(zip(chosen, proximal(L, R, [wanted[i] for i in chosen], closed.regularization), strict=True))
     efforts = [own.get(i, 0.0) for i in range(model.nv)]
     lacking = [t - e for t, e in zip(tree, efforts, strict=True)]
-    multipliers = closed.multipliers(closed.rates(closed.mass.inwards(lacking)))
-    carried = closed.efforts(multipliers)
-    unbalanced = [e - c for e, c in zip(lacking, carried, strict=True)]
+    multipliers = [-e for e in closed.close(closed.mass.inwards(lacking)).multipliers]
+    unbalanced = [e - carried for e, carried in zip(lacking, closed.efforts(multipliers), strict=True)]
     return ConstrainedEfforts(efforts, closed.wrenches(multipliers), unbalanced)
