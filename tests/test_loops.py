@@ -343,7 +343,7 @@ RINGS = {"plane": ([hinge_in_plane] * 6, place_in_plane), "space": ([hinge] * 8,
 @pytest.mark.parametrize(("dtype", "decades", "tolerance"), [(np.float64, 8, 1e-8), (np.float32, 4, 1e-3)])
 def test_random_loops_of_any_masses(ring, dtype, decades, tolerance):
     done = 0
-    for seed in range(40):
+    for seed in range(16):
         model, q, rng = random_loop(RINGS[ring][0], decades, seed, RINGS[ring][1])
         sizes = np.linalg.svd(cardan.loop_jacobian(model, q), compute_uv=False)
         sizes = sizes[sizes > 1e-9 * sizes[0]]
@@ -362,7 +362,7 @@ def test_random_loops_of_any_masses(ring, dtype, decades, tolerance):
 def test_what_is_left_of_a_constraint_is_said():
     """In float32, sixteen decades are too many for some loops: the residual says for which."""
     wrong = 0
-    for seed in range(12):
+    for seed in range(4):
         model, q, rng = random_loop([hinge] * 8, 16, seed, random_pose)
         v = cardan.project_velocity(model, q, rng.normal(size=model.nv))
         q, v, tau = (np.asarray(e, np.float32) for e in (q, v, rng.normal(size=model.nv)))
@@ -822,7 +822,9 @@ def test_every_inertial_input_at_its_own_value():
     q, v, tau = closed_state(model)
     varied = model.with_inputs("mass", "com", "inertia", "parent_pose")
     for function in (cardan.constrained_forward_dynamics, cardan.constrained_inverse_dynamics):
-        for got, expected in zip(function(varied, q, v, tau, **varied.input_values()), function(model, q, v, tau), strict=True):
+        for got, expected in zip(
+            function(varied, q, v, tau, **varied.input_values()), function(model, q, v, tau), strict=True
+        ):
             np.testing.assert_allclose(got, expected, atol=1e-8 * (1.0 + np.abs(expected).max()))
 
 

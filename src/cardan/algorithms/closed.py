@@ -158,7 +158,10 @@ def _metric(loop: Loop, M: Rows, extents: Sequence[Scalar], square: Scalar) -> R
 
 
 def _gain(loop: Loop, P: Rows, M: Rows, extents: Sequence[Scalar]) -> Scalar:
-    """Return the mean inverse inertia along the forces, or moments, of P: sum K_j^T P K_j / |S_j|^2 over M_jj / |S_j|^2."""
+    """Return the mean inverse inertia along the forces, or moments, of P.
+
+    It is the sum of K_j^T P K_j / |S_j|^2 over that of M_jj / |S_j|^2.
+    """
     directions = sum((row[i] for i, row in enumerate(P)), 0.0)
     if is_zero(directions):
         return 0.0

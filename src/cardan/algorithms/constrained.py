@@ -7,7 +7,8 @@ Efforts on a set A of coordinates that make a given motion satisfy
 
     L_AA tau_A = (L tau_tree)_A,        tau_tree = M a + h
 
-by proximal steps, too, R the diagonal of M^-1: the smallest efforts if there are more drives than freedoms.
+by proximal steps, too, R the squares of what a drive moves, 1 / |S_i|^2: the smallest efforts if there are more drives
+than freedoms, whatever the masses.
 
 Source: Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (2021);
 Featherstone (2008), section 8.5; Baumgarte, Stabilization of constraints and integrals of motion (1972).

@@ -4,7 +4,7 @@
 
 Each step shrinks the error along an eigenvalue s of N^-1 A by 1 / (1 + s): what matters is solved, what is dependent
 stays out, no rank is decided, and the result is the solution that is smallest in the metric N. R says what is small;
-nu diag(A), a few units in the last place of A, keeps A + N positive however much larger than R rounding errors of A are.
+nu diag(A), a few units in the last place of A, keeps A + N positive however large rounding errors of A are beside R.
 
 Source: Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (2021);
 Rockafellar, Monotone operators and the proximal point algorithm (1976).
@@ -27,7 +27,8 @@ class Regularization(NamedTuple):
     """How much of R and of the diagonal of A is added.
 
     Attributes:
-        mu: what depends on the rest only up to an error e moves as if it were STEPS e / mu, so mu is far above rounding.
+        mu: what depends on the rest only up to an error e moves as if it were STEPS e / mu, so it is far above rounding;
+            Bennett's linkage, a little open in the steps of an integrator, wants no less than 1e-5.
         nu: some ten units in the last place, as many as the terms of a sum that cancels.
     """
 
