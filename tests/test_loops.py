@@ -268,7 +268,7 @@ def slider_crank(slider):
 
 
 def dense_accelerations(model, q, v, tau, digits=50):
-    """Gauss's principle in `digits` digits: of all a with K a = -k the nearest to the free one, dependent rows and all."""
+    """Gauss's principle in many digits: of all a with K a = -k the nearest to the free one."""
     with mp.workdps(digits):
         q, v, tau = ([mp.mpf(float(e)) for e in x] for x in (q, v, tau))
         inverse = mp.matrix(algorithms.mass_matrix(model, q)) ** -1
@@ -817,7 +817,7 @@ def test_masses_as_inputs():
 
 
 def test_every_inertial_input_at_its_own_value():
-    """The base of the four-bar has no mass: 0 as an input's value is not 0 as a constant, and both are the same robot."""
+    """The base of the four-bar has no mass: an input whose value is 0 is the same robot as the constant 0."""
     model = four_bar().model()
     q, v, tau = closed_state(model)
     varied = model.with_inputs("mass", "com", "inertia", "parent_pose")

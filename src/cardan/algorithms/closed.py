@@ -27,7 +27,7 @@ from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.linear import Rows, dot
 from cardan.algorithms.loops import Loop, loops
 from cardan.algorithms.proximal import STEPS, proximal_factor, regularization
-from cardan.algorithms.tree import Relative, Vector, relative_kinematics
+from cardan.algorithms.tree import Vector, relative_kinematics
 from cardan.model import Model
 from cardan.scalar import is_zero, where
 from cardan.spatial import Force, Scalar

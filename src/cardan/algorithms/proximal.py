@@ -27,7 +27,7 @@ class Regularization(NamedTuple):
     """How much of R and of the diagonal of A is added.
 
     Attributes:
-        mu: what depends on the rest only up to an error e moves as if it were STEPS e / mu, so it is far above rounding;
+        mu: what depends on the rest only up to an error e moves as if it were STEPS e / mu, so above rounding;
             Bennett's linkage, a little open in the steps of an integrator, wants no less than 1e-5.
         nu: some ten units in the last place, as many as the terms of a sum that cancels.
     """
