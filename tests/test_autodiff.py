@@ -198,3 +198,22 @@ def test_guarded_slopes_of_a_users_function():
     q[1, 0] = 4.0
     for function in (cardan.gradient(f, "q"), *(cardan.derivative(f, "q", mode=m) for m in ("forward", "reverse"))):
         np.testing.assert_array_equal(function(model, q)[..., 0], [0.0, 0.25])
+
+
+@pytest.mark.parametrize("angle", [0.0, *(10.0**k for k in range(-20, 0)), 0.2499, 0.2507, 0.5, 3.0])
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_three_derivatives_of_the_log_of_a_rotation(angle, mode):
+    """The length of the way t d is t: log(exp(t d)) = t d has the derivatives d, 0, 0, near the identity, too."""
+    d = np.array([0.6, -0.3, 0.74])
+    manifold = cardan.manifolds.UnitQuaternion()
+    q = np.array([0.5, -0.1, 0.7, 0.5])
+    q = q / np.linalg.norm(q)
+
+    def there(t):
+        moved = manifold.integrate(tuple(q), tuple(t[0] * e for e in d))
+        return {"y": np.array(manifold.difference(tuple(q), moved), dtype=object)}
+
+    program = trace("f", there, [Array("t", (1,))])
+    for expected in (angle * d, d, 0.0 * d, 0.0 * d):
+        np.testing.assert_allclose(run(program, [angle]), expected, atol=2e-13)
+        program = jacobian(program, "t", mode=mode)
