@@ -217,3 +217,31 @@ def test_three_derivatives_of_the_log_of_a_rotation(angle, mode):
     for expected in (angle * d, d, 0.0 * d, 0.0 * d):
         np.testing.assert_allclose(run(program, [angle]), expected, atol=2e-13)
         program = jacobian(program, "t", mode=mode)
+
+
+BASES = [-3.0, -2.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.5]
+EXPONENTS = [-3.0, -2.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_powers_of_a_computed_exponent():
+    """As C's pow: a negative base with an integer exponent has a value, and everything to the power 0 is 1."""
+    program = program_of(lambda x, y: x**y)
+    with np.errstate(all="ignore"):
+        for x in BASES:
+            for y in EXPONENTS:
+                expected = abs(np.power(x, y)) if x == 0.0 else np.power(x, y)
+                np.testing.assert_allclose(run(program, [x, y]), [expected], rtol=4e-15)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_slopes_of_powers_of_a_computed_exponent(mode):
+    derivative = jacobian(program_of(lambda x, y: x**y), "x", mode=mode)
+    with np.errstate(all="ignore"):
+        for x, y in ((-2.0, 3.0), (-0.5, -2.0), (2.5, 0.5), (1.5, 0.0)):
+            assert run(derivative, [x, y])[0] == pytest.approx(y * x ** (y - 1.0), rel=1e-14)
+
+
+@pytest.mark.parametrize(("function", "expected"), [(lambda x: x**101, -1.0), (lambda x: (-2.0) ** (3.0 * x), -0.125)])
+def test_powers_of_negative_numbers(function, expected):
+    program = trace("f", lambda x: {"y": np.array([function(x[0])], dtype=object)}, [Array("x", (1,))])
+    assert run(program, [-1.0])[0] == pytest.approx(expected, rel=1e-14)

@@ -169,12 +169,16 @@ class Expr:
                 return _power(self, int(exponent))
             if exponent == 0.5:
                 return scalar.sqrt(self)
+            if not float(exponent).is_integer():
+                return scalar.exp(scalar.log(self) * exponent)
         elif type(exponent) is not Expr:
             return NotImplemented
-        return scalar.exp(scalar.log(self) * exponent)
+        return _real_power(self, exponent)
 
     def __rpow__(self, base: Any) -> Any:
-        return scalar.exp(self * math.log(base))
+        if not isinstance(base, Number):
+            return NotImplemented
+        return scalar.exp(self * math.log(base)) if base > 0.0 else _real_power(float(base), self)
 
     def __abs__(self) -> Expr:
         return scalar.absolute(self)
@@ -273,6 +277,15 @@ def _power(x: Any, n: int) -> Any:
             result = square * result
         square, n = (square * square, n >> 1) if n > 1 else (square, 0)
     return result
+
+
+def _real_power(x: Any, exponent: Any) -> Any:
+    """Return x to a power as C has it: of a negative x where the exponent is an integer, else NaN; x^0 = 1."""
+    half = 0.5 * exponent
+    whole, even = exponent == scalar.floor(exponent), half == scalar.floor(half)
+    size = scalar.exp(exponent * scalar.log(scalar.where(whole, scalar.absolute(x), x)))
+    signed = scalar.where(scalar.logical_or(even, x >= 0.0), size, -size)
+    return scalar.where(exponent == 0.0, 1.0, signed)
 
 
 def _graph_of(*values: Any) -> Graph:
