@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "divide",
     "exp",
     "floor",
+    "is_finite",
     "is_zero",
     "log",
     "logical_and",
@@ -284,6 +286,14 @@ def sign(x: Any) -> Any:
 def is_zero(x: Any) -> bool:
     """Return whether a scalar is known to be 0 here and now: a number, not a symbol or a batch."""
     return isinstance(x, (float, int)) and x == 0.0
+
+
+def is_finite(x: Any) -> bool:
+    """Return whether this is one real number of any type, NumPy's among them, that a float can hold."""
+    try:
+        return isinstance(x, Real) and math.isfinite(x)
+    except OverflowError:  # an integer beyond every float
+        return False
 
 
 def divide(a: Any, b: Any) -> Any:
