@@ -17,8 +17,8 @@ MAX_MESSAGE = 1000
 
 
 def shortened(text: str, length: int) -> str:
-    """Return a text of at most about `length` characters."""
-    return text if len(text) <= length else text[:length] + "..."
+    """Return a text of at most about `length` characters: its beginning and its end, which says what to do."""
+    return text if len(text) <= length else f"{text[: 2 * length // 3]}...{text[-length // 3 :]}"
 
 
 def quoted(value: Any, length: int = 120) -> str:

@@ -8,7 +8,7 @@ Then every joint is directed away from the world; where that is against its desc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.errors import DuplicateNameError, MechanismError

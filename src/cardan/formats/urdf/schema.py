@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 
 from cardan.formats.report import Report
-from cardan.formats.urdf.xml import Element
+from cardan.formats.xml import Element
 
 VERSIONS = ("1", "1.0", "1.1", "1.2")
 
