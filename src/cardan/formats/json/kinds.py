@@ -41,6 +41,18 @@ def at(key: str | int, read: Callable[..., T], *arguments: Any) -> T:
         raise
 
 
+def each(read: Callable[[Any, bool], T], values: Sequence[Any], trusted: bool) -> list[T]:
+    """Read each entry of a list, as `at` reads one: most of a file are numbers in lists."""
+    made: list[T] = []
+    try:
+        for value in values:
+            made.append(read(value, trusted))
+    except WrongError as wrong:
+        wrong.path.insert(0, len(made))
+        raise
+    return made
+
+
 def members(value: Any, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
     """Return an object that has the required keys and no others than these and the optional ones."""
     known = (*required, *optional)
@@ -123,7 +135,7 @@ def listed(kind: Kind, count: int | None = None, of: str = "numbers", make: Call
     def read(value: Any, trusted: bool) -> Any:
         if type(value) is not list or count not in (None, len(value)):
             refuse(value, expected)
-        return make([at(k, kind.read, e, trusted) for k, e in enumerate(value)])
+        return make(each(kind.read, value, trusted))
 
     return Kind(lambda values, what: [kind.write(e, what) for e in values], read)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.formats.json.kinds import BOUND, NUMBER, TEXT, VALUES, VECTOR, Kind, at, built, members
+from cardan.formats.json.kinds import BOUND, NUMBER, TEXT, VALUES, VECTOR, Kind, at, built, each, members
 from cardan.formats.json.text import MAX_DEPTH, WrongError, json_text, refuse
 from cardan.formats.json.types import BASES, class_named, is_shipped, name_of
 from cardan.joints import Joint
@@ -125,7 +125,7 @@ def _value(value: Any, trusted: bool) -> Any:
     if type(value) is float:
         return NUMBER.read(value, trusted)
     if type(value) is list:
-        return tuple([at(k, _value, e, trusted) for k, e in enumerate(value)])
+        return tuple(each(_value, value, trusted))
     if type(value) is not dict or len(value) != 1:
         refuse(value, "a value, or an object with one key, the name of its type")
     ((name, body),) = value.items()
@@ -140,7 +140,7 @@ def _entries(body: Any, trusted: bool, kind: type[Any]) -> Any:
     if type(body) is not kind:
         refuse(body, "an object" if kind is dict else "a list")
     if kind is list:
-        return [at(k, _value, e, trusted) for k, e in enumerate(body)]
+        return each(_value, body, trusted)
     return {k: at(k, _value, e, trusted) for k, e in body.items()}
 
 
