@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +30,11 @@ class Node(Protocol):
     @property
     def line(self) -> int:
         """Where it begins, from 1."""
+        ...
+
+    @property
+    def children(self) -> Sequence[Any]:
+        """What is in it."""
         ...
 
     def all(self, tag: str) -> Iterator[Any]:
