@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from cardan.cli.options import add_json, add_robot, load_robot, print_json, table
+from cardan.cli.options import add_json, add_robot, harmless, load_robot, print_json, read_file, say, table
 from cardan.description.text import graphviz_text
-from cardan.formats import read_robot
 from cardan.joints import Mimic
 from cardan.model import WORLD, Model
 
@@ -24,20 +23,19 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what there is to know about a robot."""
     if args.graph:
-        print(graph(args), end="")
+        print(harmless(graph(args)), end="")
         return 0
     model = load_robot(args)
     if args.json:
         print_json(described(model))
     else:
-        print(f"{model}\n\n{masses(model)}\n\n{tree(model)}")
+        say(f"{model}\n\n{masses(model)}\n\n{tree(model)}")
     return 0
 
 
 def graph(args: argparse.Namespace) -> str:
     """Return the robot as a graph in Graphviz's language: what it is described by, before a base is chosen."""
-    options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
-    thing = read_robot(args.file, **options)
+    thing = read_file(args)
     if isinstance(thing, Model):
         return graphviz_text(thing.name, thing.bodies, (*thing.connections, *thing.closures), thing.frames)
     return thing.graphviz()

@@ -12,7 +12,7 @@ from cardan.formats.source import Node
 
 MAX_FAULTS = 1000
 MAX_SUGGESTIONS = 30
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Report:
 
     def _number(self, element: Node, name: str, word: str) -> float:
         where = f"<{element.tag} {name}=...>"
-        if _NUMBER.fullmatch(word):
+        if NUMBER.fullmatch(word):
             value = float(word)
             if math.isfinite(value):
                 return value
