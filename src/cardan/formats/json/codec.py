@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cardan.description import Mechanism, Shape
-from cardan.errors import CardanError, DescriptionError, DTypeError, Fault, ParameterError, UnknownNameError
+from cardan.errors import CardanError, DescriptionError, DTypeError, Fault, UnknownNameError
 from cardan.formats.json.kinds import INERTIA, LIMITS, POSE, TEXT, VECTOR, at, members
 from cardan.formats.json.records import BODY, CONNECTION, FRAME, INPUT, SHAPE, with_input
 from cardan.formats.json.text import WrongError, json_text, lines_of, parsed, path_text, refuse, shown
@@ -219,9 +219,6 @@ def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
 
 
 def _model_data(model: Model) -> Fields:
-    if model.filled is not None:
-        hint = "Write the model the function was called with."
-        raise ParameterError("model", got=model, expected="a model of numbers, not one within a function", hint=hint)
     inputs = model.inputs.values()
     return {
         "name": TEXT.write(model.name, "name of a model"),

@@ -1,0 +1,135 @@
+"""From a function to a program: the stage before compilation, which can be held, printed, differentiated and pickled.
+
+    Signature -> Traced -> (passes) -> Compiled(target) -> door
+
+A `Source` makes a `Traced` for one model and one choice of arrays and options: from a kernel, by running it on symbols,
+or from another function's program, by differentiating it (`derivatives.py`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import ResultError
+from cardan.functions.arguments import Shape, core_shape
+from cardan.functions.environment import standing_for, stands_for
+from cardan.functions.results import Form, form_of, packed
+from cardan.functions.signature import Options, Signature
+from cardan.model import Model, economical
+from cardan.program import Array, Program, trace
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A function, traced for one model and one choice of its arrays and options.
+
+    Attributes:
+        program: what it computes.
+        form: how the program's outputs are returned.
+        seconds: what the tracing took.
+    """
+
+    program: Program
+    form: Form
+    seconds: float = field(default=0.0, compare=False)
+
+
+class Source(ABC):
+    """What a compiled function is made from."""
+
+    signature: Signature
+    returns: Shape | None
+
+    @abstractmethod
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return the program for a model, for arrays of these names, in this order, and these options."""
+
+    @abstractmethod
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return the results, in their form, for arrays of symbols."""
+
+    @abstractmethod
+    def content(self) -> Any:
+        """Return what tells this source from every other, of plain values; None where that cannot be known."""
+
+
+class Kernel(Source):
+    """A plain Python function over scalars, run on symbols.
+
+    Args:
+        kernel: `kernel(model, q, v, ...)`.
+        signature: of the kernel.
+        returns: core shape of its one result, where it is declared.
+        simplified: whether it depends on joint coordinates alone, so that it is traced on an equivalent model with
+            fewer numbers (`model/simplify.py`).
+    """
+
+    def __init__(
+        self, kernel: Callable[..., Any], signature: Signature, returns: Shape | None, simplified: bool = False
+    ) -> None:
+        self.kernel, self.signature, self.returns, self.simplified = kernel, signature, returns, simplified
+
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return what running the kernel on symbols wrote."""
+        started = time.perf_counter()
+        forms: list[Form] = []
+
+        def run(*symbols: np.ndarray) -> dict[str, np.ndarray]:
+            form, results = self._run(model, dict(zip(names, symbols, strict=True)), options)
+            forms.append(form)
+            return dict(zip(form.names, results, strict=True))
+
+        cores = self.signature.cores(model)
+        program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
+        return Traced(program, forms[0], time.perf_counter() - started)
+
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return what the kernel makes of symbols."""
+        form, results = self._run(model, arrays, options)
+        return form.rebuilt([bare(a) for a in results])
+
+    def _run(self, model: Model, arrays: Mapping[str, Any], options: Options) -> tuple[Form, list[np.ndarray]]:
+        inputs = {n: arrays[n] for n in model.inputs}
+        own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
+        with standing_for(model, inputs) as given:
+            value = self.kernel(economical(given) if self.simplified else given, **own, **dict(options))
+        return self._results(model, value)
+
+    def _results(self, model: Model, value: Any) -> tuple[Form, list[np.ndarray]]:
+        where = self.signature.name
+        if self.returns is None:
+            form, results = form_of(value)
+            return form, [packed(result, where=where) for result in results]
+        result, expected = packed(value, where=where), core_shape(self.returns, model)
+        if not result.size and not math.prod(expected):
+            return Form(), [result.reshape(expected)]  # an empty list does not say how many columns it has
+        if result.shape[max(0, result.ndim - len(expected)) :] != expected:
+            raise ResultError(where, got=f"a result of shape {result.shape}", expected=f"{expected}, as it declares")
+        return Form(), [result]
+
+    def content(self) -> Any:
+        """Return the code, if all it reads is known."""
+        return None
+
+
+def given_for(model: Model, arrays: Mapping[str, Any]) -> tuple[Model, dict[str, Any]]:
+    """Return the model with inputs for which one with symbols stands, and the arrays with the inputs' values."""
+    standing = stands_for(model)
+    return (model, dict(arrays)) if standing is None else (standing.model, {**arrays, **standing.values})
+
+
+def outputs_of(form: Form, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Return the outputs of a program whose results have this form."""
+    return [Array(name, shape) for name, shape in zip(form.names, shapes, strict=True)]
+
+
+def bare(array: np.ndarray) -> Any:
+    """Return an array, or the scalar in one without dimensions."""
+    return array if array.ndim else array[()]
