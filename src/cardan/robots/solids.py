@@ -22,6 +22,12 @@ def positive(what: str, value: float) -> float:
     return float(value)
 
 
+def all_positive(what: str, **values: float) -> None:
+    """Raise `ParameterError` unless all parameters of a robot are finite and above 0."""
+    for name, value in values.items():
+        positive(f"{name} of {what}", value)
+
+
 def add_box(m: Mechanism, name: str, mass: float, size: Any, centre: Any = (0.0, 0.0, 0.0)) -> None:
     """Add a body that is a homogeneous box: mass [kg], side lengths [m], centre in the body frame [m]."""
     _add_solid(m, name, mass, Box(size), SE3(translation=centre))
