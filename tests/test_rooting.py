@@ -11,7 +11,7 @@ import pytest
 import cardan
 import rerooting
 from cardan import SE3, Inertia, Limits, Mechanism
-from cardan import algorithms as alg
+from cardan.coordinates.model_converter import owners
 from cardan.errors import MechanismError, ShapeError, UnknownNameError
 from cardan.joints import (
     CATALOGUE,
@@ -419,7 +419,7 @@ def test_idyntree_a_frame_as_floating_base_keeps_jacobians_and_momentum():
     there = m.model(base="floating")
     c = cardan.converter(model, there)
     np.testing.assert_allclose(cardan.centroidal_momentum(there, c.configuration(q), c.velocity(q, v)), h, atol=1e-12)
-    assert alg.owners(model)[0].name == "root"
+    assert owners(model)[0].name == "root"
 
 
 def test_graph_3_converters_give_new_arrays_and_leave_theirs_alone():

@@ -2,6 +2,7 @@
 
 from cardan import errors, joints, manifolds, robots, scalar, spatial
 from cardan._version import __version__
+from cardan.coordinates import conventions, converter, representation
 from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionError
 from cardan.formats import (
@@ -30,7 +31,6 @@ from cardan.functions import (
     configuration_derivative_to_velocity,
     constrained_forward_dynamics,
     constrained_inverse_dynamics,
-    converter,
     coriolis_matrix,
     derivative,
     difference,
@@ -65,12 +65,10 @@ from cardan.functions import (
     potential_energy,
     principal_value,
     project_velocity,
-    representation,
     torque_regressor,
     vector_jacobian_product,
     velocity_to_configuration_derivative,
 )
-from cardan.interop import conventions
 from cardan.joints import Joint, Limits
 from cardan.model import Model
 from cardan.runtime.threads import num_threads, set_num_threads

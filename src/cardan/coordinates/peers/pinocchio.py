@@ -9,13 +9,14 @@ Source: Pinocchio documentation, "Joints" and "Conventions"; FACTS, sections 1 a
 
 from __future__ import annotations
 
+import functools
 import math
 
-from cardan.interop import order
-from cardan.interop.chart import Chart, Circle, Same, Turn
-from cardan.interop.convention import Convention, WrenchForm, check_choice
-from cardan.interop.free_chart import Free
-from cardan.interop.plane_chart import Plane
+from cardan.coordinates import numbering
+from cardan.coordinates.chart import Chart, Free, circle, plane, same
+from cardan.coordinates.convention import Convention, WrenchForm, check_choice, each, in_a_row
+from cardan.coordinates.forms import Circle
+from cardan.coordinates.recognised import kind_of
 from cardan.joints import (
     Composite,
     Ellipsoid,
@@ -36,7 +37,6 @@ from cardan.joints import (
 from cardan.model import Connection, Model
 
 SAME = (Prismatic, Helical, Universal, Spherical, SphericalZYX, Translation, Planar, FreeFlyer, Ellipsoid)
-COMPOSED = (*SAME, Revolute, UnboundedRevolute)
 
 
 def convention(continuous: Circle = "cos_sin") -> Convention:
@@ -48,28 +48,25 @@ def convention(continuous: Circle = "cos_sin") -> Convention:
     """
     check_choice("continuous", continuous, ("cos_sin", "angle"))
 
-    def chart(model: Model, c: Connection) -> Chart | None:
-        joint = c.joint
-        if isinstance(joint, Revolute):
-            unlimited = all(math.isinf(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
-            return Turn(joint, continuous if unlimited else "angle")
-        if isinstance(joint, UnboundedRevolute):
-            return Turn(joint, "cos_sin")
-        if isinstance(joint, PlanarAngle):
-            return Plane(joint, "cos_sin", "child")
-        if isinstance(joint, FloatingMRP):
-            return Free(joint, "xyzw", "body", "body")
-        return Same(joint) if isinstance(joint, SAME) or _is_composed(joint) else None
+    def hinge(model: Model, c: Connection) -> Chart | None:
+        unlimited = all(math.isinf(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+        return circle(continuous if unlimited else "angle")(model, c)
 
+    charts = {
+        **each(SAME, same),
+        Revolute: hinge,
+        UnboundedRevolute: circle("cos_sin"),
+        PlanarAngle: plane("cos_sin", "child"),
+        FloatingMRP: Free("xyzw"),
+        Composite: in_a_row(_is_part),
+    }
     joints = (
         "revolute, unbounded revolute, prismatic, helical, universal, spherical, spherical ZYX, translation, planar, "
         "free flyer, ellipsoid, and composites of these"
     )
-    return Convention("Pinocchio", chart, joints, order.depth_first_by_name, WrenchForm("joint", "joint"))
+    order = functools.partial(numbering.depth_first, by_name=True)
+    return Convention("Pinocchio", charts, joints, order, WrenchForm("joint"))
 
 
-def _is_composed(joint: Joint) -> bool:
-    if not isinstance(joint, Composite):
-        return False
-    whole = all(isinstance(j, COMPOSED) for j in joint.joints)
-    return whole and all(j.order == "cos_sin" for j in joint.joints if isinstance(j, UnboundedRevolute))
+def _is_part(joint: Joint) -> bool:
+    return kind_of(joint) in (*SAME, Revolute) or (isinstance(joint, UnboundedRevolute) and joint.order == "cos_sin")
