@@ -20,8 +20,8 @@ from typing import Any
 from cardan import algorithms
 from cardan.algorithms.kinematics import Kinematics
 from cardan.algorithms.tree import Vector
-from cardan.coordinates.change import Rows, transposed
-from cardan.coordinates.chart import STILL, Chart, Free
+from cardan.coordinates.change import Rows, difference, transposed
+from cardan.coordinates.chart import HERE, STILL, Chart, free_velocity
 from cardan.coordinates.compiled_methods import compiled
 from cardan.coordinates.other_coordinates import OtherCoordinates, rows_of
 from cardan.coordinates.recognised import is_free
@@ -62,11 +62,9 @@ class BaseRepresentation(OtherCoordinates):
         return BaseRepresentation, (self.model, self.representation)
 
     def _chart(self, c: Connection) -> Chart:
-        if not _leaves_free(c):
-            return Chart(c.joint.nq, c.joint.nv)
-        rule = Free(linear=self.representation, angular=self.representation)
-        maps = rule.velocity_maps(c.joint, c.parent_pose, SE3.identity(), STILL)
-        return Chart(c.joint.nq, 6, list, list, *maps)
+        base, kind = _leaves_free(c), self.representation
+        maps = free_velocity(c.joint, c.parent_pose, HERE, STILL, kind, kind) if base else (None, None)
+        return Chart(c.joint.nq, c.joint.nv, list, list, *maps)
 
     @compiled()
     def frame_velocity(self, q: Any, v: Any, frame: str, representation: Representation | None = None) -> Any:
@@ -87,7 +85,7 @@ class BaseRepresentation(OtherCoordinates):
     ) -> Any:
         """Return the time derivative of `frame_velocity`'s components, shape (..., 6), from q, v' and dv'/dt."""
         q, v = self._state(q, v)
-        a = self._change(q, v).acceleration_back(v, a)
+        a = self._a_here(q, v, a)
         return algorithms.frame_acceleration(self.model, q, v, a, frame, *self._reference(representation))
 
     @compiled()
@@ -105,7 +103,8 @@ class BaseRepresentation(OtherCoordinates):
         reference = self._reference(representation)
         J = algorithms.jacobian(self.model, q, frame, *reference)
         rate = algorithms.jacobian_derivative(self.model, q, v, frame, *reference)
-        return self._change(q, v).jacobian_rate(J, rate)
+        change = self._change(q, v)
+        return map(difference, rate, J @ change.K) @ change.inverse
 
     @compiled()
     def momentum(self, q: Any, v: Any) -> Any:

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cardan.algorithms.linear import Rows, dot
-from cardan.algorithms.rnea import inverse_dynamics
 from cardan.algorithms.tree import Vector
 from cardan.dual import duals, tangent
-from cardan.model import Model
 from cardan.spatial import Scalar
 
 Indices = Sequence[int]
@@ -49,24 +47,26 @@ class Blocks:
     """A matrix of zeros but for some blocks: `B @ x` of a vector, `A @ B` of the rows of another matrix.
 
     Args:
-        shape: numbers of rows and columns.
-        blocks: of each, the indices of its rows, those of its columns, and its rows.
+        rows: number of its rows.
+        columns: number of its columns.
+        blocks: of each, the indices of its rows, those of its columns, and its entries by rows.
     """
 
-    shape: tuple[int, int]
+    rows: int
+    columns: int
     blocks: tuple[tuple[Indices, Indices, Rows], ...]
     __array_ufunc__ = None
 
     @property
     def T(self) -> Blocks:
         """The transposed matrix."""
-        return Blocks(self.shape[::-1], tuple((j, i, transposed(rows)) for i, j, rows in self.blocks))
+        return Blocks(self.columns, self.rows, tuple((j, i, transposed(entries)) for i, j, entries in self.blocks))
 
     def __matmul__(self, x: Vector) -> list[Scalar]:
-        found: list[Scalar] = [0.0] * self.shape[0]
-        for indices, columns, rows in self.blocks:
+        found: list[Scalar] = [0.0] * self.rows
+        for indices, columns, entries in self.blocks:
             part = [x[j] for j in columns]
-            for i, row in zip(indices, rows, strict=True):
+            for i, row in zip(indices, entries, strict=True):
                 found[i] = found[i] + dot(row, part)
         return found
 
@@ -74,14 +74,13 @@ class Blocks:
         turned = self.T
         return [turned @ row for row in rows]
 
+    def congruent(self, A: Iterable[Vector]) -> Rows:
+        """Return B^T A B."""
+        return transposed(transposed(A @ self) @ self)  # pyright: ignore[reportOperatorIssue]
 
-class Change:
+
+class Change(NamedTuple):
     """A change of velocity coordinates at one state: v' = T v.
-
-    Args:
-        size: number of velocities v.
-        size_there: number of velocities v'.
-        blocks: those of T.
 
     Attributes:
         T: the matrix.
@@ -90,46 +89,21 @@ class Change:
         K: T^+ dT/dt.
     """
 
-    __slots__ = ("K", "T", "inverse", "rate")
+    T: Blocks
+    inverse: Blocks
+    rate: Blocks
+    K: Blocks
 
-    def __init__(self, size: int, size_there: int, blocks: Sequence[Block]) -> None:
+    @staticmethod
+    def of(size: int, size_there: int, blocks: Sequence[Block]) -> Change:
+        """Return the change of as many velocities v into v', by the blocks of T."""
         moving = [b for b in blocks if b.rate]
-        self.T = Blocks((size_there, size), tuple((b.there, b.here, b.matrix) for b in blocks))
-        self.inverse = Blocks((size, size_there), tuple((b.here, b.there, b.inverse) for b in blocks))
-        self.rate = Blocks((size_there, size), tuple((b.there, b.here, b.rate) for b in moving))
-        self.K = Blocks((size, size), tuple((b.here, b.here, _product(b.inverse, b.rate)) for b in moving))
-
-    def acceleration(self, v: Vector, a: Vector) -> list[Scalar]:
-        """Return a' = T a + dT/dt v."""
-        return [x + y for x, y in zip(self.T @ a, self.rate @ v, strict=True)]
-
-    def acceleration_back(self, v: Vector, a: Vector) -> list[Scalar]:
-        """Return a = T^+ (a' - dT/dt v), with v the velocity here."""
-        return self.inverse @ _difference(a, self.rate @ v)
-
-    def mass_matrix(self, M: Rows) -> Rows:
-        """Return M' = T^+T M T^+."""
-        return _congruent(self.inverse, M)
-
-    def mass_matrix_back(self, M: Rows) -> Rows:
-        """Return M = T^T M' T."""
-        return _congruent(self.T, M)
-
-    def coriolis_matrix(self, M: Rows, C: Rows) -> Rows:
-        """Return C' = T^+T (C - M K) T^+."""
-        return _congruent(self.inverse, self._corrected(M, C))
-
-    def jacobian_rate(self, J: Rows, J_rate: Rows) -> Rows:
-        """Return dJ'/dt = (dJ/dt - J K) T^+."""
-        return self._corrected(J, J_rate) @ self.inverse
-
-    def _corrected(self, A: Rows, rate: Rows) -> Rows:
-        return [_difference(row, change) for row, change in zip(rate, A @ self.K, strict=True)]
-
-    def bias_forces(self, model: Model, q: Vector, v: Vector) -> list[Scalar]:
-        """Return C' v' + g': the efforts at a' = 0, with q and v the state here."""
-        still = self.inverse @ [-e for e in self.rate @ v]
-        return self.inverse.T @ inverse_dynamics(model, q, v, still)
+        return Change(
+            Blocks(size_there, size, tuple((b.there, b.here, b.matrix) for b in blocks)),
+            Blocks(size, size_there, tuple((b.here, b.there, b.inverse) for b in blocks)),
+            Blocks(size_there, size, tuple((b.there, b.here, b.rate) for b in moving)),
+            Blocks(size, size, tuple((b.here, b.here, _product(b.inverse, b.rate)) for b in moving)),
+        )
 
 
 def rate_of(matrix: Callable[[Vector], Rows], q: Vector, qdot: Vector) -> Rows:
@@ -138,22 +112,13 @@ def rate_of(matrix: Callable[[Vector], Rows], q: Vector, qdot: Vector) -> Rows:
     return [] if all(isinstance(e, float) and e == 0.0 for row in rate for e in row) else rate
 
 
-def unit_rows(n: int) -> Rows:
-    """Return the rows of the identity matrix."""
-    return [[float(i == j) for j in range(n)] for i in range(n)]
-
-
 def transposed(rows: Iterable[Iterable[Scalar]]) -> Rows:
     """Return the rows of the transposed matrix."""
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _congruent(B: Blocks, A: Rows) -> Rows:
-    """Return B^T A B."""
-    return transposed(transposed(A @ B) @ B)
-
-
-def _difference(a: Vector, b: Vector) -> list[Scalar]:
+def difference(a: Vector, b: Vector) -> list[Scalar]:
+    """Return a - b."""
     return [x - y for x, y in zip(a, b, strict=True)]
 
 

@@ -6,32 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from cardan import joints as J
 from cardan.coordinates.chart import Chart, Rule, same
 from cardan.coordinates.recognised import kind_of
 from cardan.errors import UnknownNameError
-from cardan.joints import (
-    D6,
-    Cylindrical,
-    FloatingMRP,
-    FreeFlyer,
-    Joint,
-    Planar,
-    PlanarAngle,
-    Prismatic,
-    Revolute,
-    SphericalZYX,
-    Translation,
-    Universal,
-)
 from cardan.model import Connection, Model
 from cardan.spatial import Representation, Vector3
 
-Kinds = tuple[type[Joint], ...]
-ONE_AXIS: Kinds = (Revolute, Prismatic)
-AXIS_BY_AXIS: Kinds = (Revolute, Prismatic, Universal, SphericalZYX, Translation, Cylindrical, D6)
+Kinds = tuple[type[J.Joint], ...]
+ONE_AXIS: Kinds = (J.Revolute, J.Prismatic)
+AXIS_BY_AXIS: Kinds = (J.Revolute, J.Prismatic, J.Universal, J.SphericalZYX, J.Translation, J.Cylindrical, J.D6)
 """Joints whose coordinates are those of slides and hinges in a row."""
-PLANAR: Kinds = (Planar, PlanarAngle)
-FREE: Kinds = (FreeFlyer, FloatingMRP)
+PLANAR: Kinds = (J.Planar, J.PlanarAngle)
+FREE: Kinds = (J.FreeFlyer, J.FloatingMRP)
 
 
 @dataclass(frozen=True)
@@ -64,7 +51,7 @@ class Convention:
     """
 
     title: str
-    charts: Mapping[type[Joint], Rule]
+    charts: Mapping[type[J.Joint], Rule]
     joints: str
     order: Callable[[Model], list[str]]
     wrench: WrenchForm
@@ -76,12 +63,12 @@ class Convention:
         return rule(model, c) if rule else None
 
 
-def each(kinds: Iterable[type[Joint]], rule: Rule = same) -> dict[type[Joint], Rule]:
+def each(kinds: Iterable[type[J.Joint]], rule: Rule = same) -> dict[type[J.Joint], Rule]:
     """Return the table of several kinds of joints under one rule."""
     return dict.fromkeys(kinds, rule)
 
 
-def in_a_row(is_part: Callable[[Joint], bool]) -> Rule:
+def in_a_row(is_part: Callable[[J.Joint], bool]) -> Rule:
     """Return the rule of a composite whose parts the library has, and writes as they are written here."""
     return lambda model, c: same(model, c) if all(map(is_part, getattr(c.joint, "joints", ()))) else None
 

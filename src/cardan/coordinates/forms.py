@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from cardan.joints import Joint
-from cardan.manifolds import MRP, UnitComplex
+from cardan.manifolds import MRP, Manifold, UnitComplex, UnitQuaternion
 from cardan.scalar import atan2, cos, sin
 from cardan.spatial import Matrix3, Scalar
 from cardan.spatial.rotations import (
@@ -25,6 +24,7 @@ Scalars = Sequence[Scalar]
 Circle = Literal["angle", "cos_sin", "sin_cos"]
 Quaternion = Literal["xyzw", "wxyz"]
 Rotation = Literal["xyzw", "wxyz", "mrp", "zyx", "rpy"]
+ONE = Matrix3.identity()
 
 SIZES = {"angle": 1, "cos_sin": 2, "sin_cos": 2, "xyzw": 4, "wxyz": 4, "mrp": 3, "zyx": 3, "rpy": 3}
 NAMES = {
@@ -36,58 +36,56 @@ NAMES = {
     "mrp": "Rodrigues parameters",
     "rpy": "roll, pitch, yaw",
 }
-ONE = Matrix3.identity()
 
 
-def circle_form(manifold: Any) -> Circle:
-    """Return how a space of angles writes them."""
-    return manifold.order if isinstance(manifold, UnitComplex) else "angle"
+def form_of(space: Manifold) -> Any:
+    """Return how a configuration space of joints that turn writes its turn; of three numbers, it is zyx."""
+    turn = getattr(space, "orientation", getattr(space, "heading", space))
+    if isinstance(turn, UnitComplex):
+        return turn.order
+    return (
+        "xyzw"
+        if isinstance(turn, UnitQuaternion)
+        else "mrp"
+        if isinstance(turn, MRP)
+        else ("angle", "zyx")[turn.nq > 1]
+    )
 
 
-def rotation_form(joint: Joint) -> Rotation:
-    """Return how a ball joint, or a free one, writes its rotation."""
-    space = getattr(joint.manifold, "orientation", joint.manifold)
-    return "mrp" if isinstance(space, MRP) else "xyzw" if space.nq == 4 else "zyx"
-
-
-def as_circle(q: Scalars, form: Circle, other: Circle) -> list[Scalar]:
-    """Return an angle given in a form in another."""
-    if form == other:
-        return list(q)
-    c, s = (cos(q[0]), sin(q[0])) if form == "angle" else UnitComplex(form).cos_sin(q)
-    return [atan2(s, c)] if other == "angle" else list(UnitComplex(other).pack(c, s))
-
-
-def as_rotation(q: Scalars, form: Rotation, other: Rotation, left: Matrix3 = ONE, right: Matrix3 = ONE) -> list[Scalar]:
-    """Return left R right, R given in a form, in another; equal forms and identities cost nothing."""
+def rewritten(q: Scalars, form: str, other: str, left: Matrix3 = ONE, right: Matrix3 = ONE) -> list[Scalar]:
+    """Return a turn in another form, a rotation R as left R right; equal forms and identities cost nothing."""
     if left == right == ONE:
         if form == other:
             return list(q)
         if {form, other} == {"zyx", "rpy"}:
             return list(q)[::-1]
-    return list(_FROM_XYZW[other](_turned(left, _TO_XYZW[form](q), right)))
-
-
-def _turned(left: Matrix3, quaternion: Scalars, right: Matrix3) -> Scalars:
+    turn = _READ[form](q)
     if left != ONE:
-        quaternion = quaternion_multiply_xyzw(quaternion_xyzw_from_matrix(left), quaternion)
+        turn = quaternion_multiply_xyzw(quaternion_xyzw_from_matrix(left), turn)
     if right != ONE:
-        quaternion = quaternion_multiply_xyzw(quaternion, quaternion_xyzw_from_matrix(right))
-    return quaternion
+        turn = quaternion_multiply_xyzw(turn, quaternion_xyzw_from_matrix(right))
+    return list(_WRITE[other](turn))
 
 
 def _zyx(quaternion: Scalars) -> Scalars:
     return tuple(zyx_from_matrix(matrix_from_quaternion_xyzw(quaternion)))
 
 
-_TO_XYZW: dict[str, Callable[[Scalars], Scalars]] = {
+_READ: dict[str, Callable[[Scalars], Scalars]] = {
+    "angle": lambda q: (cos(q[0]), sin(q[0])),
+    "cos_sin": tuple,
+    "sin_cos": lambda q: (q[1], q[0]),
     "xyzw": tuple,
     "wxyz": lambda q: (*q[1:], q[0]),
     "mrp": MRP().quaternion_xyzw,
     "zyx": lambda q: quaternion_xyzw_from_matrix(matrix_from_zyx(q)),
     "rpy": lambda q: quaternion_xyzw_from_matrix(matrix_from_zyx(q[::-1])),
 }
-_FROM_XYZW: dict[str, Callable[[Scalars], Scalars]] = {
+"""(cos, sin) or a quaternion (x, y, z, w) from each form."""
+_WRITE: dict[str, Callable[[Scalars], Scalars]] = {
+    "angle": lambda q: (atan2(q[1], q[0]),),
+    "cos_sin": tuple,
+    "sin_cos": lambda q: (q[1], q[0]),
     "xyzw": tuple,
     "wxyz": lambda q: (q[3], *q[:3]),
     "mrp": MRP().from_quaternion_xyzw,

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from cardan import algorithms
 from cardan.algorithms.kinematics import Kinematics
 from cardan.algorithms.tree import Vector
-from cardan.coordinates.change import Blocks, Change, Rows, unit_rows
+from cardan.coordinates.change import Blocks, Change, difference
 from cardan.coordinates.chart import Chart
 from cardan.coordinates.compiled_methods import Compiled, compiled, refuse_inputs
 from cardan.errors import MechanismError
 from cardan.joints import Joint
+from cardan.manifolds.manifold import identity_rows
 from cardan.model import Connection, Model, Node, economical
 from cardan.spatial import Scalar
 
@@ -93,25 +94,30 @@ class OtherCoordinates(Compiled):
         for row in self.rows:
             rates = None if v is None else [v[i] for i in row.v]
             blocks.append(row.chart.block(row.joint, row.v, row.v_there, [q[i] for i in row.q], rates))
-        return Change(self.model.nv, self.nv, blocks)
+        return Change.of(self.model.nv, self.nv, blocks)
 
     def _state(self, q: Vector, v: Vector) -> tuple[list[Scalar], list[Scalar]]:
         """Return q and v from q' and v'."""
         q = self._here(q)
         return q, self._change(q).inverse @ v
 
+    def _a_here(self, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
+        """Return a from dv'/dt, with q and v the state here."""
+        change = self._change(q, v)
+        return change.inverse @ difference(a, change.rate @ v)
+
     def _effort_axes(self, q: Vector) -> Blocks:
         """Return the rotations of efforts along v' to those axes they are taken in there; 1 nearly always."""
         kinematics = Kinematics(self.model, q) if any(r.chart.effort_in_world for r in self.rows) else None
         blocks = []
         for row in self.rows:
-            rotation = unit_rows(row.chart.nv)
+            rotation = identity_rows(row.chart.nv)
             if kinematics and row.chart.effort_in_world:
                 c = row.connection
                 R = [list(e) for e in (kinematics.pose(c.parent).rotation @ c.parent_pose.rotation).rows()]
                 rotation = [[*e, 0.0, 0.0, 0.0] for e in R] + [[0.0, 0.0, 0.0, *e] for e in R]
             blocks.append((row.v_there, row.v_there, rotation))
-        return Blocks((self.nv, self.nv), tuple(blocks))
+        return Blocks(self.nv, self.nv, tuple(blocks))
 
     # --- states ---
 
@@ -138,13 +144,13 @@ class OtherCoordinates(Compiled):
     @compiled()
     def acceleration(self, q: Any, v: Any, a: Any) -> Any:
         """Return dv'/dt, shape (..., nv'), from q, v and a."""
-        return self._change(q, v).acceleration(v, a)
+        change = self._change(q, v)
+        return [x + y for x, y in zip(change.T @ a, change.rate @ v, strict=True)]
 
     @compiled(q=("nq'",), v=("nv'",), a=("nv'",))
     def from_acceleration(self, q: Any, v: Any, a: Any) -> Any:
         """Return a, shape (..., nv), from q', v' and dv'/dt."""
-        q, v = self._state(q, v)
-        return self._change(q, v).acceleration_back(v, a)
+        return self._a_here(*self._state(q, v), a)
 
     @compiled()
     def effort(self, q: Any, tau: Any) -> Any:
@@ -167,12 +173,13 @@ class OtherCoordinates(Compiled):
             MechanismError: if there are followers: M does not know what M' is.
         """
         self._refuse_followers("mass_matrix")
-        return self._change(q).mass_matrix(algorithms.mass_matrix(economical(self.model), q) if M is None else M)
+        M = algorithms.mass_matrix(economical(self.model), q) if M is None else M
+        return self._change(q).inverse.congruent(M)
 
     @compiled(q=("nq'",), M=("nv'", "nv'"))
     def from_mass_matrix(self, q: Any, M: Any) -> Any:
         """Return M, shape (..., nv, nv), from q' and M'."""
-        return self._change(self._here(q)).mass_matrix_back(M)
+        return self._change(self._here(q)).T.congruent(M)
 
     @compiled()
     def coriolis_matrix(self, q: Any, v: Any) -> Any:
@@ -182,8 +189,9 @@ class OtherCoordinates(Compiled):
             MechanismError: if there are followers.
         """
         self._refuse_followers("coriolis_matrix")
-        M, C = algorithms.mass_matrix(self.model, q), algorithms.coriolis_matrix(self.model, q, v)
-        return self._change(q, v).coriolis_matrix(M, C)
+        change, M = self._change(q, v), algorithms.mass_matrix(self.model, q)
+        C = algorithms.coriolis_matrix(self.model, q, v)
+        return change.inverse.congruent(map(difference, C, M @ change.K))
 
     @compiled()
     def bias_forces(self, q: Any, v: Any) -> Any:
@@ -193,10 +201,13 @@ class OtherCoordinates(Compiled):
             MechanismError: if there are followers.
         """
         self._refuse_followers("bias_forces")
-        return self._effort_axes(q) @ self._change(q, v).bias_forces(economical(self.model), q, v)
+        change = self._change(q, v)
+        still = change.inverse @ [-e for e in change.rate @ v]
+        tau = algorithms.inverse_dynamics(economical(self.model), q, v, still)
+        return self._effort_axes(q) @ (change.inverse.T @ tau)
 
     @compiled(J=("rows", "nv"))
-    def jacobian(self, q: Any, J: Any) -> Rows:
+    def jacobian(self, q: Any, J: Any) -> Any:
         """Return J', shape (..., rows, nv'), from q and J, shape (..., rows, nv): J' v' = J v.
 
         Raises:
@@ -206,7 +217,7 @@ class OtherCoordinates(Compiled):
         return J @ self._change(q).inverse
 
     @compiled(q=("nq'",), J=("rows", "nv'"))
-    def from_jacobian(self, q: Any, J: Any) -> Rows:
+    def from_jacobian(self, q: Any, J: Any) -> Any:
         """Return J, shape (..., rows, nv), from q' and J', shape (..., rows, nv')."""
         return J @ self._change(self._here(q)).T
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cardan.coordinates.change import unit_rows
 from cardan.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
 from cardan.manifolds import Euclidean, UnitComplex
+from cardan.manifolds.manifold import identity_rows
 
 TOLERANCE = 1e-12
 """How far a joint's axis may be from unit length: more than rounding is another unit of its coordinate."""
@@ -33,4 +33,4 @@ def is_free(joint: Joint) -> bool:
     """Return whether a joint leaves its child free and its velocity is the child's twist: S = 1."""
     if joint.nv != 6 or not joint.has_constant_motion_subspace:
         return False
-    return [list(row) for row in joint.subspace(joint.neutral()).rows()] == unit_rows(6)
+    return [list(row) for row in joint.subspace(joint.neutral()).rows()] == identity_rows(6)

@@ -10,18 +10,18 @@ multibody spatial vectors.
 
 from __future__ import annotations
 
+from cardan import joints as J
 from cardan.coordinates import numbering
 from cardan.coordinates.chart import Free, ball, circle, plane
 from cardan.coordinates.convention import FREE, ONE_AXIS, PLANAR, Convention, WrenchForm, at_right_angles, each
-from cardan.joints import Helical, Spherical, SphericalZYX, UnboundedRevolute, Universal
 
 CHARTS = {
-    **each((*ONE_AXIS, Helical)),
-    Universal: at_right_angles,
-    UnboundedRevolute: circle("angle"),
-    **each((Spherical, SphericalZYX), ball("rpy", "parent")),
+    **each((*ONE_AXIS, J.Helical)),
+    J.Universal: at_right_angles,
+    J.UnboundedRevolute: circle("angle"),
+    **each((J.Spherical, J.SphericalZYX), ball("rpy", "parent")),
     **each(PLANAR, plane("angle", "parent")),
-    **each(FREE, Free("wxyz", "mixed", "mixed", position_first=False, linear_first=False, outer="parent")),
+    **each(FREE, Free("wxyz", "mixed", "mixed", reverse=True, outer="parent")),
 }
 
 

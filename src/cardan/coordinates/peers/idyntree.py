@@ -9,10 +9,10 @@ Source: iDynTree documentation, KinDynComputations and FrameVelocityRepresentati
 
 from __future__ import annotations
 
+from cardan import joints as J
 from cardan.coordinates import numbering
 from cardan.coordinates.chart import Free, ball, circle
 from cardan.coordinates.convention import FREE, ONE_AXIS, Convention, WrenchForm, check_choice, each
-from cardan.joints import Spherical, UnboundedRevolute
 from cardan.spatial import REPRESENTATIONS, Representation
 
 
@@ -25,8 +25,8 @@ def convention(representation: Representation = "mixed") -> Convention:
     check_choice("representation", representation, REPRESENTATIONS)
     charts = {
         **each(ONE_AXIS),
-        UnboundedRevolute: circle("cos_sin"),
-        Spherical: ball("wxyz", of_body=True),
+        J.UnboundedRevolute: circle("cos_sin"),
+        J.Spherical: ball("wxyz", of_body=True),
         **each(FREE, Free("wxyz", representation, representation, of_base=True)),
     }
     joints = "revolute, RevoluteSO2, prismatic, spherical, and the free base"

@@ -12,6 +12,7 @@ and issue 942 (centre of mass). Not compared with the library, which needs its o
 
 from __future__ import annotations
 
+from cardan import joints as J
 from cardan.coordinates import numbering
 from cardan.coordinates.chart import Free, circle
 from cardan.coordinates.convention import (
@@ -24,7 +25,6 @@ from cardan.coordinates.convention import (
     each,
 )
 from cardan.coordinates.forms import Quaternion
-from cardan.joints import UnboundedRevolute
 
 
 def convention(quaternion: Quaternion = "xyzw", velocity_of: str = "com", merged_bodies: bool = False) -> Convention:
@@ -41,7 +41,7 @@ def convention(quaternion: Quaternion = "xyzw", velocity_of: str = "com", merged
     point = centre_of_mass(merged_bodies) if velocity_of == "com" else None
     charts = {
         **each(ONE_AXIS),
-        UnboundedRevolute: circle("angle"),
+        J.UnboundedRevolute: circle("angle"),
         **each(FREE, Free(quaternion, "mixed", "mixed", of_base=True, point=point)),
     }
     joints = "revolute, prismatic, and the free root"

@@ -8,17 +8,17 @@ Source: MuJoCo documentation, "Computation: floating objects" and "Modeling: bod
 
 from __future__ import annotations
 
+from cardan import joints as J
 from cardan.coordinates import numbering
 from cardan.coordinates.chart import Free, ball, circle, plane
 from cardan.coordinates.convention import AXIS_BY_AXIS, FREE, PLANAR, Convention, WrenchForm, each, in_a_row
 from cardan.coordinates.recognised import kind_of
-from cardan.joints import Composite, Spherical, UnboundedRevolute
 
 CHARTS = {
     **each(AXIS_BY_AXIS),
-    Composite: in_a_row(lambda joint: kind_of(joint) in AXIS_BY_AXIS),
-    UnboundedRevolute: circle("angle"),
-    Spherical: ball("wxyz", of_body=True),
+    J.Composite: in_a_row(lambda joint: kind_of(joint) in AXIS_BY_AXIS),
+    J.UnboundedRevolute: circle("angle"),
+    J.Spherical: ball("wxyz", of_body=True),
     **each(PLANAR, plane("angle", "parent")),
     **each(FREE, Free("wxyz", "mixed", "body", of_base=True)),
 }

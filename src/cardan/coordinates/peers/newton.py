@@ -10,6 +10,7 @@ Source: Newton documentation, "Conventions" and "Articulations"; FACTS, section 
 
 from __future__ import annotations
 
+from cardan import joints as J
 from cardan.coordinates import numbering
 from cardan.coordinates.chart import Free, ball, circle, plane
 from cardan.coordinates.convention import (
@@ -22,7 +23,6 @@ from cardan.coordinates.convention import (
     centre_of_mass,
     each,
 )
-from cardan.joints import Distance, Spherical, UnboundedRevolute, Universal
 
 
 def convention(merged_bodies: bool = False) -> Convention:
@@ -35,11 +35,11 @@ def convention(merged_bodies: bool = False) -> Convention:
     point = centre_of_mass(merged_bodies)
     charts = {
         **each(AXIS_BY_AXIS),
-        Universal: at_right_angles,
-        UnboundedRevolute: circle("angle"),
-        Spherical: ball("xyzw", "parent"),
+        J.Universal: at_right_angles,
+        J.UnboundedRevolute: circle("angle"),
+        J.Spherical: ball("xyzw", "parent"),
         **each(PLANAR, plane("angle", "parent")),
-        **each((*FREE, Distance), Free("xyzw", "mixed", "mixed", point=point, effort_in_world=True, outer="parent")),
+        **each((*FREE, J.Distance), Free("xyzw", "mixed", "mixed", point=point, effort_in_world=True, outer="parent")),
     }
     joints = "free, distance, ball, revolute, prismatic, and D6 (up to three linear, then three angular axes)"
     return Convention("Newton", charts, joints, numbering.depth_first, WrenchForm("com", "mixed"))

@@ -12,31 +12,25 @@ from __future__ import annotations
 import functools
 import math
 
+from cardan import joints as J
 from cardan.coordinates import numbering
 from cardan.coordinates.chart import Chart, Free, circle, plane, same
 from cardan.coordinates.convention import Convention, WrenchForm, check_choice, each, in_a_row
-from cardan.coordinates.forms import Circle
+from cardan.coordinates.forms import Circle, form_of
 from cardan.coordinates.recognised import kind_of
-from cardan.joints import (
-    Composite,
-    Ellipsoid,
-    FloatingMRP,
-    FreeFlyer,
-    Helical,
-    Joint,
-    Planar,
-    PlanarAngle,
-    Prismatic,
-    Revolute,
-    Spherical,
-    SphericalZYX,
-    Translation,
-    UnboundedRevolute,
-    Universal,
-)
 from cardan.model import Connection, Model
 
-SAME = (Prismatic, Helical, Universal, Spherical, SphericalZYX, Translation, Planar, FreeFlyer, Ellipsoid)
+SAME = (
+    J.Prismatic,
+    J.Helical,
+    J.Universal,
+    J.Spherical,
+    J.SphericalZYX,
+    J.Translation,
+    J.Planar,
+    J.FreeFlyer,
+    J.Ellipsoid,
+)
 
 
 def convention(continuous: Circle = "cos_sin") -> Convention:
@@ -54,11 +48,11 @@ def convention(continuous: Circle = "cos_sin") -> Convention:
 
     charts = {
         **each(SAME, same),
-        Revolute: hinge,
-        UnboundedRevolute: circle("cos_sin"),
-        PlanarAngle: plane("cos_sin", "child"),
-        FloatingMRP: Free("xyzw"),
-        Composite: in_a_row(_is_part),
+        J.Revolute: hinge,
+        J.UnboundedRevolute: circle("cos_sin"),
+        J.PlanarAngle: plane("cos_sin", "child"),
+        J.FloatingMRP: Free("xyzw"),
+        J.Composite: in_a_row(_is_part),
     }
     joints = (
         "revolute, unbounded revolute, prismatic, helical, universal, spherical, spherical ZYX, translation, planar, "
@@ -68,5 +62,6 @@ def convention(continuous: Circle = "cos_sin") -> Convention:
     return Convention("Pinocchio", charts, joints, order, WrenchForm("joint"))
 
 
-def _is_part(joint: Joint) -> bool:
-    return kind_of(joint) in (*SAME, Revolute) or (isinstance(joint, UnboundedRevolute) and joint.order == "cos_sin")
+def _is_part(joint: J.Joint) -> bool:
+    kind = kind_of(joint)
+    return kind in (*SAME, J.Revolute) or (kind is J.UnboundedRevolute and form_of(joint.manifold) == "cos_sin")

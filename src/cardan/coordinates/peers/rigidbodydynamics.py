@@ -9,18 +9,18 @@ Source: RigidBodyDynamics.jl, joint types, `SpanningTree` and `parse_urdf`; FACT
 
 from __future__ import annotations
 
+from cardan import joints as J
 from cardan.coordinates import numbering
 from cardan.coordinates.chart import Free, ball, circle, plane
 from cardan.coordinates.convention import FREE, ONE_AXIS, PLANAR, Convention, WrenchForm, each
-from cardan.joints import FloatingMRP, Spherical, UnboundedRevolute
 
 CHARTS = {
     **each(ONE_AXIS),
-    UnboundedRevolute: circle("sin_cos"),
-    Spherical: ball("wxyz"),
+    J.UnboundedRevolute: circle("sin_cos"),
+    J.Spherical: ball("wxyz"),
     **each(PLANAR, plane("angle", "child")),
-    **each(FREE, Free("wxyz", position_first=False, linear_first=False)),
-    FloatingMRP: Free("mrp", position_first=False, linear_first=False),
+    **each(FREE, Free("wxyz", reverse=True)),
+    J.FloatingMRP: Free("mrp", reverse=True),
 }
 
 
