@@ -6,7 +6,7 @@ import cardan
 from launch_fuzz import Cases, run_case
 
 
-@pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="compares the llvm target with the reference")
+@pytest.mark.skipif(cardan.targets.default_target() != "llvm", reason="compares the llvm target with the reference")
 @pytest.mark.parametrize("part", range(4))
 def test_random_calls(part):
     cases = Cases()

@@ -8,7 +8,7 @@ import cardan
 import stress
 
 pytestmark = [
-    pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="stresses the llvm target and its cache"),
+    pytest.mark.skipif(cardan.targets.default_target() != "llvm", reason="stresses the llvm target and its cache"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals, /proc and fork as on Linux"),
 ]
 

@@ -49,7 +49,7 @@ def loop_bias(model, q, v):
     return algorithms.loop_bias(with_loops(model, "loop_bias"), q, v)
 
 
-@function
+@function(options=("stabilization",))
 def constrained_forward_dynamics(model, q, v, tau, external_forces=None, *, stabilization=0.0):
     """Return the accelerations that the efforts tau produce while the loops stay closed, and what holds them.
 

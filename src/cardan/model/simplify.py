@@ -37,8 +37,6 @@ TURNING = (Revolute, UnboundedRevolute)
 
 def economical(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
-    if model.filled:
-        return _economical(model)  # its symbols are those of one trace
     if model not in _twins:
         _twins[model] = _economical(model)
     return _twins[model]
