@@ -21,7 +21,6 @@ from cardan.functions import (
     configuration_derivative_to_velocity,
     constrained_forward_dynamics,
     constrained_inverse_dynamics,
-    converter,
     coriolis_matrix,
     derivative,
     difference,
@@ -56,7 +55,6 @@ from cardan.functions import (
     potential_energy,
     principal_value,
     project_velocity,
-    representation,
     torque_regressor,
     vector_jacobian_product,
     velocity_to_configuration_derivative,
@@ -96,6 +94,7 @@ from cardan.spatial import SE3, Force, Inertia, Motion
 
 if TYPE_CHECKING:
     from cardan import robots
+    from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import (
         check_urdf,
@@ -108,7 +107,6 @@ if TYPE_CHECKING:
         to_json,
         to_urdf,
     )
-    from cardan.interop import conventions
     from cardan.verification import Certificate, verify_joint
 
 __all__ = [  # noqa: RUF022 -- by subject
@@ -154,10 +152,10 @@ _fetch = fetcher(
     {
         ".description": "Mechanism",
         ".formats": "check_urdf from_json load load_mechanism read_urdf register_joint save to_json to_urdf",
-        ".interop": "conventions",
+        ".coordinates": "conventions converter representation",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli description formats geometry interop robots verification",
+    modules="cli description coordinates formats geometry robots verification",
 )
 
 

@@ -10,15 +10,15 @@ def document(model: Model) -> list[str]:
     return [c.name for c in model.connections]
 
 
-def depth_first(model: Model) -> list[str]:
-    """Return each joint before its children, branch after branch, siblings in document order."""
-    return _depth_first(_children(model), WORLD)
-
-
-def depth_first_by_name(model: Model) -> list[str]:
-    """Return each joint before its children, branch after branch, siblings sorted by the joints' names."""
-    children = _children(model)
-    return _depth_first({body: sorted(own, key=lambda c: c.name) for body, own in children.items()}, WORLD)
+def depth_first(model: Model, by_name: bool = False) -> list[str]:
+    """Return each joint before its children, branch after branch, siblings in document order, or sorted by name."""
+    children = _children(model, by_name)
+    found, stack = [], children[WORLD][::-1]
+    while stack:
+        c = stack.pop()
+        found.append(c.name)
+        stack += children[c.child][::-1]
+    return found
 
 
 def breadth_first(model: Model) -> list[str]:
@@ -31,17 +31,8 @@ def breadth_first(model: Model) -> list[str]:
     return found
 
 
-def _children(model: Model) -> dict[str, list[Connection]]:
+def _children(model: Model, by_name: bool = False) -> dict[str, list[Connection]]:
     children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
-    for c in model.connections:
+    for c in sorted(model.connections, key=lambda c: c.name) if by_name else model.connections:
         children[c.parent].append(c)
     return children
-
-
-def _depth_first(children: dict[str, list[Connection]], root: str) -> list[str]:
-    found, stack = [], list(reversed(children[root]))
-    while stack:
-        c = stack.pop()
-        found.append(c.name)
-        stack += reversed(children[c.child])
-    return found

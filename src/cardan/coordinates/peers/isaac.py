@@ -12,17 +12,22 @@ and issue 942 (centre of mass). Not compared with the library, which needs its o
 
 from __future__ import annotations
 
-from cardan.interop import order
-from cardan.interop.chart import Chart, Same, Turn
-from cardan.interop.convention import ONE_AXIS, Convention, WrenchForm, centre_of_mass, check_choice
-from cardan.interop.free_chart import Free
-from cardan.interop.quaternion import Order
-from cardan.joints import FloatingMRP, FreeFlyer, UnboundedRevolute
-from cardan.model import WORLD, Connection, Model
-from cardan.spatial import Vector3
+from cardan import joints as J
+from cardan.coordinates import numbering
+from cardan.coordinates.chart import Free, circle
+from cardan.coordinates.convention import (
+    FREE,
+    ONE_AXIS,
+    Convention,
+    WrenchForm,
+    centre_of_mass,
+    check_choice,
+    each,
+)
+from cardan.coordinates.forms import Quaternion
 
 
-def convention(quaternion: Order = "xyzw", velocity_of: str = "com", merged_bodies: bool = False) -> Convention:
+def convention(quaternion: Quaternion = "xyzw", velocity_of: str = "com", merged_bodies: bool = False) -> Convention:
     """Return the conventions of Isaac Lab.
 
     Args:
@@ -33,18 +38,11 @@ def convention(quaternion: Order = "xyzw", velocity_of: str = "com", merged_bodi
     """
     check_choice("quaternion", quaternion, ("xyzw", "wxyz"))
     check_choice("velocity_of", velocity_of, ("com", "link"))
-
-    def chart(model: Model, c: Connection) -> Chart | None:
-        joint = c.joint
-        if isinstance(joint, ONE_AXIS):
-            return Same(joint)
-        if isinstance(joint, UnboundedRevolute):
-            return Turn(joint, "angle")
-        if isinstance(joint, (FreeFlyer, FloatingMRP)) and c.parent == WORLD:
-            point = centre_of_mass(model, c.child, merged_bodies) if velocity_of == "com" else Vector3.zero()
-            left, right = c.parent_pose, c.child_pose.inverse()
-            return Free(joint, quaternion, "mixed", "mixed", left=left, right=right, point=point)
-        return None
-
+    point = centre_of_mass(merged_bodies) if velocity_of == "com" else None
+    charts = {
+        **each(ONE_AXIS),
+        J.UnboundedRevolute: circle("angle"),
+        **each(FREE, Free(quaternion, "mixed", "mixed", of_base=True, point=point)),
+    }
     joints = "revolute, prismatic, and the free root"
-    return Convention("Isaac Lab", chart, joints, order.breadth_first, WrenchForm("com", "body"))
+    return Convention("Isaac Lab", charts, joints, numbering.breadth_first, WrenchForm("com", "body"))

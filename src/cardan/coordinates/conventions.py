@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cardan.coordinates.convention import Convention
+from cardan.coordinates.peer_converter import PeerConverter
+from cardan.coordinates.peers import drake, idyntree, isaac, mujoco, newton, pinocchio, rigidbodydynamics
 from cardan.errors import UnknownNameError
-from cardan.interop import drake, idyntree, isaac, mujoco, newton, pinocchio, rigidbodydynamics
-from cardan.interop.convention import Convention
-from cardan.interop.converter import PeerConverter
 from cardan.model import Model
 
 PEERS: dict[str, Callable[..., Convention]] = {
@@ -21,7 +22,7 @@ PEERS: dict[str, Callable[..., Convention]] = {
     "pinocchio": pinocchio.convention,
     "rigidbodydynamics": rigidbodydynamics.convention,
 }
-"""The libraries by name; a new one is a file beside this one and a line here."""
+"""The libraries by name; a new one is a file in `peers` and a line here."""
 
 
 def to(
@@ -49,4 +50,5 @@ def to(
         if name not in known:
             raise UnknownNameError("option", name, known, where=f"the conventions of {peer!r}")
     convention = PEERS[peer](**options)
-    return PeerConverter(model, convention, order, convention.mimics if mimics is None else mimics)
+    made = functools.partial(to, peer, model, order=order, mimics=mimics, **options)
+    return PeerConverter(model, convention, order, convention.mimics if mimics is None else mimics, made)
