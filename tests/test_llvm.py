@@ -1,9 +1,11 @@
 """The LLVM target equals the NumPy target, and the disk cache cannot harm."""
 
+import _thread
 import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -160,6 +162,58 @@ def test_many_callers_at_once_get_single_thread_results():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize(("rows", "work"), [(1, 10**12), (1000, 10**7), (100_003, 100_000), (10_000_000, 100)])
+def test_a_batch_is_done_in_parts_an_interrupt_need_not_wait_long_for(threads, rows, work):
+    from cardan.runtime.threads import PART, split
+
+    done = []
+    split(rows, work, 8, threads, lambda start, stop: done.append((start, stop)))
+    done.sort()
+    assert [start for start, _ in done] == [0, *(stop for _, stop in done[:-1])]
+    assert done[-1][1] == rows
+    assert all(stop - start <= max(8, PART // work + 8) for start, stop in done)
+    assert all(start % 8 == 0 for start, _ in done)
+
+
+def test_after_an_interrupt_nothing_runs_any_more():
+    """Each part interrupts the caller when it begins, which may be while other parts are still being handed out."""
+    from cardan.runtime.threads import split
+
+    for _ in range(10):
+        begun, done = [], []
+
+        def run(start, stop, begun=begun, done=done):
+            begun.append(start)
+            if len(begun) == 1:
+                _thread.interrupt_main()
+            time.sleep(0.02)
+            done.append(start)
+
+        try:
+            split(80, 10**6, 1, 8, run)
+        except KeyboardInterrupt:
+            at_once = len(done)
+            time.sleep(0.05)
+            assert len(done) == at_once
+
+
+def test_what_goes_wrong_on_another_thread_is_raised_and_ends_the_batch():
+    from cardan.runtime.threads import split
+
+    done, caller = [], threading.current_thread()
+
+    def run(start, stop):
+        if threading.current_thread() is not caller:
+            raise MemoryError("there")
+        done.append(start)
+        time.sleep(0.001)
+
+    with pytest.raises(MemoryError, match="there"):
+        split(100_000, 4_000_000, 1, 3, run)
+    assert len(done) < 1000
 
 
 def test_number_of_threads_is_checked():
@@ -375,7 +429,7 @@ def test_a_large_workspace_lives_on_the_heap():
 
 @pytest.mark.parametrize("said", ["cpu:type:x86,ven0000fam0006mod002A:feature:,0000,0019,009C", None])
 def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch, said):
-    """Sandy Bridge, say: AVX, but no fused multiply-add; as Linux says it, and as LLVM does where the system is mute."""
+    """Sandy Bridge, say: AVX, but no fused multiply-add; as Linux says it, and as LLVM does elsewhere."""
     from cardan import targets
     from cardan.runtime import processor
     from cardan.targets.llvm import machine
