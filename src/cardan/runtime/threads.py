@@ -6,7 +6,6 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -43,7 +42,9 @@ def _checked(count: int) -> int:
 
 
 @cache
-def _pool(count: int) -> ThreadPoolExecutor:
+def _pool(count: int) -> Any:
+    from concurrent.futures import ThreadPoolExecutor  # takes a millisecond, which most processes can do without
+
     return ThreadPoolExecutor(count, thread_name_prefix="cardan")
 
 
