@@ -1,6 +1,7 @@
 """The LLVM target equals the NumPy target, and the disk cache cannot harm."""
 
 import _thread
+import io
 import os
 import subprocess
 import sys
@@ -229,6 +230,46 @@ def test_unknown_target():
     arm = cardan.load(cardan.robots.urdf_path("arm7"))
     with pytest.raises(cardan.errors.UnknownNameError, match="did you mean 'llvm'"):
         cardan.gravity_forces.on("lvm")(arm, np.zeros(7))
+
+
+# --- what a person waiting is told -----------------------------------------------------------------------------------
+
+
+def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, monkeypatch):
+    from cardan.targets.llvm import compiler
+
+    caplog.set_level("INFO", "cardan")
+    told = []
+    monkeypatch.setattr(compiler, "llvm_text", lambda *args: told.append(caplog.text) or llvm_text(*args))
+    for seconds, expected in ((2.0, "compiling f (2 operations), which takes about 4 s"), (0.2, "")):
+        monkeypatch.setattr(compiler, "OPERATION", seconds)
+        compiler.compile_program(traced(lambda x: [x[0] * x[1] + 1.0], 2), np.dtype(float))
+        assert expected in told[-1]
+        assert bool(expected) == bool(told[-1])
+        caplog.clear()
+
+
+def test_a_long_compilation_shows_on_a_terminal_and_leaves_nothing_there(monkeypatch, caplog):
+    from cardan.runtime.progress import announced
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    caplog.set_level("INFO", "cardan")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with announced("compiling f", 2.0):
+        while "%" not in terminal.getvalue():
+            time.sleep(0.01)
+    first, *_, last, _ = terminal.getvalue().split("\r")[1:]
+    assert first == "compiling f, about 2 s: 0 % "
+    assert not last.strip()
+    assert len(last) >= len(first)
+    with announced("compiling g", 0.5):
+        pass
+    assert "g" not in terminal.getvalue().replace("compiling f", "")
+    assert not caplog.text
 
 
 # --- the disk cache ------------------------------------------------------------------------------------------------
