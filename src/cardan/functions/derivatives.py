@@ -24,7 +24,7 @@ from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function
 from cardan.functions.results import RESULT, Form
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, given_for
+from cardan.functions.traced import Source, Traced, collection_paused, given_for
 from cardan.functions.vocabulary import Reals, algorithms
 from cardan.model import Model
 from cardan.program import Program, autodiff
@@ -246,7 +246,8 @@ class _Transformed(Source):
             got = "none" if self.wrt in self.of.interface.shapes else "an option, fixed while tracing"
             what = f"{self.of.name}: argument {self.wrt!r}"
             raise ParameterError(what, got=got, expected="it given, in numbers: its derivative is taken")
-        program = self.transform(model, inner.program, _tangent(self.of, model, self.wrt))
+        with collection_paused():
+            program = self.transform(model, inner.program, _tangent(self.of, model, self.wrt))
         program = replace(autodiff.with_inputs_in_order(program, names), name=self.signature.name)
         return Traced(program, _form(inner.form, program), inner.seconds)
 

@@ -8,11 +8,13 @@ or from another function's program, by differentiating it (`derivatives.py`).
 
 from __future__ import annotations
 
+import gc
 import inspect
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,11 +39,16 @@ class Traced:
         program: what it computes.
         form: how the program's outputs are returned.
         seconds: what the tracing took.
+        key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known.
     """
 
     program: Program
     form: Form
     seconds: float = field(default=0.0, compare=False)
+    key: str | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.program)
 
 
 class Source(ABC):
@@ -94,7 +101,8 @@ class Kernel(Source):
             return dict(zip(form.names, results, strict=True))
 
         cores = self.signature.cores(model)
-        program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
+        with collection_paused():
+            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
         return Traced(program, forms[0], time.perf_counter() - started)
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
@@ -143,6 +151,18 @@ class Kernel(Source):
             return content.content((str(signature.parameters), *made_of))
         except content.UnknownContentError:
             return None
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause the collector of cycles: a trace makes a hundred thousand tuples that live on, and no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _kernel(
