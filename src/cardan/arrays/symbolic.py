@@ -8,7 +8,7 @@ look at values that are not there yet, and say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,12 @@ def symbolic(entries: Iterable[Any], shape: tuple[int, ...]) -> SymbolicArray:
     for k, entry in enumerate(flat):
         array[k] = entry
     return array.reshape(shape).view(SymbolicArray)
+
+
+def as_argument(scalars: Sequence[Any]) -> Sequence[Any]:
+    """Return the scalars a joint is called with as it receives them: an array if symbols are among them."""
+    numeric = all(isinstance(e, (float, int, np.ndarray, np.generic)) for e in scalars)
+    return scalars if numeric or isinstance(scalars, np.ndarray) else symbolic(scalars, (len(scalars),))
 
 
 def stack(nested: Any) -> np.ndarray:

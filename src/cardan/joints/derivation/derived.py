@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.arrays import symbolic
+from cardan.arrays import as_argument
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -273,7 +273,7 @@ def _given(template: Joint, symbols: Scalars, *sizes: int) -> tuple[Joint, int, 
     """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
     count = slots(template)
     joint = filled(template, symbols[:count]) if count else template
-    return joint, count, _split(symbols[count:], *sizes)[: len(sizes)]
+    return joint, count, [as_argument(vector) for vector in _split(symbols[count:], *sizes)[: len(sizes)]]
 
 
 def _directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
@@ -307,7 +307,7 @@ def _split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
 def _pose_program(template: Joint) -> Program:
     def entries(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
-        X = joint.transform(symbolic(q, (len(q),)))
+        X = joint.transform(q)
         return {"pose": _array([*X.rotation.entries(), *X.translation])}
 
     try:
