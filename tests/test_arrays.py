@@ -429,6 +429,15 @@ def test_a_joint_written_with_numpy(wrap):
     np.testing.assert_allclose(local, twist, atol=1e-7)
 
 
+def test_functions_of_numpy_on_vectors_and_matrices_of_symbols():
+    def kernel(q):
+        R = cardan.spatial.rotations.rotation_about_axis((0, 0, 1), q[0])
+        w = np.where(np.cross(R[0], R[:, 1]) > 0, 1.0, 2.0)
+        return np.linalg.solve(R, R[2]) * np.linalg.det(R) + w + np.linalg.norm(R[1]) + np.stack([R[0], R[1]])[1]
+
+    np.testing.assert_allclose(traced(kernel, Q), kernel(Q), rtol=1e-14, atol=1e-15)
+
+
 def scalar_wanted(q):
     return cardan.SE3(translation=(0, 0, np.cos(q)))
 
