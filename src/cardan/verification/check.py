@@ -155,7 +155,7 @@ def cause_of(error: Exception) -> str:
     if "kept from one function call" in text:
         return MEMORY
     if "no number yet" in text:
-        return "it needs floats, as functions of math and numpy do; use cardan.sin, cardan.sqrt, ... instead"
+        return "it needs floats, as functions of math and scipy do; use cardan.sin, cardan.sqrt, ... instead"
     if isinstance(error, IndexError):
         return "more entries of q or v are used than the manifold has (nq, nv)"
     if isinstance(error, ZeroDivisionError):
