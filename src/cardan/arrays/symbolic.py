@@ -128,12 +128,12 @@ OWN: dict[Any, Callable[..., Any]] = {}
 
 MOVING = """
     all any append array_split atleast_1d atleast_2d atleast_3d average block broadcast_arrays broadcast_to
-    column_stack concatenate copy copyto cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack einsum
-    expand_dims fill_diagonal flip fliplr flipud hsplit hstack inner insert kron linalg.cross linalg.diagonal
+    column_stack concatenate copy copyto cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack
+    einsum expand_dims fill_diagonal flip fliplr flipud hsplit hstack inner insert kron linalg.cross linalg.diagonal
     linalg.matmul linalg.matrix_power linalg.matrix_transpose linalg.multi_dot linalg.outer linalg.tensordot
     linalg.trace linalg.vecdot max mean meshgrid min moveaxis ndim outer polyval prod ravel repeat reshape resize roll
     rollaxis rot90 shape size split squeeze stack sum swapaxes take tensordot tile trace transpose trapezoid tril
-    triu vander var vdot vsplit vstack
+    triu vander vdot vsplit vstack
 """
 """NumPy's functions that only add, multiply, compare and move entries."""
 
