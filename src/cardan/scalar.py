@@ -13,6 +13,7 @@ import importlib
 import math
 import operator
 from collections.abc import Callable, Mapping
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -30,6 +31,7 @@ __all__ = [
     "exp",
     "expm1",
     "floor",
+    "is_finite",
     "is_zero",
     "log",
     "log1p",
@@ -369,6 +371,14 @@ def sign(x: Any) -> Any:
 def is_zero(x: Any) -> bool:
     """Return whether a scalar is known to be 0 here and now: a number, not a symbol or a batch."""
     return isinstance(x, (float, int)) and x == 0.0
+
+
+def is_finite(x: Any) -> bool:
+    """Return whether this is one real number of any type, NumPy's among them, that a float can hold."""
+    try:
+        return isinstance(x, Real) and math.isfinite(x)
+    except OverflowError:  # an integer beyond every float
+        return False
 
 
 def divide(a: Any, b: Any) -> Any:

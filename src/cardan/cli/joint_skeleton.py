@@ -94,16 +94,6 @@ def test_pose_by_hand():
     np.testing.assert_allclose(X.rotation.rows(), [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-15)
 
 
-def test_without_rise_it_is_a_slider_with_a_hinge():
-    chain = cardan.joints.Composite([cardan.joints.Prismatic([1, 0, 0]), cardan.joints.Revolute([0, 0, 1])])
-    q = chain.random_configuration((5,), seed=0)
-    np.testing.assert_allclose(
-        cardan.evaluate_joint($CLASS(rise=0.0), "transform", q),
-        cardan.evaluate_joint(chain, "transform", q),
-        atol=1e-15,
-    )
-
-
 def test_a_robot_with_it_moves():
     m = cardan.Mechanism("robot")
     m.add_body("link", cardan.Inertia(1.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.25])))

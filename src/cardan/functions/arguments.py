@@ -26,6 +26,18 @@ SHAPES: dict[str, Shape] = {
 }
 """Core shapes of the arguments every function knows by name."""
 
+UNITS: dict[str, str] = {
+    "q": "rad, m",
+    "q0": "rad, m",
+    "q1": "rad, m",
+    "qdot": "rad/s, m/s",
+    "v": "rad/s, m/s",
+    "a": "rad/s^2, m/s^2",
+    "tau": "N m, N",
+    "external_forces": "N, N m",
+}
+"""Their units."""
+
 
 class Batch(NamedTuple):
     """Checked numeric arguments.

@@ -125,9 +125,23 @@ def rotation_vector_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
     x, y, z, w = quaternion_canonical_xyzw(q)
     v = Vector3(x, y, z)
     square = v.norm_squared()
-    tiny = square <= 1e-30 * w * w
-    length = sqrt(where(tiny, 1.0, square))
-    return v * where(tiny, 2.0 / where(tiny, w, 1.0), 2.0 * atan2(length, w) / length)
+    small = NEAR * square <= w * w
+    length = sqrt(where(small, 1.0, square))
+    cosine = where(small, w, 1.0)
+    near = divide(2.0 * _arctangent_ratio(divide(where(small, square, 0.0), cosine * cosine)), cosine)
+    return v * where(small, near, 2.0 * atan2(length, w) / length)
+
+
+NEAR = 64.0  # tan^-2 of half the angle from which atan(t) / t loses nothing to its powers of t^2 on derivatives' way
+TERMS = 10  # the first neglected at t^2 = 1 / 64, and what it adds to a third derivative, are below every rounding
+
+
+def _arctangent_ratio(x: Scalar) -> Scalar:
+    """Return atan(t) / t for a small x = t^2."""
+    total: Scalar = 0.0
+    for n in reversed(range(TERMS)):
+        total = 1.0 / (2 * n + 1) - x * total
+    return total
 
 
 def matrix_from_rotation_vector(phi: Sequence[Scalar]) -> Matrix3:

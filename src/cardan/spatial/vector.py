@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan.arrays import array_of, stack, symbolic
 from cardan.errors import ParameterError, ShapeError, users_line
-from cardan.scalar import sqrt
+from cardan.scalar import is_finite, sqrt
 from cardan.spatial.composition import noted
 
 Scalar = Any
@@ -43,11 +43,29 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
         if any(not hasattr(row, "__len__") or len(row) != size for row in rows):
             raise ShapeError("cardan.spatial", name, got=np.shape(value), expected=str(shape))
         rows = [entry for row in rows for entry in row]
-    for entry in rows:
-        if isinstance(entry, np.ndarray) and entry.dtype == object:
-            hint = f"One scalar is needed{users_line()}: np.cos(q[0]) instead of np.cos(q)."
-            raise ShapeError("cardan.spatial", f"entry of {name}", got=entry.shape, expected="()", hint=hint)
-    return tuple(float(e) if type(e) is int else e for e in rows)
+    return tuple(scalar_of(name, e) for e in rows)
+
+
+def scalar_of(name: str, value: Any) -> Scalar:
+    """Return a scalar of any type; whole numbers and NumPy's are floats.
+
+    Raises:
+        ShapeError: for an array of symbols.
+        ParameterError: for a text, a complex number, a sequence, or an integer no float can hold.
+    """
+    if type(value) is float:
+        return value
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        hint = f"One scalar is needed{users_line()}: np.cos(q[0]) instead of np.cos(q)."
+        raise ShapeError("cardan.spatial", f"entry of {name}", got=value.shape, expected="()", hint=hint)
+    if isinstance(value, _NO_SCALARS) or (type(value) is int and not is_finite(value)):
+        raise ParameterError(name, got=value, expected="a number")
+    if type(value) is int or (isinstance(value, (np.generic, np.ndarray)) and not value.ndim and value.dtype != object):
+        return float(value)
+    return value
+
+
+_NO_SCALARS = (str, bytes, complex, list, tuple, dict, type(None), np.flexible, np.bool_, np.datetime64, np.timedelta64)
 
 
 def as_arrays(value: Any) -> Any:
@@ -397,7 +415,7 @@ def unit_vector(value: Any, what: str) -> Vector3:
     """
     try:
         vector = Vector3(*(float(e) for e in value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=value, expected="three finite numbers, not all zero") from None
     if not all(map(math.isfinite, vector)) or not any(vector):
         raise ParameterError(what, got=tuple(vector), expected="three finite numbers, not all zero")
