@@ -398,7 +398,7 @@ def test_what_needs_numbers_names_the_line_and_the_way_out(name):
     assert any(f"{__file__}:{line}" in message for line in lines), message
 
 
-# --- in joints ---------------------------------------------------------------------------------------------------------
+# --- in joints -------------------------------------------------------------------------------------------------------
 
 
 class Cam(cardan.Joint):

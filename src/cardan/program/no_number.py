@@ -21,7 +21,7 @@ def no_number() -> TraceError:
     if _through_scipy():
         return TraceError(f"{what}{users_line()}: {_PEERS}.")
     if _instruction(users_frame()).startswith("STORE_S"):
-        hint = "an array of numbers cannot hold it; begin with np.zeros_like(q), np.zeros_like(q, shape=(3, 3)), or use np.array([...])"
+        hint = "an array of numbers cannot hold it; begin with np.zeros_like(q), or np.zeros_like(q, shape=(3, 3))"
     else:
         hint = "use cardan.sin, cardan.sqrt, ... or numpy's functions, not math's, and no float(), int() or round()"
     return TraceError(f"{what}{users_line()}: {hint}.")
