@@ -21,7 +21,7 @@ from cardan.errors import TraceError, users_line
 class SymbolicArray(np.ndarray):
     """An array of symbols (dtype object): an argument of a traced function, or what was made of one."""
 
-    __array_priority__ = 1e6  # before symbols that pretend to be arrays
+    __array_priority__ = 1e6  # pyright: ignore -- NumPy's stub has a property; before symbols that pretend to be arrays
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return by_numpy(ufunc, method, inputs, options)
@@ -59,7 +59,7 @@ def symbolic(entries: Iterable[Any], shape: tuple[int, ...]) -> SymbolicArray:
     return array.reshape(shape).view(SymbolicArray)
 
 
-def as_argument(scalars: Sequence[Any]) -> Sequence[Any]:
+def as_argument(scalars: Sequence[Any]) -> Any:
     """Return the scalars a joint is called with as it receives them: an array if symbols are among them."""
     numeric = all(isinstance(e, (float, int, np.ndarray, np.generic)) for e in scalars)
     return scalars if numeric or isinstance(scalars, np.ndarray) else symbolic(scalars, (len(scalars),))
