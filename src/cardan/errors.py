@@ -7,9 +7,11 @@ A message says what was wrong, what was given, what was expected, where, and how
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from types import FrameType
 from typing import Any, ClassVar
 
 MAX_MESSAGE = 1000
@@ -141,6 +143,16 @@ class ConfigurationError(CardanError, ValueError):
         )
 
 
+class NotFiniteError(CardanError, ValueError):
+    """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
+
+    def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
+        self.where, self.argument, self.index, self.value = where, argument, index, value
+        super().__init__(
+            f"{where}: {argument}{list(index)} is {value}, expected a finite number." + (f" {hint}" if hint else "")
+        )
+
+
 class JointError(CardanError):
     """A joint's own definition cannot serve."""
 
@@ -177,6 +189,29 @@ class TraceError(CardanError, TypeError):
     """A function cannot be turned into a straight-line program."""
 
 
+LIBRARIES = ("cardan", "numpy", "scipy")
+"""The packages whose code is nobody's own."""
+
+
+def users_frame() -> FrameType | None:
+    """Return the innermost frame that runs code outside cardan, NumPy and SciPy."""
+    frame = sys._getframe(1)
+    while frame is not None and room(frame) in LIBRARIES:
+        frame = frame.f_back
+    return frame
+
+
+def room(frame: FrameType) -> str:
+    """Return the package whose code a frame runs."""
+    return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def users_line() -> str:
+    """Return ` (file:line)` of the code outside cardan, NumPy and SciPy that led here; empty if there is none."""
+    frame = users_frame()
+    return f" ({frame.f_code.co_filename}:{frame.f_lineno})" if frame is not None else ""
+
+
 class ResultError(TraceError):
     """What a function returned is no result: ragged, or not of the shape it declares."""
 
@@ -185,6 +220,17 @@ class ResultError(TraceError):
         super().__init__(
             f"{where or 'result'}: got {got}, expected {expected}. Several results are returned as a tuple, a named "
             "tuple or a dictionary of arrays."
+        )
+
+
+class FunctionReferenceError(CardanError, LookupError):
+    """A function cannot be found again in another process."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+        super().__init__(
+            f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
+            "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
         )
 
 

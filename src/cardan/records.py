@@ -122,7 +122,7 @@ def checked_pose(what: str, pose: Any) -> SE3:
         return pose
     try:
         X = SE3.of(pose)
-        numbers = SE3(type(X.rotation)(float(e) for e in X.rotation), tuple(float(e) for e in X.translation))
+        numbers = SE3([[float(e) for e in row] for row in X.rotation], tuple(float(e) for e in X.translation))
     except (TypeError, ValueError, IndexError, OverflowError):
         raise ParameterError(what, got=pose, expected="a cardan.SE3 or a 4x4 homogeneous matrix of numbers") from None
     if not is_proper_rotation(numbers.rotation):

@@ -57,7 +57,7 @@ class $CLASS(Joint):
     def nearest_configuration(self, X_pc):
         """Return q with transform(q) = X_pc, the inverse of `transform`."""
         R, p = X_pc
-        return p[0], cardan.atan2(R.entry(1, 0), R.entry(0, 0))
+        return p[0], cardan.atan2(R[1, 0], R[0, 0])
 
     @property
     def coordinate_names(self):

@@ -91,6 +91,11 @@ class Model:
             self._digest.append(content.digest(*made_of))
         return self._digest[0]
 
+    def __content__(self) -> str:
+        if self.digest is None:
+            raise content.UnknownContentError(self.name)
+        return self.digest
+
     # --- sizes and names ---
 
     @property

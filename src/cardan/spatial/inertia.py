@@ -208,13 +208,12 @@ def _full(value: Any) -> Matrix3:
 
 def _check_numbers(mass: Scalar, com: Vector3, inertia: Matrix3) -> None:
     """Check every entry that is a number of any kind, NumPy's among them; a batch or a symbol may be anything."""
-    rows = [tuple(row) for row in inertia.rows()]
-    entries = [e for row in rows for e in row]
-    if not all(is_finite(e) for e in (mass, *com, *entries) if isinstance(e, Real)):
-        raise ParameterError("inertia", got=(mass, tuple(com), rows), expected="finite numbers")
+    if not all(is_finite(e) for e in (mass, *com, *inertia.entries()) if isinstance(e, Real)):
+        raise ParameterError("inertia", got=(mass, tuple(com), tuple(inertia)), expected="finite numbers")
     if isinstance(mass, Real) and not (mass == 0.0 or float(mass) >= sys.float_info.min):
         raise ParameterError("mass of a body", got=mass, expected="a mass >= 0 [kg], and none too small to divide by")
-    if all(isinstance(e, Real) for e in entries):
-        difference = max(abs(rows[i][j] - rows[j][i]) for i, j in ((0, 1), (0, 2), (1, 2)))
-        if difference > 1e-9 * max(map(abs, entries)):
-            raise ParameterError("inertia", got=rows, expected="a symmetric matrix")
+    if not all(isinstance(e, Real) for e in inertia.entries()):
+        return
+    difference = max(abs(a - b) for a, b in zip(inertia.entries(), inertia.T.entries(), strict=True))
+    if difference > 1e-9 * max(map(abs, inertia.entries())):
+        raise ParameterError("inertia", got=[tuple(r) for r in inertia.rows()], expected="a symmetric matrix")

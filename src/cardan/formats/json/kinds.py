@@ -142,7 +142,7 @@ def listed(kind: Kind, count: int | None = None, of: str = "numbers", make: Call
 
 NUMBERS, LIMIT = listed(NUMBER), listed(BOUND)
 VECTOR = listed(NUMBER, 3, make=lambda e: Vector3(*e))
-ROWS = listed(VECTOR, 3, "rows", lambda rows: Matrix3(e for row in rows for e in row))
+ROWS = listed(VECTOR, 3, "rows", Matrix3)
 MATRIX = Kind(lambda m, what: ROWS.write(m.rows(), what), ROWS.read)
 
 

@@ -41,7 +41,7 @@ class Ellipsoid(Joint):
 
     def transform(self, q: Scalars) -> SE3:
         R = matrix_from_xyz(q)
-        return SE3(R, self._scale(Vector3(R[2], R[5], R[8])))
+        return SE3(R, self._scale(R[:, 2]))
 
     def _scale(self, n: Vector3) -> Vector3:
         """Return A n."""
