@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError
 from cardan.joints import Joint, Mimic
@@ -92,28 +93,38 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
     """
     by_name = {c.name: c.joint for c in connections}
     resolved: dict[str, Mimic] = {}
-    for name, joint in by_name.items():
-        if not isinstance(joint, Mimic):
-            continue
-        visited = {name}
-        while isinstance(primary := _primary(name, joint, by_name), Mimic):
-            if joint.primary in visited:
-                raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(visited)}.")
-            visited.add(joint.primary)
-            joint = joint.of_mimic(primary)
-        if type(primary.manifold) is not type(joint.manifold) or primary.nq != joint.nq or primary.nv != joint.nv:
-            raise MechanismError(
-                f"mimic joint {name!r} ({type(joint.joint).__name__}, nq={joint.nq}) cannot copy {joint.primary!r} "
-                f"({type(primary).__name__}, nq={primary.nq}): both need the same kind of coordinates."
-            )
-        resolved[name] = joint
+    for name in by_name:
+        for mimic in reversed(_unresolved(name, by_name, resolved)):
+            resolved[mimic] = _resolved(mimic, by_name, resolved)
     return resolved
 
 
-def _primary(name: str, mimic: Mimic, by_name: dict[str, Joint]) -> Joint:
-    if mimic.primary not in by_name:
-        raise UnknownNameError("joint", mimic.primary, by_name, where=f"mimic joint {name!r}")
-    return by_name[mimic.primary]
+def _unresolved(name: str, by_name: Mapping[str, Joint], resolved: Mapping[str, Mimic]) -> list[str]:
+    """Return the names of the mimics from one on that copy one another and are not resolved yet."""
+    chain: dict[str, None] = {}  # in order, and quick to look up
+    while isinstance(joint := by_name[name], Mimic) and name not in resolved:
+        if name in chain:
+            raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(chain)[:6]}.")
+        if joint.primary not in by_name:
+            raise UnknownNameError("joint", joint.primary, by_name, where=f"mimic joint {name!r}")
+        chain[name] = None
+        name = joint.primary
+    return list(chain)
+
+
+def _resolved(name: str, by_name: Mapping[str, Any], resolved: Mapping[str, Mimic]) -> Mimic:
+    """Return a mimic whose primary is resolved, as one of what that copies."""
+    joint = by_name[name]
+    if joint.primary in resolved:
+        joint = joint.of_mimic(resolved[joint.primary])
+    primary = by_name[joint.primary]
+    found = joint.copying(primary)
+    if found is None:
+        raise MechanismError(
+            f"mimic joint {name!r} ({type(joint.joint).__name__}, {joint.manifold!r}) cannot copy {joint.primary!r} "
+            f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
+        )
+    return found
 
 
 def place(

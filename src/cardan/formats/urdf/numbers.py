@@ -13,8 +13,7 @@ from itertools import islice, product
 from typing import Any
 
 from cardan.formats.urdf.joints import unit_axis
-from cardan.records import checked_pose
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, checked_pose
 from cardan.spatial.rotations import matrix_from_zyx, zyx_from_matrix
 
 _DIGITS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 15, 16, 17)
