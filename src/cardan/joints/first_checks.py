@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cardan.errors import CardanError, JointError
-from cardan.joints.state import parts_of
+from cardan.joints.state import everything_in
 from cardan.manifolds import Manifold
 from cardan.scalar import is_symbol
 from cardan.spatial import SE3, Motion
@@ -38,7 +38,7 @@ def check_joint(joint: Any) -> None:
 
     Where its parameters are symbols, or a configuration is outside its domain, there is nothing to compare.
     """
-    for own in _users_joints(joint):
+    for own in filter(_is_users, everything_in(joint)):
         for check in (manifold_fault, _sizes_fault, _pose_fault, _shape_fault):
             with np.errstate(all="ignore"):
                 fault = check(own)
@@ -46,11 +46,9 @@ def check_joint(joint: Any) -> None:
                 raise JointError(f"{type(own).__name__}: {fault.what}; {fault.cure}.")
 
 
-def _users_joints(thing: Any) -> Iterator[Any]:
-    """Yield the joints a joint is made of, itself included, whose class does not ship."""
-    if hasattr(type(thing), "motion_subspace") and not type(thing).__module__.startswith("cardan.joints."):
-        yield thing
-    yield from chain.from_iterable(_users_joints(part) for part in parts_of(thing))
+def _is_users(thing: Any) -> bool:
+    """Return whether a thing is a joint whose class does not ship."""
+    return hasattr(type(thing), "motion_subspace") and not type(thing).__module__.startswith("cardan.joints.")
 
 
 def manifold_fault(joint: Joint) -> Fault | None:

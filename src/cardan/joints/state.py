@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
 T = TypeVar("T")
@@ -101,8 +102,20 @@ def kept_by_state(make: Callable[[Any], T]) -> Callable[[Any], T]:
     return functools.wraps(make)(lambda joint: remembered(_Key(joint)))
 
 
+def everything_in(thing: Any) -> Iterator[Any]:
+    """Yield a thing and all it is made of, each once."""
+    seen, stack = {}, [thing]
+    while stack:
+        one = stack.pop()
+        if id(one) not in seen:
+            seen[id(one)] = one
+            yield one
+            stack.extend(reversed(_anatomy(one).parts))
+
+
 # --- copies ------------------------------------------------------------------------------------------------------
 
+_UNFINISHED = object()
 _frozen: dict[int, weakref.ref[Any]] = {}
 
 
@@ -126,11 +139,13 @@ def frozen(joint: T) -> T:
 
 def _copied(thing: Any, done: dict[int, Any]) -> Any:
     if id(thing) in done:
+        if done[id(thing)] is _UNFINISHED:
+            raise JointError(f"a {type(thing).__name__} among the parameters is part of itself; keep numbers instead.")
         return done[id(thing)]
     _, parts, rebuilt = _anatomy(thing)
     if rebuilt is None:
         return thing
-    done[id(thing)] = thing  # what is part of itself stays so
+    done[id(thing)] = _UNFINISHED
     new = [_copied(part, done) for part in parts]
     same = _is_immutable(thing) and all(a is b for a, b in zip(new, parts, strict=True))
     done[id(thing)] = thing if same else rebuilt(new)
@@ -138,11 +153,12 @@ def _copied(thing: Any, done: dict[int, Any]) -> Any:
 
 
 def _is_immutable(thing: Any) -> bool:
-    """Return whether a thing cannot change if its parts do not."""
+    """Return whether a thing cannot change if its parts do not; of classes, only cardan's own keep that promise."""
     if isinstance(thing, np.ndarray):
         return not thing.flags.writeable and thing.base is None
     parameters = vars(type(thing)).get("__dataclass_params__")
-    return isinstance(thing, (tuple, frozenset)) or (parameters is not None and parameters.frozen)
+    frozen = parameters is not None and parameters.frozen and type(thing).__module__.startswith("cardan.")
+    return frozen or isinstance(thing, (tuple, frozenset))
 
 
 # --- anatomy -----------------------------------------------------------------------------------------------------
@@ -166,11 +182,6 @@ def _anatomy(thing: Any) -> Anatomy:
     if container is not None:
         return _container(thing, container)
     return _object(thing) if _is_plain(kind) else _reduced(thing)
-
-
-def parts_of(thing: Any) -> tuple[Any, ...]:
-    """Return what a joint holds, or a container or object within it."""
-    return _anatomy(thing).parts
 
 
 def _array(array: np.ndarray) -> Anatomy:
@@ -242,11 +253,14 @@ def _reduced(thing: Any) -> Anatomy:
     return Anatomy((type(thing), "reduced"), parts, lambda _: copy.deepcopy(thing))
 
 
+@functools.lru_cache(maxsize=1024)
 def _is_plain(kind: type) -> bool:
-    """Return whether instances of a class hold nothing but attributes: it and its bases are written in Python."""
-    own = [base for base in kind.__mro__ if base is not object]
-    built_in = any(isinstance(vars(base).get("__new__"), types.BuiltinFunctionType) for base in own)
-    return not built_in and all(base.__flags__ & _HEAP_TYPE for base in own)
+    """Return whether instances of a class hold nothing but attributes: Python then makes them in its plainest way."""
+    try:
+        object.__new__(kind)
+    except TypeError:
+        return False
+    return all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
 
 
 def _members(thing: Any) -> dict[Any, Any]:

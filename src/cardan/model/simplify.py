@@ -106,6 +106,7 @@ def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
         move = min(choices, key=lambda X: _cost(placement @ X, [X.inverse() @ b for b in beyond]))
         moves.append(after.inverse() @ move)
         inertia = moves[-1].inverse() @ node.inertia
+        inertia = _cleared(inertia, inertia)
         changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
     return changed, moves
 
@@ -243,5 +244,11 @@ def _least(J: Symmetric3) -> float:
 def _without(inertia: Inertia, part: Inertia) -> Inertia:
     """Return the difference; what cancels is exactly 0."""
     rest = [a - b for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
-    size = [max(abs(a), abs(b)) for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
-    return Inertia.from_parameters([0.0 if abs(r) <= 1e-15 * s else r for r, s in zip(rest, size, strict=True)])
+    return _cleared(Inertia.from_parameters(rest), inertia)
+
+
+def _cleared(inertia: Inertia, size: Inertia) -> Inertia:
+    """Return an inertia whose rounding errors are 0, relative to the largest number of each kind in another."""
+    (m, h, J), largest = inertia, [max(map(abs, part)) for part in ((size.mass,), *size[1:])]
+    kept = [[e if abs(e) > 1e-15 * most else 0.0 for e in part] for part, most in zip(((m,), h, J), largest, strict=True)]
+    return Inertia.from_parameters([e for part in kept for e in part])

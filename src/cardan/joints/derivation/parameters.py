@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.errors import ParameterError
+from cardan.joints.state import attributes
 from cardan.scalar import is_symbol
 from cardan.spatial import Scalar
 
@@ -119,7 +120,7 @@ def _get(thing: Any, step: str) -> Any:
 def _is_settable(owner: Any, name: str) -> bool:
     if dataclasses.is_dataclass(owner):
         return any(f.name == name and f.init for f in dataclasses.fields(owner))
-    return name in getattr(owner, "__dict__", {})
+    return name in attributes(owner)
 
 
 def _mapped(thing: Any, leaf: Leaf) -> Any:
