@@ -106,6 +106,7 @@ def test_a_thin_body_keeps_its_inertia(length, radius):
 
 def test_the_inertia_of_the_joint_before_a_thin_body_allows_it_to_go():
     """A head that is heavy enough loses no digits: then operations are saved as ever."""
+
     def chain(head):
         m = cardan.Mechanism("wire")
         m.add_body("head", cardan.Inertia(1.0, inertia=np.diag([head] * 3)))
@@ -117,7 +118,10 @@ def test_the_inertia_of_the_joint_before_a_thin_body_allows_it_to_go():
     assert chain(0.01) < chain(1e-9)
 
 
-@pytest.mark.parametrize(("axis", "com"), [((0.0, 0.0, 1.0), (0.0, 0.0, 0.1)), ((0.6, 0.0, 0.8), (0.06, 0.0, 0.08)), ((1.0, 2.0, 3.0), (0.1, 0.2, 0.3))])
+@pytest.mark.parametrize(
+    ("axis", "com"),
+    [((0.0, 0.0, 1.0), (0.0, 0.0, 0.1)), ((0.6, 0.0, 0.8), (0.06, 0.0, 0.08)), ((1.0, 2.0, 3.0), (0.1, 0.2, 0.3))],
+)
 def test_a_point_mass_on_the_axis_has_no_acceleration(axis, com):
     """Its inertia about the axis is a rounding error, and the acceleration would be 1e17."""
     m = cardan.Mechanism("top")

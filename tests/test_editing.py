@@ -18,7 +18,17 @@ from cardan.errors import (
     ShapeError,
     UnknownNameError,
 )
-from cardan.joints import CATALOGUE, Fixed, FreeFlyer, Helical, Mimic, Prismatic, Revolute, Spherical
+from cardan.joints import (
+    CATALOGUE,
+    Fixed,
+    FreeFlyer,
+    Helical,
+    Mimic,
+    Prismatic,
+    Revolute,
+    Spherical,
+    UnboundedRevolute,
+)
 from mechanisms import random_inertia, random_mechanism, random_pose, random_state
 
 

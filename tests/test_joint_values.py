@@ -296,7 +296,10 @@ def test_the_joint_of_a_model_cannot_be_changed_behind_its_back():
 
 
 def test_a_copy_or_pickle_of_a_kept_joint_is_free_again():
-    for twin in (copy.copy(model_of(Plain(0.1)).joint("j")), pickle.loads(pickle.dumps(model_of(Plain(0.1)).joint("j")))):
+    for twin in (
+        copy.copy(model_of(Plain(0.1)).joint("j")),
+        pickle.loads(pickle.dumps(model_of(Plain(0.1)).joint("j"))),
+    ):
         twin.r = 0.5
         assert lift_felt(model_of(twin)) == pytest.approx(0.5)
 
@@ -437,7 +440,11 @@ def test_a_mimic_of_a_users_joint_is_checked():
 
 
 def test_composites_and_splines_take_rotations_only():
-    for bad in (SE3(np.diag([1.0, 1.0, -1.0])), SE3(2.0 * np.eye(3)), SE3(rotation_about_axis((0.7071, 0.7071, 0), 1.0))):
+    for bad in (
+        SE3(np.diag([1.0, 1.0, -1.0])),
+        SE3(2.0 * np.eye(3)),
+        SE3(rotation_about_axis((0.7071, 0.7071, 0), 1.0)),
+    ):
         with pytest.raises(ParameterError, match=r"placement 1 of a composite joint.*a rotation matrix"):
             Composite([Revolute(), Revolute()], [SE3(), bad])
         with pytest.raises(ParameterError, match=r"frame 1 of a spline joint.*a rotation matrix"):

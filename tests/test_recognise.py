@@ -86,7 +86,7 @@ OTHERS = {
     "jumps, S constant": lambda q: SE3(translation=(0.0, 0.0, q - cardan.floor(q))),
     "wraps, S constant": lambda q: SE3(translation=(0.0, 0.0, cardan.atan2(cardan.sin(q), cardan.cos(q)))),
     "chooses, S constant": lambda q: SE3(translation=(0.0, 0.0, cardan.where(q > 2.0, q + 1.0, q))),
-    "a detent far away": lambda q: SE3(translation=(0.0, 0.0, q + 0.01 * cardan.exp(-((q - 9.0) * 20.0) ** 2))),
+    "a detent far away": lambda q: SE3(translation=(0.0, 0.0, q + 0.01 * cardan.exp(-(((q - 9.0) * 20.0) ** 2)))),
     "wobbles by a nanometre": lambda q: SE3(rotation_about_axis(AXIS, q), (0.0, 0.0, 1e-9 * cardan.sin(q))),
     "wobbles by an attometre times 1e5": lambda q: SE3(rotation_about_axis(AXIS, q), (0.0, 0.0, 1e-13 * cardan.sin(q))),
     "turns with a slip": lambda q: SE3(rotation_about_axis(AXIS, q + 1e-9 * cardan.sin(q))),
@@ -216,6 +216,8 @@ def test_a_users_hinge_is_written_as_urdf():
     assert [type(c.joint) for c in back.joints] == [Revolute, Prismatic, Mimic]
     ours, theirs = (x.model(root="a", base="fixed") for x in (m, back))
     q = ours.random_configuration((4,), seed=0)
-    np.testing.assert_allclose(cardan.inverse_dynamics(theirs, q, q, q), cardan.inverse_dynamics(ours, q, q, q), atol=1e-12)
+    np.testing.assert_allclose(
+        cardan.inverse_dynamics(theirs, q, q, q), cardan.inverse_dynamics(ours, q, q, q), atol=1e-12
+    )
     with pytest.raises(cardan.errors.ParameterError, match="got 'User'"):
         cardan.to_urdf(rebuilt(m, lambda j, X: (User(lambda q: SE3(translation=(0, 0, cardan.sin(q)))), X)))

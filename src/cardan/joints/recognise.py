@@ -236,4 +236,8 @@ def _hinge(S: Motion, start: SE3) -> Hinge:
         return Hinge(Prismatic(v), start, SE3.identity())
     pitch, point = u.dot(v), _cleaned(u.cross(v), math.hypot(*v))
     joint = Revolute(u) if abs(pitch) <= ROUNDING * math.hypot(*v) else Helical(u, pitch)
-    return Hinge(joint, start @ SE3(translation=point), SE3(translation=-point)) if any(point) else Hinge(joint, start, SE3.identity())
+    return (
+        Hinge(joint, start @ SE3(translation=point), SE3(translation=-point))
+        if any(point)
+        else Hinge(joint, start, SE3.identity())
+    )

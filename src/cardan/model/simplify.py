@@ -250,5 +250,7 @@ def _without(inertia: Inertia, part: Inertia) -> Inertia:
 def _cleared(inertia: Inertia, size: Inertia) -> Inertia:
     """Return an inertia whose rounding errors are 0, relative to the largest number of each kind in another."""
     (m, h, J), largest = inertia, [max(map(abs, part)) for part in ((size.mass,), *size[1:])]
-    kept = [[e if abs(e) > 1e-15 * most else 0.0 for e in part] for part, most in zip(((m,), h, J), largest, strict=True)]
+    kept = [
+        [e if abs(e) > 1e-15 * most else 0.0 for e in part] for part, most in zip(((m,), h, J), largest, strict=True)
+    ]
     return Inertia.from_parameters([e for part in kept for e in part])
