@@ -198,10 +198,10 @@ EXPECTED = np.sin(0.5) + 2.0
 
 def test_an_entry_is_written_owner_only_and_read_back(place, monkeypatch):
     assert evaluate() == EXPECTED
-    (entry,) = place.glob("*.obj")
+    (entry,) = place.glob("*.entry")
     assert place.stat().st_mode & 0o777 == 0o700
     assert entry.stat().st_mode & 0o077 == 0
-    monkeypatch.setattr("cardan.targets.llvm.target.compile_object", lambda text: pytest.fail("compiled again"))
+    monkeypatch.setattr("cardan.targets.llvm.machine.compile_object", lambda text: pytest.fail("compiled again"))
     assert evaluate() == EXPECTED
 
 
@@ -210,7 +210,7 @@ def test_an_entry_is_written_owner_only_and_read_back(place, monkeypatch):
 )
 def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
     evaluate()
-    (entry,) = place.glob("*.obj")
+    (entry,) = place.glob("*.entry")
     good = entry.read_bytes()
     entry.write_bytes(damage(good))
     assert evaluate() == EXPECTED
@@ -219,15 +219,93 @@ def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
 
 def test_code_of_another_revision_is_not_taken(place, monkeypatch):
     evaluate()
-    monkeypatch.setattr("cardan.targets.llvm.target._generator", lambda: b"another revision")
+    monkeypatch.setattr("cardan.targets.llvm.store._REVISION", b"another revision")
+    monkeypatch.setattr("cardan.targets.llvm.store.revision", lambda: b"another revision")
     assert evaluate() == EXPECTED
-    assert len(list(place.glob("*.obj"))) == 2
+    assert len(list(place.glob("*.entry"))) == 2
+
+
+def test_an_entry_under_the_name_of_another_is_not_taken(place):
+    evaluate()
+    (entry,) = place.glob("*.entry")
+    content = entry.read_bytes()
+    cache.save("other", b"the other's")
+    (place / "other.entry").write_bytes(content)
+    assert cache.load("other") is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and links of POSIX")
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "endless"])
+def test_what_is_no_file_of_bearable_size_is_compiled_anew(place, kind):
+    evaluate()
+    (entry,) = place.glob("*.entry")
+    kept = entry.rename(place / "elsewhere")
+    if kind == "pipe":
+        os.mkfifo(entry, 0o600)
+    elif kind == "link":
+        entry.symlink_to(kept)
+    elif kind == "folder":
+        entry.mkdir(mode=0o700)
+    else:
+        with entry.open("wb") as stream:
+            stream.truncate(2**40)
+    assert cache.load(entry.stem) is None
+    assert evaluate() == EXPECTED
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_missing_folders_are_made_for_the_user_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path / "one" / "two"))
+    before = os.umask(0)
+    try:
+        cache.save("key", b"content")
+    finally:
+        os.umask(before)
+    assert [p.stat().st_mode & 0o777 for p in (tmp_path / "one", tmp_path / "one" / "two")] == [0o700, 0o700]
+    assert cache.load("key") == b"content"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the XDG base directories")
+def test_where_the_cache_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CARDAN_CACHE_DIR", "~/mine")
+    assert cache.directory() == tmp_path / "mine"
+    monkeypatch.delenv("CARDAN_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.directory() == tmp_path / ".cache" / "cardan"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache.directory() == tmp_path / "xdg" / "cardan"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "missing"))
+    cache.save("key", b"content")
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_full_cache_is_not_listed_at_every_save(place, monkeypatch):
+    cache.save("first", b"x")
+    looked = []
+    monkeypatch.setattr(cache, "_shrink", looked.append)
+    for k in range(200):
+        cache.save(f"key{k}", b"x" * 10_000)
+    assert len(looked) <= 3
+
+
+def test_what_killed_processes_left_goes(place, monkeypatch):
+    cache.save("key", b"content")
+    old, new = place / ".staged-old", place / ".staged-new"
+    for file in (old, new):
+        file.write_bytes(b"half an entry")
+    os.utime(old, (0, 0))
+    monkeypatch.setattr(cache, "LIMIT", 500)
+    cache.save("key", b"x" * 100)
+    assert not old.exists()
+    assert new.exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
 def test_what_others_may_write_is_refused_and_said(place, caplog):
     evaluate()
-    (entry,) = place.glob("*.obj")
+    (entry,) = place.glob("*.entry")
     entry.chmod(0o666)
     assert cache.load(entry.stem) is None
     entry.chmod(0o600)
@@ -252,7 +330,7 @@ def test_the_cache_is_bounded_and_can_be_cleared(place, monkeypatch, capsys):
     monkeypatch.setattr(cache, "LIMIT", 250)
     for k in range(5):
         cache.save(f"key{k}", b"x" * 68)
-        os.utime(place / f"key{k}.obj", (k, k))
+        os.utime(place / f"key{k}.entry", (k, k))
     assert cache.size() <= 250
     assert cache.load("key4") == b"x" * 68
     assert cache.load("key0") is None
@@ -274,7 +352,7 @@ def test_many_processes_on_an_empty_cache(place):
     outputs = [process.communicate() for process in running]
     assert {out for out, _ in outputs} == {outputs[0][0]}
     assert all(err == b"" for _, err in outputs)
-    assert len(list(place.glob("*.obj"))) == 2  # the program, and the door for calls from Python
+    assert len(list(place.glob("*.entry"))) == 2  # the program, and the door for calls from Python
     assert not list(place.glob(".staged-*"))
 
 
@@ -295,17 +373,20 @@ def test_a_large_workspace_lives_on_the_heap():
         np.testing.assert_allclose(result, expected, rtol=1e-15, atol=1e-15)
 
 
-def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch):
+@pytest.mark.parametrize("said", ["cpu:type:x86,ven0000fam0006mod002A:feature:,0000,0019,009C", None])
+def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch, said):
+    """Sandy Bridge, say: AVX, but no fused multiply-add; as Linux says it, and as LLVM does where the system is mute."""
     from cardan import targets
-    from cardan.targets import default_target
-    from cardan.targets.llvm import machine as llvm_machine
+    from cardan.runtime import processor
+    from cardan.targets.llvm import machine
 
     monkeypatch.delenv("CARDAN_TARGET", raising=False)
-    monkeypatch.setattr(llvm_machine, "host_features", lambda: ("old", "+sse2,+avx"))
-    monkeypatch.setattr(llvm_machine.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
+    monkeypatch.setattr(processor, "description", lambda: said)
+    monkeypatch.setattr(machine, "host_features", lambda: ("old", "+sse2,+avx"))
+    monkeypatch.setattr(machine.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
     targets._native.cache_clear()
     try:
-        assert default_target() == "numpy"
+        assert targets.default_target() == "numpy"
         with pytest.raises(cardan.errors.TargetError, match="fused multiply-add"):
             compile_program(traced(lambda x: [x[0]], 1), "llvm")
     finally:

@@ -84,6 +84,30 @@ class DuplicateNameError(CardanError, ValueError):
         super().__init__(f"{where}: there is already a {kind} named {name!r}; give every {kind} its own name.")
 
 
+class ConfigurationError(CardanError, ValueError):
+    """A configuration is none: a quaternion, or a (cos, sin), is 0 and gives no direction."""
+
+    def __init__(self, where: str, argument: str, start: int, stop: int, rows: Sequence[int] = ()) -> None:
+        self.where, self.argument, self.start, self.stop, self.rows = where, argument, start, stop, tuple(rows)
+        what = "quaternion (x, y, z, w)" if stop - start == 4 else "(cos, sin)"
+        shown = ", ".join(map(str, self.rows[:6])) + (", ..." if len(self.rows) > 6 else "")
+        batch = f" in {len(self.rows)} rows of the batch ({shown})" if self.rows else ""
+        super().__init__(
+            f"{where}: argument {argument!r}{batch}: entries {start} to {stop - 1} are a {what} of norm 0, "
+            "expected one of norm 1. Begin with model.neutral() or model.random_configuration(), not with zeros."
+        )
+
+
+class NotFiniteError(CardanError, ValueError):
+    """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
+
+    def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
+        self.where, self.argument, self.index, self.value = where, argument, index, value
+        super().__init__(
+            f"{where}: {argument}{list(index)} is {value}, expected a finite number." + (f" {hint}" if hint else "")
+        )
+
+
 class JointError(CardanError):
     """A joint's own definition cannot serve."""
 
@@ -118,6 +142,28 @@ class AssemblyError(CardanError, ValueError):
 
 class TraceError(CardanError, TypeError):
     """A function cannot be turned into a straight-line program."""
+
+
+class ResultError(TraceError):
+    """What a function returned is no result: ragged, or not of the shape it declares."""
+
+    def __init__(self, where: str, *, got: str, expected: str) -> None:
+        self.where, self.got, self.expected = where, got, expected
+        super().__init__(
+            f"{where or 'result'}: got {got}, expected {expected}. Several results are returned as a tuple, a named "
+            "tuple or a dictionary of arrays."
+        )
+
+
+class FunctionReferenceError(CardanError, LookupError):
+    """A function cannot be found again in another process."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+        super().__init__(
+            f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
+            "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
+        )
 
 
 class ProgramError(CardanError, AssertionError):
@@ -167,3 +213,15 @@ class DescriptionError(CardanError, ValueError):
 
 class DescriptionWarning(UserWarning):
     """A robot description is questionable; the message begins with file:line."""
+
+
+class RecompilationWarning(UserWarning):
+    """A function was compiled many times for one model: something that changes is an option of it, not an argument."""
+
+    def __init__(self, function: str, model: str, count: int, options: Sequence[str]) -> None:
+        self.function, self.model, self.count, self.options = function, model, count, tuple(options)
+        names = " and ".join(map(repr, self.options[:3])) or "what is left out"
+        super().__init__(
+            f"{function} is compiled for model {model!r} for the {count}th time: each value of {names} is a program of "
+            "its own. Give numbers as floats or arrays, which are arguments; several frames as one list of names."
+        )

@@ -17,7 +17,7 @@ Cost: that of `closed`; for inverse dynamics, its solution for each actuated coo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from cardan.algorithms.closed import Closed
 from cardan.algorithms.proximal import proximal
@@ -26,8 +26,12 @@ from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.spatial import Force, Scalar
 
+# scalars and wrenches here; arrays from the compiled functions
+Coordinates = TypeVar("Coordinates")
+Wrenches = TypeVar("Wrenches")
 
-class ConstrainedDynamics(NamedTuple):
+
+class ConstrainedDynamics(NamedTuple, Generic[Coordinates, Wrenches]):
     """Accelerations of a mechanism with loops.
 
     Attributes:
@@ -35,11 +39,11 @@ class ConstrainedDynamics(NamedTuple):
         wrenches: of each closing joint, in the order of `Model.closures`, on its child, in its child frame.
     """
 
-    accelerations: list[Scalar]
-    wrenches: list[Force]
+    accelerations: Coordinates
+    wrenches: Wrenches
 
 
-class ConstrainedEfforts(NamedTuple):
+class ConstrainedEfforts(NamedTuple, Generic[Coordinates, Wrenches]):
     """Efforts that make a motion of a mechanism with loops.
 
     Attributes:
@@ -48,9 +52,9 @@ class ConstrainedEfforts(NamedTuple):
         unbalanced: nv scalars, efforts that are missing: 0 if the actuated coordinates can make the motion.
     """
 
-    efforts: list[Scalar]
-    wrenches: list[Force]
-    unbalanced: list[Scalar]
+    efforts: Coordinates
+    wrenches: Wrenches
+    unbalanced: Coordinates
 
 
 def constrained_forward_dynamics(
@@ -60,7 +64,7 @@ def constrained_forward_dynamics(
     tau: Vector,
     external_forces: Sequence[Force] | None = None,
     stabilization: float = 0.0,
-) -> ConstrainedDynamics:
+) -> ConstrainedDynamics[list[Scalar], list[Force]]:
     """Return the accelerations that the efforts tau produce, and the wrenches of the closing joints.
 
     Args:
@@ -86,7 +90,7 @@ def constrained_inverse_dynamics(
     a: Vector,
     external_forces: Sequence[Force] | None = None,
     actuated: Sequence[int] | None = None,
-) -> ConstrainedEfforts:
+) -> ConstrainedEfforts[list[Scalar], list[Force]]:
     """Return the efforts that produce the accelerations a, which the loops allow.
 
     Args:

@@ -49,8 +49,6 @@ Rounding errors are of the moment's size: so no more than three digits are lost.
 
 def economical(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
-    if model.filled:
-        return _economical(model)  # its symbols are those of one trace
     if model not in _twins:
         _twins[model] = _economical(model)
     return _twins[model]

@@ -15,10 +15,10 @@ Cost: forward, up to twice the operations for each direction; reverse, up to thr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
-
-import numpy as np
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 from cardan import scalar
 from cardan.errors import ParameterError, UnknownNameError
@@ -29,6 +29,7 @@ from cardan.program.replay import replay
 from cardan.program.trace import assemble
 
 Mode = Literal["auto", "forward", "reverse"]
+MODES: tuple[Mode, ...] = ("auto", "forward", "reverse")
 Derivatives = dict[int, Any]
 """Derivatives by number of direction (or of result); what is absent is 0."""
 
@@ -137,93 +138,190 @@ def _chosen(condition: Any, a: Derivatives, b: Derivatives) -> Derivatives:
     return {j: scalar.where(condition, a.get(j, 0.0), b.get(j, 0.0)) for j in sorted(a.keys() | b.keys())}
 
 
-def jacobian(program: Program, wrt: str, *, mode: Mode = "auto") -> Program:
-    """Return the program of the derivatives of all results by the entries of one input.
+class Tangent(NamedTuple):
+    """The directions along which an input moves.
+
+    Attributes:
+        name: of the input.
+        shape: of a direction.
+        rows: from the input's entries x, dx_i/dt_j: how each moves along each direction; None where they are the same.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    rows: Callable[[list[Any]], Sequence[Sequence[Any]]] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of directions."""
+        return math.prod(self.shape)
+
+
+class _Open:
+    """A program replayed in a new graph, so that more can be written behind it."""
+
+    def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
+        self.program, self.inputs, self.graph = program, (*program.inputs, *further), Graph()
+        symbols = iter(self.graph.symbols(self.inputs))
+        self.symbols = {a.name: [next(symbols) for _ in range(a.size)] for a in self.inputs}
+        self.values = replay(program, [e for a in program.inputs for e in self.symbols[a.name]])
+
+    def seeds(self, tangent: Tangent) -> dict[int, Derivatives]:
+        """Return the derivative of each entry of an input along each direction, by position in the flattened inputs."""
+        start = _start(self.program.inputs, tangent.name)
+        if tangent.rows is None:
+            return {start + j: {j: 1.0} for j in range(tangent.size)}
+        rows = tangent.rows(self.symbols[tangent.name])
+        return {start + i: {j: e for j, e in enumerate(row) if not _is_zero(e)} for i, row in enumerate(rows)}
+
+    def along(self, tangent: Tangent, direction: Sequence[Any]) -> dict[int, Derivatives]:
+        """Return the rate of each entry of an input along one direction, as derivative number 0."""
+        return {
+            k: _combined([(direction[j], {0: e}) for j, e in row.items()]) for k, row in self.seeds(tangent).items()
+        }
+
+    def pulled(self, tangent: Tangent, found: list[Derivatives], rows: int) -> list[list[Any]]:
+        """Return the derivatives of each result along each direction, from those by each instruction."""
+        by_input = {int(i.value): found[k] for k, i in enumerate(self.program.instructions) if i.op is Op.INPUT}
+        total: list[list[Any]] = [[0.0] * tangent.size for _ in range(rows)]
+        for k, row in self.seeds(tangent).items():
+            for r, d in by_input.get(k, {}).items():
+                for j, e in row.items():
+                    total[r][j] = total[r][j] + d * e
+        return total
+
+    def program_of(self, name: str, outputs: Sequence[Array], results: Sequence[Any]) -> Program:
+        """Return the program of results."""
+        return assemble(name, self.graph, self.inputs, outputs, results)
+
+
+def jacobian(program: Program, wrt: Tangent | str, *, mode: Mode = "auto") -> Program:
+    """Return the program of the derivatives of all results along the directions of one input.
 
     Args:
         program: y = f(x, ...).
-        wrt: name of the input x.
-        mode: `"forward"`, `"reverse"`, or the one with fewer operations.
+        wrt: the directions of the input x, or its name for its entries themselves.
+        mode: `"forward"`, `"reverse"`, or the one with fewer directions.
 
     Returns:
-        A program of the same inputs; for each output y an output `dy_dx` of shape (*y, *x).
+        A program of the same inputs; for each output y an output `dy_dx` of shape (*y, *directions).
 
     Raises:
         UnknownNameError: if there is no such input.
         ParameterError: if there is no such mode.
     """
+    if mode not in MODES:
+        raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
+    tangent, opened = _tangent(program, wrt), _Open(program)
     if mode == "auto":
-        return min((jacobian(program, wrt, mode=m) for m in ("forward", "reverse")), key=lambda p: p.operations)
-    if mode not in ("forward", "reverse"):
-        raise ParameterError("mode", got=mode, expected="'auto', 'forward' or 'reverse'")
-    first, size = _span(program.inputs, wrt)
-    graph = Graph()
-    values = replay(program, graph.symbols(program.inputs))
-    if mode == "forward":
-        found = pushforward(program, values, {first + j: {j: 1.0} for j in range(size)})
-        rows = [[found[r].get(j, 0.0) for j in range(size)] for r in program.results]
-    else:
-        seeds: dict[int, Derivatives] = {}
-        for i, r in enumerate(program.results):
-            seeds.setdefault(r, {})[i] = 1.0
-        found = pullback(program, values, seeds)
-        by_input = {int(i.value): found[k] for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-        columns = [by_input.get(first + j, {}) for j in range(size)]
-        rows = [[column.get(i, 0.0) for column in columns] for i in range(len(program.results))]
-    x = next(array for array in program.inputs if array.name == wrt)
-    outputs = [Array(f"d{y.name}_d{wrt}", (*y.shape, *x.shape)) for y in program.outputs]
-    return assemble(f"{program.name}_d{wrt}", graph, program.inputs, outputs, [e for row in rows for e in row])
+        mode = "forward" if tangent.size <= len(program.results) else "reverse"
+    rows = _forward(opened, tangent) if mode == "forward" else _reverse(opened, tangent)
+    outputs = [Array(f"d{y.name}_d{tangent.name}", (*y.shape, *tangent.shape)) for y in program.outputs]
+    return opened.program_of(f"{program.name}_d{tangent.name}", outputs, [e for row in rows for e in row])
 
 
-def jacobian_vector_product(program: Program, wrt: Sequence[str]) -> Program:
-    """Return the program of the results' rate of change while the inputs named move.
-
-    Returns:
-        A program with an input `x_dot` more for each x in `wrt`, and for each output y an output `y_dot`.
-
-    Raises:
-        UnknownNameError: if there is no such input.
-    """
-    inputs, start = list(program.inputs), sum(a.size for a in program.inputs)
-    graph, seeds = Graph(), {}
-    for name in wrt:
-        first, size = _span(program.inputs, name)
-        seeds |= {first + j: {0: graph.input(start + j)} for j in range(size)}
-        inputs.append(Array(f"{name}_dot", next(a.shape for a in program.inputs if a.name == name)))
-        start += size
-    found = pushforward(program, replay(program, graph.symbols(program.inputs)), seeds)
-    outputs = [Array(f"{y.name}_dot", y.shape) for y in program.outputs]
-    results = [found[r].get(0, 0.0) for r in program.results]
-    return assemble(f"{program.name}_jvp", graph, tuple(inputs), outputs, results)
+def _forward(opened: _Open, tangent: Tangent) -> list[list[Any]]:
+    found = pushforward(opened.program, opened.values, opened.seeds(tangent))
+    return [[found[r].get(j, 0.0) for j in range(tangent.size)] for r in opened.program.results]
 
 
-def vector_jacobian_product(program: Program, wrt: Sequence[str]) -> Program:
-    """Return the program of the gradient, by the inputs named, of the results weighed and summed.
-
-    Returns:
-        A program with an input `y_bar` (the weights) more for each output y, and for each x in `wrt` an output `x_bar`.
-
-    Raises:
-        UnknownNameError: if there is no such input.
-    """
-    graph, start = Graph(), sum(a.size for a in program.inputs)
-    spans = [_span(program.inputs, name) for name in wrt]
+def _reverse(opened: _Open, tangent: Tangent) -> list[list[Any]]:
     seeds: dict[int, Derivatives] = {}
-    for i, r in enumerate(program.results):
-        _accumulate(seeds.setdefault(r, {}), {0: graph.input(start + i)})
-    found = pullback(program, replay(program, graph.symbols(program.inputs)), seeds)
-    by_input = {int(i.value): found[k] for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-    inputs = (*program.inputs, *(Array(f"{y.name}_bar", y.shape) for y in program.outputs))
+    for i, r in enumerate(opened.program.results):
+        seeds.setdefault(r, {})[i] = 1.0
+    found = pullback(opened.program, opened.values, seeds)
+    return opened.pulled(tangent, found, len(opened.program.results))
+
+
+def symmetric_jacobian(program: Program, wrt: Tangent | str) -> Program:
+    """Return the program of the symmetric part of a square Jacobian: of a gradient's, the Hessian."""
+    tangent, opened = _tangent(program, wrt), _Open(program)
+    rows = _forward(opened, tangent)
+    flat = [
+        0.5 * (rows[i][j] + rows[j][i]) if i != j else rows[i][i]
+        for i in range(tangent.size)
+        for j in range(tangent.size)
+    ]
+    return opened.program_of(f"{program.name}_d{tangent.name}", [Array("result", (tangent.size, tangent.size))], flat)
+
+
+def jacobian_vector_product(
+    program: Program, wrt: Sequence[Tangent | str], directions: Sequence[str] | None = None
+) -> Program:
+    """Return the program of the results' rate of change while inputs move.
+
+    Args:
+        program: y = f(x, ...).
+        wrt: the directions of each input that moves, or its name.
+        directions: names of the inputs that say along which; `x_dot` for each x by default.
+
+    Returns:
+        A program with these inputs more, and for each output y an output `y_dot`.
+
+    Raises:
+        UnknownNameError: if there is no such input.
+    """
+    tangents = [_tangent(program, w) for w in wrt]
+    names = directions or [f"{t.name}_dot" for t in tangents]
+    opened = _Open(program, [Array(n, t.shape) for n, t in zip(names, tangents, strict=True)])
+    seeds: dict[int, Derivatives] = {}
+    for name, tangent in zip(names, tangents, strict=True):
+        seeds |= opened.along(tangent, opened.symbols[name])
+    found = pushforward(program, opened.values, seeds)
+    outputs = [Array(f"{y.name}_dot", y.shape) for y in program.outputs]
+    return opened.program_of(f"{program.name}_jvp", outputs, [found[r].get(0, 0.0) for r in program.results])
+
+
+def vector_jacobian_product(
+    program: Program, wrt: Sequence[Tangent | str], weights: Sequence[str] | None = None
+) -> Program:
+    """Return the program of the gradient, along the directions of inputs, of the results weighed and summed.
+
+    Args:
+        program: y = f(x, ...).
+        wrt: the directions of each input, or its name.
+        weights: names of the inputs that weigh the outputs; `y_bar` for each y by default.
+
+    Returns:
+        A program with these inputs more, and for each x in `wrt` an output `x_bar`.
+
+    Raises:
+        UnknownNameError: if there is no such input.
+    """
+    tangents = [_tangent(program, w) for w in wrt]
+    names = weights or [f"{y.name}_bar" for y in program.outputs]
+    opened = _Open(program, [Array(n, y.shape) for n, y in zip(names, program.outputs, strict=True)])
+    seeds: dict[int, Derivatives] = {}
+    for r, weight in zip(program.results, (e for n in names for e in opened.symbols[n]), strict=True):
+        _accumulate(seeds.setdefault(r, {}), {0: weight})
+    found = pullback(program, opened.values, seeds)
+    outputs = [Array(f"{t.name}_bar", t.shape) for t in tangents]
+    results = [e for t in tangents for e in opened.pulled(t, found, 1)[0]]
+    return opened.program_of(f"{program.name}_vjp", outputs, results)
+
+
+def with_inputs_in_order(program: Program, names: Sequence[str]) -> Program:
+    """Return the program with its inputs in another order."""
+    if tuple(names) == tuple(a.name for a in program.inputs):
+        return program
+    by_name, place = {a.name: a for a in program.inputs}, {}
+    start = 0
+    for name in names:
+        old = _start(program.inputs, name)
+        place |= {float(old + k): float(start + k) for k in range(by_name[name].size)}
+        start += by_name[name].size
+    instructions = tuple(i._replace(value=place[i.value]) if i.op is Op.INPUT else i for i in program.instructions)
+    return replace(program, inputs=tuple(by_name[n] for n in names), instructions=instructions)
+
+
+def _tangent(program: Program, wrt: Tangent | str) -> Tangent:
+    name = wrt if isinstance(wrt, str) else wrt.name
     shapes = {a.name: a.shape for a in program.inputs}
-    outputs = [Array(f"{name}_bar", shapes[name]) for name in wrt]
-    results = [by_input.get(first + j, {}).get(0, 0.0) for first, size in spans for j in range(size)]
-    return assemble(f"{program.name}_vjp", graph, inputs, outputs, results)
+    if name not in shapes:
+        raise UnknownNameError("input", name, shapes, where="derivative")
+    return Tangent(name, shapes[name]) if isinstance(wrt, str) else wrt
 
 
-def _span(inputs: Sequence[Array], name: str) -> tuple[int, int]:
-    """Return the position of an input's first entry, and how many it has."""
-    names = [a.name for a in inputs]
-    if name not in names:
-        raise UnknownNameError("input", name, names, where="derivative")
-    k = names.index(name)
-    return int(np.sum([a.size for a in inputs[:k]], dtype=int)), inputs[k].size
+def _start(inputs: Sequence[Array], name: str) -> int:
+    """Return the position of an input's first entry among the flattened inputs."""
+    return sum(a.size for a in inputs[: [a.name for a in inputs].index(name)])

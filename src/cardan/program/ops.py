@@ -30,6 +30,8 @@ _R, _B = Kind.REAL, Kind.BOOL
 class Op(Enum):
     """An operation; the comment says what it computes."""
 
+    __hash__ = object.__hash__  # Enum's own is Python code, called for each operation traced
+
     INPUT = "input"  # an entry of an argument
     CONST = "const"  # a number
     ADD = "add"  # a + b

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cardan.description import Mechanism, Shape
-from cardan.errors import CardanError, DescriptionError, DTypeError, Fault, ParameterError
+from cardan.errors import CardanError, DescriptionError, DTypeError, Fault
 from cardan.formats.json import records
 from cardan.formats.json.numbers import (
     at,
@@ -210,9 +210,6 @@ def _mechanism(value: Fields, reader: Reader, faults: _Faults) -> Mechanism:
 
 
 def _model_data(model: Model) -> Fields:
-    if model.filled is not None:
-        hint = "Write the model the function was called with."
-        raise ParameterError("model", got=model, expected="a model of numbers, not one within a function", hint=hint)
     frames = [records.frame_data(e) for e in model.frames]
     closures = [records.joint_data(e) for e in model.closures]
     inputs = [records.input_data(e) for e in model.inputs.values()]

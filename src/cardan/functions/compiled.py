@@ -1,49 +1,76 @@
-"""A function bound to one model: the program itself, with as little as possible around it."""
+"""A traced function made for a target, and bound to one model: the program itself, with little around it."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, checked_batch
-from cardan.functions.results import RESULT
+from cardan.functions.results import Form
+from cardan.functions.traced import Traced
 from cardan.program import Program
-from cardan.targets import Runner
+from cardan.targets import Outline, Runner
+
+if TYPE_CHECKING:
+    from cardan.functions.function import Function
+    from cardan.functions.signature import Options
+    from cardan.model import Model
 
 
-@dataclass(frozen=True, slots=True)
 class Compiled:
-    """A program for one model and one choice of options, ready to run."""
+    """A program for one model and one choice of options, ready to run.
 
-    program: Program
-    run: Runner
-    target: str
-    rebuild: Callable[[dict[str, Any]], Any]
-    seconds: float
-    _layout: tuple[tuple[str, tuple[int, ...], int], ...] = field(init=False)
+    Args:
+        outline: of the program: the arrays it takes and gives.
+        form: the form its results are returned in.
+        run: the program on a target.
+        target: its name.
+        trace: gives the traced function; called when it is asked for, as a program from the disk does without.
+    """
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_layout", tuple((a.name, a.shape, a.size) for a in self.program.outputs))
+    def __init__(
+        self,
+        outline: Outline,
+        form: Form,
+        run: Runner,
+        target: str,
+        trace: Callable[[], Traced],
+    ) -> None:
+        self.inputs, self.outputs = outline.inputs, outline.outputs
+        self.form, self.run, self.target, self._trace = form, run, target, trace
+        self._layout = tuple((a.shape, a.size) for a in self.outputs)
+
+    @property
+    def traced(self) -> Traced:
+        """Return the stage before this one."""
+        return self._trace()
+
+    @property
+    def program(self) -> Program:
+        """Return the program."""
+        return self.traced.program
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether there is one result, returned as it is."""
+        return self.form.kind == "one"
 
     def door(self, name: str, slow: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`."""
-        if [output.name for output in self.program.outputs] == [RESULT]:
-            return self.run.door(name, slow, None)
-        return self.run.door(name, slow, self._finish)
+        return self.run.door(name, slow, None if self.is_single else self._finish)
 
     def _finish(self, flat: np.ndarray) -> Any:
         """Return what the flattened outputs, shape (batch..., total), stand for: views of them."""
-        batch, named, start = flat.shape[:-1], {}, 0
-        for name, shape, size in self._layout:
+        batch, results, start = flat.shape[:-1], [], 0
+        for shape, size in self._layout:
             part = flat[..., start : start + size]
-            named[name] = part.reshape(batch + shape) if shape else part[..., 0][()]
+            results.append(part.reshape(batch + shape) if shape else part[..., 0][()])
             start += size
-        return self.rebuild(named)
+        return self.form.rebuilt(results)
 
     def results(self, flat: np.ndarray, batch: tuple[int, ...]) -> Any:
         """Return the flattened outputs, (size, total), in the form the kernel gave them, shapes (*batch, *core)."""
@@ -53,11 +80,14 @@ class Compiled:
 class Bound:
     """A function of one model with fixed options: `fast(q, v, a, out=tau)`. Made by `Function.bind`."""
 
-    __slots__ = ("_compiled", "_cores", "_name", "_threads")
+    __slots__ = ("_compiled", "_cores", "_made_by", "_name", "_threads")
 
-    def __init__(self, name: str, compiled: Compiled, cores: dict[str, tuple[int, ...]], threads: int | None) -> None:
-        self._name, self._compiled, self._cores, self._threads = name, compiled, cores, threads
-        door = compiled.door(name, functools.partial(Bound.__call__, self))
+    def __init__(self, function: Function, model: Model, names: tuple[str, ...], options: Options) -> None:
+        cores = function.interface.cores(model)
+        self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
+        self._compiled = compiled = function.compiled(model, names, options)
+        self._made_by = function, model, names, options
+        door = compiled.door(self._name, functools.partial(Bound.__call__, self))
         if door is not None:
             # Python looks a call up on the type: a type of its own puts nothing between the caller and the door
             own = {"__slots__": (), "__call__": door, "__doc__": Bound.__doc__}
@@ -86,17 +116,23 @@ class Bound:
             compiled.run(batch.arrays, batch.size, batch.dtype, self._threads, target)
         return out
 
+    def __reduce__(self) -> Any:
+        return Bound, self._made_by
+
     def _checked(self, arrays: tuple[Any, ...]) -> Batch:
         if len(arrays) != len(self._cores):
             raise TypeError(
                 f"{self._name} takes {len(self._cores)} arrays ({', '.join(self._cores)}), got {len(arrays)}"
             )
-        return checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
+        batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
+        function, model, *_ = self._made_by
+        function.interface.check_configurations(model, batch)
+        return batch
 
     def _checked_out(self, out: Any, batch: Batch) -> np.ndarray:
         """Return `out` as (size, total), a view of it."""
-        outputs = self._compiled.program.outputs
-        if [output.name for output in outputs] != [RESULT]:
+        outputs = self._compiled.outputs
+        if not self._compiled.is_single:
             return self._memory_of(out, batch)
         expected = (*batch.shape, *outputs[0].shape)
         if not isinstance(out, np.ndarray) or out.dtype != batch.dtype or not out.dtype.isnative:
@@ -110,12 +146,11 @@ class Bound:
 
     def _memory_of(self, out: Any, batch: Batch) -> np.ndarray:
         """Return the memory, (size, total), of which the parts of an earlier result are views."""
-        parts = list(out.values()) if isinstance(out, Mapping) else list(out) if isinstance(out, tuple) else [out]
-        whole, total = getattr(parts[0], "base", None), len(self._compiled.program.results)
+        parts = _parts(out)
+        whole, total = getattr(parts[0], "base", None), sum(a.size for a in self._compiled.outputs)
         if isinstance(whole, np.ndarray) and whole.size == batch.size * total and whole.dtype == batch.dtype:
             flat = whole.reshape(batch.size, total)
-            again = self._compiled.results(flat, batch.shape)
-            known = list(again.values()) if isinstance(again, Mapping) else list(again)
+            known = _parts(self._compiled.results(flat, batch.shape))
             if len(known) == len(parts) and all(map(_same_view, parts, known)) and whole.flags.writeable:
                 return flat
         expected = f"what an earlier call of {self._name} with leading dimensions {batch.shape} returned"
@@ -123,6 +158,13 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"<{self._name}({', '.join(self._cores)}) of one model, on {self._compiled.target}>"
+
+
+def _parts(results: Any) -> list[Any]:
+    """Return several results, or one, as a list."""
+    if isinstance(results, Mapping):
+        return list(results.values())
+    return list(results) if isinstance(results, tuple) and results else [results]
 
 
 def _same_view(a: Any, b: Any) -> bool:
