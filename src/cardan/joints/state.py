@@ -13,6 +13,7 @@ import contextlib
 import copy
 import enum
 import functools
+import struct
 import types
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from cardan.content import is_plain
 from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
@@ -27,7 +29,6 @@ T = TypeVar("T")
 ATOMS = (bool, int, complex, str, bytes, range, type(None), type(Ellipsis))
 BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, property, staticmethod, classmethod, enum.Enum)
 CONTAINERS = (tuple, list, dict, set, frozenset)
-_HEAP_TYPE = 1 << 9  # of `type.__flags__`: set for every class that is not built into a library
 
 
 class Anatomy(NamedTuple):
@@ -168,6 +169,8 @@ def _anatomy(thing: Any) -> Anatomy:
     kind = type(thing)
     if kind is float:
         return Anatomy((float, thing.hex()))  # tells -0.0 from 0.0
+    if isinstance(thing, tuple) and all(type(e) is float for e in thing) and not _members(thing):
+        return Anatomy((kind, struct.pack(f"{len(thing)}d", *thing)))
     if kind in ATOMS:
         return Anatomy((kind, repr(thing) if kind is complex else thing))
     if isinstance(thing, BY_IDENTITY) or is_symbol(thing):
@@ -181,7 +184,7 @@ def _anatomy(thing: Any) -> Anatomy:
     container = next((c for c in CONTAINERS if isinstance(thing, c)), None)
     if container is not None:
         return _container(thing, container)
-    return _object(thing) if _is_plain(kind) else _reduced(thing)
+    return _object(thing) if is_plain(kind) else _reduced(thing)
 
 
 def _array(array: np.ndarray) -> Anatomy:
@@ -217,15 +220,13 @@ def _content(cell: types.CellType) -> Any:
 
 def _container(thing: Any, container: Any) -> Anatomy:
     """Return a built-in container, or one of a derived class: its entries, then its attributes."""
-    if container is dict:
-        entries = [e for pair in dict.items(thing) for e in pair]
-    else:
-        entries = list(container.__iter__(thing))
+    pairs = container is dict
+    entries = [e for pair in dict.items(thing) for e in pair] if pairs else list(container.__iter__(thing))
     own = _members(thing)
 
     def rebuilt(parts: list[Any]) -> Any:
         new = parts[: len(entries)]
-        content = dict(zip(new[::2], new[1::2], strict=True)) if container is dict else new
+        content = dict(zip(new[::2], new[1::2], strict=True)) if pairs else new
         twin = container.__new__(type(thing), content)
         if container in (list, dict, set):
             container.__init__(twin, content)
@@ -251,16 +252,6 @@ def _reduced(thing: Any) -> Anatomy:
         return Anatomy(Same(thing))
     parts = tuple(list(part) if isinstance(part, Iterator) else part for part in how)
     return Anatomy((type(thing), "reduced"), parts, lambda _: copy.deepcopy(thing))
-
-
-@functools.lru_cache(maxsize=1024)
-def _is_plain(kind: type) -> bool:
-    """Return whether instances of a class hold nothing but attributes: Python then makes them in its plainest way."""
-    try:
-        object.__new__(kind)
-    except TypeError:
-        return False
-    return all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
 
 
 def _members(thing: Any) -> dict[Any, Any]:
