@@ -213,7 +213,7 @@ class Short(cardan.Joint):
     def transform(self, q):
         a, b, c = self.radii
         R = cardan.spatial.rotations.matrix_from_xyz(q)
-        return cardan.SE3(R, (a * R[2], b * R[5], c * R[8]))
+        return cardan.SE3(R, (a, b, c) * R[:, 2])
 
 
 def test_parameters_of_a_joint_written_by_its_transform():

@@ -255,8 +255,14 @@ def test_a_model_with_inputs_comes_back():
 
 def test_a_model_within_a_function_has_no_form():
     arm = cardan.load(urdf_path("arm7")).with_inputs("mass")
-    with pytest.raises(ParameterError, match="expected a model of numbers, not one within a function"):
-        cardan.to_json(arm.filled_with({"mass": [1.0] * 9}))
+
+    @cardan.function
+    def written(model, q):
+        cardan.to_json(model)
+        return q
+
+    with pytest.raises(ParameterError, match=r"mass of inertia of body .*expected a number"):
+        written(arm, np.zeros(7), mass=np.ones(9))
 
 
 @settings(max_examples=60, deadline=None)

@@ -18,7 +18,7 @@ from minimax import minimax, weighted_error
 
 mp = pytest.importorskip("mpmath")
 NUMPY = {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2"}
-NAMES = ["sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log"]
+NAMES = ["sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log", "expm1", "log1p"]
 
 
 def traced(name):
@@ -74,6 +74,19 @@ def positive(rng):
     return np.concatenate([edge, [5e-324, np.finfo(float).max], *kinds])
 
 
+def near_exponents(rng):
+    halves = neighbours((np.arange(-60, 1020) + 0.5) * math.log(2.0))
+    kinds = [rng.uniform(-40, 709.7, 2 * N), decades(rng, -323, 2.8), rng.uniform(-2, 2, 3 * N), decades(rng, -18, 0)]
+    return np.concatenate([[709.782712893384, -750.0, 5e-324], halves, *kinds])
+
+
+def above_minus_one(rng):
+    near_minus_one = -1.0 + abs(decades(rng, -15.9, 0))
+    edge = neighbours(np.array([2.0**-54, 2.0**53, 2.0**60, 0.5**0.5 - 1, 2.0**0.5 - 1, 1e-310]))
+    kinds = [decades(rng, -323, -0.01), abs(decades(rng, 0, 308)), near_minus_one, rng.uniform(-0.9, 3.0, 3 * N)]
+    return np.concatenate([edge, [-(2.0**-54), -1e-310, 5e-324, np.finfo(float).max], *kinds])
+
+
 def points(rng):
     y = decades(rng, -300, 280)
     pairs = [
@@ -87,7 +100,7 @@ def points(rng):
 
 
 SAMPLES = {"sin": angles, "cos": angles, "tan": angles, "asin": units, "acos": units}
-SAMPLES |= {"exp": exponents, "log": positive, "atan2": points}
+SAMPLES |= {"exp": exponents, "log": positive, "atan2": points, "expm1": near_exponents, "log1p": above_minus_one}
 
 
 def worst(name, x, got):
@@ -173,6 +186,10 @@ SPECIAL = {
     + [(1.0000000000000002, NAN), (-2.0, NAN), (INF, NAN), (-INF, NAN), (NAN, NAN)],
     "exp": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (INF, INF), (-INF, 0.0), (NAN, NAN), (709.7827128933841, INF)]
     + [(1e308, INF), (-745.1332191019412, 0.0), (-1e308, 0.0), (-745.1332191019411, TINY)],
+    "expm1": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY), (-TINY, -TINY), (INF, INF), (-INF, -1.0), (NAN, NAN)]
+    + [(709.7827128933841, INF), (1e308, INF), (-1e308, -1.0)],
+    "log1p": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY), (-TINY, -TINY), (INF, INF), (-1.0, -INF), (NAN, NAN)]
+    + [(-1.0000000000000002, NAN), (-INF, NAN)],
     "log": [(1.0, 0.0), (0.0, -INF), (-0.0, -INF), (INF, INF), (-TINY, NAN), (-1.0, NAN), (-INF, NAN), (NAN, NAN)],
 }
 

@@ -64,7 +64,7 @@ HINGES = {
 
 
 def entries(X):
-    return np.array([*X.rotation, *X.translation], dtype=float)
+    return np.array([*X.rotation.entries(), *X.translation], dtype=float)
 
 
 @pytest.mark.parametrize("name", HINGES)

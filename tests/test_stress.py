@@ -44,3 +44,7 @@ def test_unsafe_places():
 
 def test_forked_children_have_threads_of_their_own():
     assert stress.forked() == (True, "")
+
+
+def test_after_an_interrupt_nothing_is_written():
+    assert stress.interrupted(100) == 0

@@ -6,7 +6,7 @@ import pytest
 
 from cardan.errors import DescriptionError
 from cardan.formats import check_urdf, load, read_urdf
-from cardan.formats.urdf.xml import MAX_BYTES
+from cardan.formats.source import MAX_BYTES
 from work import calls
 
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
+from cardan.arrays import determinant, interpolate, inverse, norm, solve
 from cardan.errors import CardanError, DescriptionError
 from cardan.functions import (
     Function,
@@ -20,7 +21,6 @@ from cardan.functions import (
     configuration_derivative_to_velocity,
     constrained_forward_dynamics,
     constrained_inverse_dynamics,
-    converter,
     coriolis_matrix,
     derivative,
     difference,
@@ -55,7 +55,6 @@ from cardan.functions import (
     potential_energy,
     principal_value,
     project_velocity,
-    representation,
     torque_regressor,
     vector_jacobian_product,
     velocity_to_configuration_derivative,
@@ -69,25 +68,33 @@ from cardan.scalar import (
     acos,
     asin,
     atan2,
+    clip,
     cos,
+    cosh,
     exp,
+    expm1,
     floor,
     log,
+    log1p,
     logical_and,
     logical_not,
     logical_or,
     maximum,
     minimum,
+    power,
     sign,
     sin,
+    sinh,
     sqrt,
     tan,
+    tanh,
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion
 
 if TYPE_CHECKING:
     from cardan import robots
+    from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import (
         check_urdf,
@@ -100,7 +107,6 @@ if TYPE_CHECKING:
         to_json,
         to_urdf,
     )
-    from cardan.interop import conventions
     from cardan.verification import Certificate, verify_joint
 
 __all__ = [  # noqa: RUF022 -- by subject
@@ -126,9 +132,10 @@ __all__ = [  # noqa: RUF022 -- by subject
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
     "jacobian_vector_product", "vector_jacobian_product",
     # one's own functions, and the scalar functions they are made of
-    "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "cos",
-    "exp", "floor", "log", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "sign", "sin", "sqrt",
-    "tan", "where",
+    "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "clip",
+    "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
+    "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
+    "determinant", "interpolate", "inverse", "norm", "solve",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries
@@ -145,10 +152,10 @@ _fetch = fetcher(
     {
         ".description": "Mechanism",
         ".formats": "check_urdf from_json load load_mechanism read_urdf register_joint save to_json to_urdf",
-        ".interop": "conventions",
+        ".coordinates": "conventions converter representation",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli description formats geometry interop robots verification",
+    modules="cli description coordinates formats geometry robots verification",
 )
 
 

@@ -16,7 +16,7 @@ import hashlib
 import marshal
 import types
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +41,6 @@ READS = frozenset(
     | {"random", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "environ", "time", "perf_counter", "now"}
 )
 """Names through which code reads what its own text does not say."""
-_NAMED_ENTRY = type(vars(NamedTuple("_", [("x", int)]))["x"])  # where an entry of a named tuple is; `_fields` says it
 SKIPPED = frozenset(
     {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__firstlineno__", "__static_attributes__"}
 )
@@ -185,7 +184,7 @@ def _class(kind: type, inner: tuple[int, ...]) -> Any:
         for name, member in sorted(vars(kind).items())
         if name not in SKIPPED
         and not name.startswith(("_abc_", "__dataclass", "__annotate"))
-        and not isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType, _NAMED_ENTRY))
+        and not isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType))
     ]
     return (_name(kind), *(_class(base, inner) for base in kind.__bases__), *own)
 

@@ -125,7 +125,7 @@ def _non_negative(what: str, values: Any, nv: int) -> tuple[float, ...]:
     expected = f"{nv} finite numbers >= 0, one for each dof"
     try:
         numbers = tuple(float(e) for e in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=values, expected=expected) from None
     if len(numbers) != nv or not all(math.isfinite(e) and e >= 0.0 for e in numbers):
         raise ParameterError(what, got=numbers, expected=expected)

@@ -108,7 +108,8 @@ def constrained_forward_dynamics(
     """Return the accelerations that the efforts tau produce while the loops stay closed, and what holds them.
 
     M a + h = tau + K^T l and K a + k = 0. Constraints may depend on one another (planar loops, Bennett's, a rod too
-    many): accelerations are right, and of all wrenches that hold the loops the smallest ones are returned.
+    many) and bodies may be light (to 1e-8 of the heaviest in float64, 1e-4 in float32): accelerations are right, and of
+    all wrenches that hold the loops the smallest ones are returned.
 
     Args:
         model: the robot.
@@ -121,8 +122,10 @@ def constrained_forward_dynamics(
             it disturbs the motion while there is a gap.
 
     Returns:
-        `ConstrainedDynamics(accelerations, wrenches)`, shapes (..., nv) and (..., closures, 6): wrenches [force;
-        moment] [N, N m] of the closing joints on their children, in their child frames.
+        `ConstrainedDynamics(accelerations, wrenches, residual)`, shapes (..., nv), (..., closures, 6) and (..., nc):
+        wrenches [force; moment] [N, N m] of the closing joints on their children, in their child frames; residual
+        K a + k [m/s^2, rad/s^2], stabilization included, which is rounding (1e-12 of the largest acceleration, 1e-4 in
+        float32) unless the masses are too far apart, or constraints clash: then the accelerations are not to be used.
 
     Derivatives by q (`cardan.derivative`) hold along motions that keep the rank of K; where a loop moves in spite of
     more constraints than it has freedoms (Bennett's), that is along motions that keep it closed.
@@ -162,7 +165,8 @@ def constrained_inverse_dynamics(
             `constrained_forward_dynamics`.
         external_forces: as for `inverse_dynamics`.
         actuated: tuple of names of joints of the tree that have a drive; all by default. With more drives than
-            freedoms, the efforts with the smallest sum of tau_i^2 (M^-1)_ii are returned.
+            freedoms, the efforts with the smallest sum of squares are returned, those of turning joints divided by a
+            length of the bodies' size.
 
     Returns:
         `ConstrainedEfforts(efforts, wrenches, unbalanced)`, shapes (..., nv), (..., closures, 6), (..., nv): efforts

@@ -144,7 +144,7 @@ def _pose_fault(joint: Joint) -> Fault | None:
     except Exception as error:  # the joint's code may raise anything
         return _raised("transform", error)
     fault = next(filter(None, map(type_fault, poses)), None)
-    numbers = [[*X.rotation, *X.translation] for X in poses if not fault]
+    numbers = [[*X.rotation.entries(), *X.translation] for X in poses if not fault]
     if fault or any(map(is_symbol, chain.from_iterable(numbers))):
         return fault
     if any(np.ndim(e) for e in chain.from_iterable(numbers)):

@@ -165,7 +165,7 @@ def _found(joint: Joint) -> Hinge | None:
 
 def pose_entries(X: SE3) -> list[Any]:
     """Return the twelve entries of a pose, rotation first."""
-    return [*X.rotation, *X.translation]
+    return [*X.rotation.entries(), *X.translation]
 
 
 def _evaluated(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
@@ -188,7 +188,7 @@ def _twist(pose: Sequence[Harmonic], start: SE3) -> Motion:
     """Return S, from the rates at q = 0; parts that are rounding errors are 0."""
     rates = [f.slope() for f in pose]
     W = start.rotation.T @ Matrix3(rates[:9])
-    v, u = start.rotation.transpose_apply(Vector3(*rates[9:])), Vector3(W[7], W[2], W[3])
+    v, u = start.rotation.transpose_apply(Vector3(*rates[9:])), Vector3(W[2, 1], W[0, 2], W[1, 0])
     return Motion(_cleaned(v, max(f.size() for f in pose[9:])), _cleaned(u, 1.0))
 
 
@@ -202,10 +202,10 @@ def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
     length = math.hypot(*(u if any(u) else v))
     along, across = u * u.dot(v), u.cross(v)
     R0, once = start.rotation, Matrix3.identity() if any(u) else Matrix3.zero()
-    constant = [*(R0 @ (u.outer(u) + Matrix3.identity() - once)), *(start.translation + R0 @ across)]
-    linear = [*Matrix3.zero(), *(R0 @ (along if any(u) else v))]
-    cosine = [*(R0 @ (once - u.outer(u))), *(R0 @ -across)]
-    sine = [*(R0 @ u.skew()), *(R0 @ (v - along if any(u) else Vector3.zero()))]
+    constant = [*(R0 @ (u.outer(u) + Matrix3.identity() - once)).entries(), *(start.translation + R0 @ across)]
+    linear = [*Matrix3.zero().entries(), *(R0 @ (along if any(u) else v))]
+    cosine = [*(R0 @ (once - u.outer(u))).entries(), *(R0 @ -across)]
+    sine = [*(R0 @ u.skew()).entries(), *(R0 @ (v - along if any(u) else Vector3.zero()))]
     expected = [
         Harmonic({(0, 0.0): c, (1, 0.0): k, (0, 1.0): 0.5 * a - 0.5j * b, (0, -1.0): 0.5 * a + 0.5j * b})
         for c, k, a, b in zip(constant, linear, cosine, sine, strict=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError
 from cardan.joints import Joint, Mimic
@@ -93,30 +92,22 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
     """
     by_name = {c.name: c.joint for c in connections}
     resolved: dict[str, Mimic] = {}
-    for name in by_name:
-        for mimic in reversed(_unresolved(name, by_name, resolved)):
-            resolved[mimic] = _resolved(mimic, by_name, resolved)
-    return resolved
+    for start in by_name:
+        chain: dict[str, Mimic] = {}  # not resolved yet, each the primary of the one before
+        name = start
+        while name not in resolved and isinstance(joint := by_name[name], Mimic):
+            if name in chain:
+                raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(chain)[:6]}.")
+            chain[name] = joint
+            name = _primary_name(name, joint, by_name)
+        for name, joint in reversed(chain.items()):
+            primary = resolved.get(joint.primary)
+            resolved[name] = _checked_copy(name, joint if primary is None else joint.of_mimic(primary), by_name)
+    return {name: resolved[name] for name in by_name if name in resolved}
 
 
-def _unresolved(name: str, by_name: Mapping[str, Joint], resolved: Mapping[str, Mimic]) -> list[str]:
-    """Return the names of the mimics from one on that copy one another and are not resolved yet."""
-    chain: dict[str, None] = {}  # in order, and quick to look up
-    while isinstance(joint := by_name[name], Mimic) and name not in resolved:
-        if name in chain:
-            raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(chain)[:6]}.")
-        if joint.primary not in by_name:
-            raise UnknownNameError("joint", joint.primary, by_name, where=f"mimic joint {name!r}")
-        chain[name] = None
-        name = joint.primary
-    return list(chain)
-
-
-def _resolved(name: str, by_name: Mapping[str, Any], resolved: Mapping[str, Mimic]) -> Mimic:
-    """Return a mimic whose primary is resolved, as one of what that copies."""
-    joint = by_name[name]
-    if joint.primary in resolved:
-        joint = joint.of_mimic(resolved[joint.primary])
+def _checked_copy(name: str, joint: Mimic, by_name: dict[str, Joint]) -> Mimic:
+    """Return a mimic of a joint that is none, as it reads its coordinates."""
     primary = by_name[joint.primary]
     found = joint.copying(primary)
     if found is None:
@@ -125,6 +116,12 @@ def _resolved(name: str, by_name: Mapping[str, Any], resolved: Mapping[str, Mimi
             f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
         )
     return found
+
+
+def _primary_name(name: str, mimic: Mimic, by_name: dict[str, Joint]) -> str:
+    if mimic.primary not in by_name:
+        raise UnknownNameError("joint", mimic.primary, by_name, where=f"mimic joint {name!r}")
+    return mimic.primary
 
 
 def place(

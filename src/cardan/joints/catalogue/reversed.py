@@ -125,7 +125,7 @@ def _is_better_derived(template: _Derived) -> bool:
         def values(inner: Joint, q: Any, v: Any) -> list[Any]:
             joint = form(inner)
             X, motions = joint.transform(q), [*joint.motion_subspace(q), joint.bias(q, v)]
-            return [*X.rotation, *X.translation, *(e for s in motions for e in s.scalars())]
+            return [*X.rotation.entries(), *X.translation, *(e for s in motions for e in s.scalars())]
 
         return values
 
