@@ -17,7 +17,7 @@ import struct
 import types
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -178,9 +178,9 @@ def _anatomy(thing: Any) -> Anatomy:
     if isinstance(thing, np.generic) and kind is not np.object_:
         return Anatomy((kind, thing.dtype.str, thing.tobytes()))
     if kind is np.ndarray:
-        return _array(thing)
+        return _array(cast("np.ndarray", thing))
     if kind is types.FunctionType:
-        return _function(thing)
+        return _function(cast("types.FunctionType", thing))
     container = next((c for c in CONTAINERS if isinstance(thing, c)), None)
     if container is not None:
         return _container(thing, container)

@@ -25,9 +25,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
+from typing import Any, cast
 from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from cardan.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
 from cardan.joints.derivation.parameters import opened, replaced
@@ -39,7 +38,8 @@ from cardan.spatial.rotations import rotation_about_axis
 
 TURNING = (Revolute, UnboundedRevolute)
 ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived from them may do something else
-Placed = tuple[Joint, SE3, SE3]
+Placed = tuple[Any, SE3, SE3]
+"""A joint, the pose before it and the pose after it."""
 THINNEST = 1e-3
 """How small the inertia that is felt may be, relative to the moment that goes away and comes back in it.
 
@@ -148,7 +148,7 @@ def _weight(X: SE3) -> float:
     return 2.0 * turning + sum(e != 0.0 for e in X.translation)
 
 
-def _moves(joint: Joint, placement: SE3) -> list[SE3]:
+def _moves(joint: Any, placement: SE3) -> list[SE3]:
     """Return displacements that commute with the joint's motion: the identity first."""
     if type(joint) not in (*TURNING, Helical):
         return [SE3.identity()]
@@ -193,12 +193,12 @@ def _regrouped(nodes: Sequence[Node]) -> tuple[Node, ...]:
 
 def _unseen(node: Node, inertia: Inertia) -> Inertia | None:
     """Return the part of a node's inertia that its joint neither moves nor changes; None where there is none."""
-    mass, h, J = inertia
-    if type(node.joint) is Prismatic:
+    (mass, h, J), joint = inertia, cast("Any", node.joint)
+    if type(joint) is Prismatic:
         return Inertia.from_origin(0.0, Vector3.zero(), J)
-    if type(node.joint) not in TURNING:
+    if type(joint) not in TURNING:
         return None
-    u = node.joint.axis
+    u = joint.axis
     across = Symmetric3.isotropic(1.0) + Symmetric3.of(u.outer(u)) * -1.0
     k = next((i for i in (3, 0, 5) if across[i] == 1.0), None)
     moment = 0.0 if k is None else J[k]
@@ -227,16 +227,21 @@ def _own(node: Node) -> float:
         return math.inf
     if _is_symbolic(node):
         return 0.0
-    J = node.inertia.inertia_at_origin
-    if type(node.joint) not in TURNING:
+    J, joint = node.inertia.inertia_at_origin, cast("Any", node.joint)
+    if type(joint) not in TURNING:
         return _least(J)
-    u = node.joint.axis
+    u = joint.axis
     return max(u.dot(J @ u), 0.0) + sum(e for e in node.armature if _is_numeric((e,)))
 
 
 def _least(J: Symmetric3) -> float:
-    """Return the smallest principal moment, 0 if it is negative."""
-    return max(float(np.linalg.eigvalsh([list(row) for row in J.matrix().rows()])[0]), 0.0)
+    """Return a lower bound of the principal moments, equal to the least for rods and half of it for discs.
+
+    From det J = abc and bc <= ((b + c) / 2)^2 <= (tr J / 2)^2, for moments a <= b <= c.
+    """
+    x, y, z = J.matrix().rows()
+    determinant, trace = x.dot(y.cross(z)), x[0] + y[1] + z[2]
+    return max(4.0 * determinant / trace**2, 0.0) if trace > 0.0 else 0.0
 
 
 def _without(inertia: Inertia, part: Inertia) -> Inertia:

@@ -96,7 +96,7 @@ class Mimic(Joint):
         own, other, inner = self.manifold, primary.manifold, self.joint
         if type(own) is not type(other) or (own.nq, own.nv) != (other.nq, other.nv):
             return None
-        if not isinstance(own, UnitComplex) or own == other:
+        if not isinstance(other, UnitComplex) or own == other:
             return self
         return replace(self, joint=replace(inner, order=other.order)) if type(inner) is UnboundedRevolute else None
 

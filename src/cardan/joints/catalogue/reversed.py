@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,7 +52,7 @@ class Reversed(Joint):
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q).inverse()
 
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
+    def motion_subspace(self, q: Scalars) -> Sequence[Motion]:
         return self._form().motion_subspace(q)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
