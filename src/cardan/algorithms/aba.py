@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.crba import mass_matrix
-from cardan.algorithms.linear import Factor
+from cardan.algorithms.linear import Factor, Rows, mirrored
 from cardan.algorithms.rnea import bias_forces, node_forces
 from cardan.algorithms.tree import (
     Relative,
@@ -33,8 +33,6 @@ from cardan.errors import MechanismError
 from cardan.model import Model, Node
 from cardan.scalar import is_zero
 from cardan.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
-
-Rows = list[list[Scalar]]
 
 
 class Articulated(NamedTuple):
@@ -178,7 +176,11 @@ def outward_accelerations(
     return a
 
 
-DEEP = 64  # degrees of freedom on one path from which articulated inertias take fewer operations than a factorisation
+DEEP = 64
+"""Degrees of freedom on one path from which articulated inertias take fewer operations than a factorisation.
+
+A column of M^-1 costs O(d) by the recursion, with a large factor, and O(d^2) by the factors of M, with a small one.
+"""
 
 
 def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
@@ -195,7 +197,7 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
     for k in range(model.nv):
         u = inward_forces(model, relative, articulated, c, p, [float(i == k) for i in range(model.nv)])
         columns.append(outward_accelerations(model, relative, articulated, c, u, Motion.zero()))
-    return [[columns[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]
+    return mirrored(columns)
 
 
 def _deepest(model: Model) -> int:
