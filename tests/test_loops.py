@@ -26,11 +26,8 @@ from cardan.joints import (
 from cardan.robots import LOOPED, five_bar, four_bar, stewart_platform
 from mechanisms import random_inertia, random_pose, times
 
-
-@pytest.fixture(autouse=True)
-def reference_target(monkeypatch):
-    """Single states of many mechanisms; the native target is compared with this one below."""
-    monkeypatch.setenv("CARDAN_TARGET", "numpy")
+# single states of many mechanisms; the targets are compared below
+pytestmark = pytest.mark.usefixtures("quick_target")
 
 
 class Parabola(Joint):

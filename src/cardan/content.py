@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import hashlib
 import marshal
 import types
@@ -82,7 +83,8 @@ def _content(thing: Any, above: tuple[int, ...]) -> Any:
     if hasattr(kind, "__content__"):
         return (_name(kind), _content(thing.__content__(), inner))
     if isinstance(thing, (tuple, list)):
-        return (_name(kind), *(_content(e, inner) for e in thing), *_state(thing, inner))
+        parts = thing if all(type(e) is float for e in thing) else [_content(e, inner) for e in thing]
+        return (_name(kind), *parts, *_state(thing, inner))
     if isinstance(thing, (dict, types.MappingProxyType)):
         return ("dict", *((_content(k, inner), _content(v, inner)) for k, v in thing.items()))
     if isinstance(thing, (set, frozenset)):
@@ -103,6 +105,7 @@ def _content(thing: Any, above: tuple[int, ...]) -> Any:
     return (_class(kind, inner), *_state(thing, inner))
 
 
+@functools.cache
 def _name(kind: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
@@ -116,13 +119,22 @@ def _array(array: Any, inner: tuple[int, ...]) -> Any:
 
 def _state(thing: Any, inner: tuple[int, ...]) -> list[Any]:
     """Return the attributes of an object: those in its dictionary and in the slots of its classes."""
-    named = dict(getattr(thing, "__dict__", {}))
-    for kind in type(thing).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for slot in (slots,) if isinstance(slots, str) else slots:
-            if slot not in ("__dict__", "__weakref__") and hasattr(thing, slot):
-                named[slot] = getattr(thing, slot)
+    named = {slot: getattr(thing, slot) for slot in _slots(type(thing)) if hasattr(thing, slot)}
+    if hasattr(thing, "__dict__"):
+        named |= thing.__dict__
     return [(name, _content(named[name], inner)) for name in sorted(named)]
+
+
+@functools.cache
+def _slots(kind: type) -> tuple[str, ...]:
+    """Return the names of a class's slots, private ones as they are mangled."""
+    found = []
+    for owner in kind.__mro__:
+        slots = owner.__dict__.get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            mangled = slot.startswith("__") and not slot.endswith("__")
+            found.append(f"_{owner.__name__.lstrip('_')}{slot}" if mangled else slot)
+    return tuple(slot for slot in found if slot not in ("__dict__", "__weakref__"))
 
 
 def _is_trusted(module: str | None) -> bool:

@@ -18,7 +18,7 @@ Cost: that of `closed`; for inverse dynamics, its solution for each actuated coo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from cardan.algorithms.closed import Closed
 from cardan.algorithms.proximal import proximal
@@ -27,8 +27,12 @@ from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.spatial import Force, Scalar
 
+# scalars and wrenches here; arrays from the compiled functions
+Coordinates = TypeVar("Coordinates")
+Wrenches = TypeVar("Wrenches")
 
-class ConstrainedDynamics(NamedTuple):
+
+class ConstrainedDynamics(NamedTuple, Generic[Coordinates, Wrenches]):
     """Accelerations of a mechanism with loops.
 
     Attributes:
@@ -37,12 +41,12 @@ class ConstrainedDynamics(NamedTuple):
         residual: K a + k of these accelerations, rows as those of `loop_jacobian`: 0 but for rounding if all is well.
     """
 
-    accelerations: list[Scalar]
-    wrenches: list[Force]
-    residual: list[Scalar]
+    accelerations: Coordinates
+    wrenches: Wrenches
+    residual: Coordinates
 
 
-class ConstrainedEfforts(NamedTuple):
+class ConstrainedEfforts(NamedTuple, Generic[Coordinates, Wrenches]):
     """Efforts that make a motion of a mechanism with loops.
 
     Attributes:
@@ -51,9 +55,9 @@ class ConstrainedEfforts(NamedTuple):
         unbalanced: nv scalars, efforts that are missing: 0 if the actuated coordinates can make the motion.
     """
 
-    efforts: list[Scalar]
-    wrenches: list[Force]
-    unbalanced: list[Scalar]
+    efforts: Coordinates
+    wrenches: Wrenches
+    unbalanced: Coordinates
 
 
 def constrained_forward_dynamics(
@@ -63,7 +67,7 @@ def constrained_forward_dynamics(
     tau: Vector,
     external_forces: Sequence[Force] | None = None,
     stabilization: float = 0.0,
-) -> ConstrainedDynamics:
+) -> ConstrainedDynamics[list[Scalar], list[Force]]:
     """Return the accelerations that the efforts tau produce, and the wrenches of the closing joints.
 
     Args:
@@ -89,7 +93,7 @@ def constrained_inverse_dynamics(
     a: Vector,
     external_forces: Sequence[Force] | None = None,
     actuated: Sequence[int] | None = None,
-) -> ConstrainedEfforts:
+) -> ConstrainedEfforts[list[Scalar], list[Force]]:
     """Return the efforts that produce the accelerations a, which the loops allow.
 
     Args:

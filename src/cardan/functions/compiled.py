@@ -12,8 +12,8 @@ from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, checked_batch
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
-from cardan.program import Array, Program
-from cardan.targets import Runner
+from cardan.program import Program
+from cardan.targets import Outline, Runner
 
 if TYPE_CHECKING:
     from cardan.functions.function import Function
@@ -25,8 +25,7 @@ class Compiled:
     """A program for one model and one choice of options, ready to run.
 
     Args:
-        inputs: the arrays it takes.
-        outputs: those it gives, one after the other.
+        outline: of the program: the arrays it takes and gives.
         form: the form its results are returned in.
         run: the program on a target.
         target: its name.
@@ -35,18 +34,17 @@ class Compiled:
 
     def __init__(
         self,
-        inputs: tuple[Array, ...],
-        outputs: tuple[Array, ...],
+        outline: Outline,
         form: Form,
         run: Runner,
         target: str,
         trace: Callable[[], Traced],
     ) -> None:
-        self.inputs, self.outputs, self.form, self.run, self.target = inputs, outputs, form, run, target
-        self._trace = trace
-        self._layout = tuple((a.shape, a.size) for a in outputs)
+        self.inputs, self.outputs = outline.inputs, outline.outputs
+        self.form, self.run, self.target, self._trace = form, run, target, trace
+        self._layout = tuple((a.shape, a.size) for a in self.outputs)
 
-    @functools.cached_property
+    @property
     def traced(self) -> Traced:
         """Return the stage before this one."""
         return self._trace()

@@ -11,18 +11,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from cardan import algorithms
+from cardan.algorithms import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function
 from cardan.functions.results import RESULT, Form
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, given_for
+from cardan.functions.traced import Source, Traced, collection_paused, given_for
+from cardan.functions.vocabulary import Reals, algorithms
 from cardan.model import Model
 from cardan.program import Program, autodiff
 from cardan.program.autodiff import MODES, Mode, Tangent
@@ -30,18 +33,25 @@ from cardan.program.replay import replay
 
 
 @function(simplified=True)
-def inverse_dynamics_derivatives(model, q, v, a, external_forces=None):
+def inverse_dynamics_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_forces: ArrayLike | None = None
+) -> InverseDynamicsDerivatives[Reals]:
     """Return the derivatives of `inverse_dynamics` by q, v and a.
 
     Args:
         model: the robot.
-        q: configurations, shape (..., nq).
-        v: velocities, shape (..., nv).
-        a: accelerations, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
         external_forces: as for `inverse_dynamics`; constant in the bodies' own frames.
 
     Returns:
         `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv); da is the mass matrix.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeRNEADerivatives`, MuJoCo `mjd_inverseFD` (by differences).
 
     Source: after Singh, Russo and Wensing (2022); see `algorithms/derivatives.py`.
     """
@@ -49,14 +59,16 @@ def inverse_dynamics_derivatives(model, q, v, a, external_forces=None):
 
 
 @function(simplified=True)
-def forward_dynamics_derivatives(model, q, v, tau, external_forces=None):
+def forward_dynamics_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
+) -> ForwardDynamicsDerivatives[Reals]:
     """Return the derivatives of `forward_dynamics` by q, v and tau.
 
     Args:
         model: the robot.
-        q: configurations, shape (..., nq).
-        v: velocities, shape (..., nv).
-        tau: joint efforts, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        tau: joint efforts [N m, N], shape (..., nv).
         external_forces: as for `forward_dynamics`; constant in the bodies' own frames.
 
     Returns:
@@ -64,6 +76,9 @@ def forward_dynamics_derivatives(model, q, v, tau, external_forces=None):
 
     Raises:
         MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
 
     Source: Carpentier and Mansard (2018), section IV.
     """
@@ -98,7 +113,8 @@ def derivative(of: Function, wrt: str, *, mode: Mode = "auto") -> Function:
         named = [d._replace(name=y.name) for d, y in zip(found.outputs, program.outputs, strict=True)]
         return replace(found, outputs=tuple(named))
 
-    return _made(_Transformed(of, wrt, ("derivative", mode), f"{of.name}_d{wrt}", transform), "derivative")
+    made_by = _Maker(derivative, of, wrt, {"mode": mode})
+    return _made(made_by, f"{of.name}_d{wrt}", f"Return the derivative of {of.name} by {wrt}.", transform)
 
 
 def gradient(of: Function, wrt: str) -> Function:
@@ -117,7 +133,8 @@ def gradient(of: Function, wrt: str) -> Function:
         _check_one_number(of, program)
         return _one_result(autodiff.jacobian(program, tangent, mode="reverse"), tangent.shape)
 
-    return _made(_Transformed(of, wrt, ("gradient",), f"{of.name}_gradient", transform), "gradient")
+    text = f"Return the gradient of {of.name} by {wrt}."
+    return _made(_Maker(gradient, of, wrt), f"{of.name}_gradient", text, transform)
 
 
 def hessian(of: Function, wrt: str) -> Function:
@@ -129,12 +146,13 @@ def hessian(of: Function, wrt: str) -> Function:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
     """
-    first = gradient(of, wrt)
+    _check_function(of)
 
     def transform(model: Model, program: Program, tangent: Tangent) -> Program:
         return _one_result(autodiff.symmetric_jacobian(program, tangent), (*tangent.shape, *tangent.shape))
 
-    return _made(_Transformed(first, wrt, ("hessian",), f"{of.name}_hessian", transform), "Hessian", of)
+    text = f"Return the Hessian of {of.name} by {wrt}."
+    return _made(_Maker(hessian, of, wrt), f"{of.name}_hessian", text, transform, inner=gradient(of, wrt))
 
 
 def jacobian_vector_product(of: Function, wrt: str) -> Function:
@@ -153,8 +171,8 @@ def jacobian_vector_product(of: Function, wrt: str) -> Function:
         return replace(found, outputs=program.outputs)
 
     extra = {"direction": lambda model: _tangent_shape(of, model, wrt)}
-    source = _Transformed(of, wrt, ("jvp",), f"{of.name}_jvp", transform, extra)
-    return _made(source, "rate of change along `direction`")
+    text = f"Return the rate of change of {of.name} as {wrt} moves along `direction`."
+    return _made(_Maker(jacobian_vector_product, of, wrt), f"{of.name}_jvp", text, transform, extra)
 
 
 def vector_jacobian_product(of: Function, wrt: str) -> Function:
@@ -176,17 +194,28 @@ def vector_jacobian_product(of: Function, wrt: str) -> Function:
             raise ParameterError(f"function to pull back through ({of.name})", got=program.outputs, expected=expected)
         return _one_result(autodiff.vector_jacobian_product(program, [tangent], ["weights"]), tangent.shape)
 
-    source = _Transformed(of, wrt, ("vjp",), f"{of.name}_vjp", transform, {"weights": shape})
-    return _made(source, "gradient, weighed with `weights`,")
+    text = f"Return the gradient by {wrt} of {of.name}, weighed with `weights`."
+    return _made(_Maker(vector_jacobian_product, of, wrt), f"{of.name}_vjp", text, transform, {"weights": shape})
+
+
+class _Maker(NamedTuple):
+    """The call that makes a function from another one: what tells it from others, here and in other processes."""
+
+    maker: Callable[..., Function]
+    of: Function
+    wrt: str
+    options: Mapping[str, Any] = MappingProxyType({})
+
+    def __call__(self) -> Function:
+        return self.maker(self.of, self.wrt, **self.options)
 
 
 class _Transformed(Source):
     """A function made from the program of another one.
 
     Args:
-        of: the other function.
-        wrt: the name of the array, or input of the model, it is differentiated by.
-        kind: what tells this transformation from others.
+        made_by: the call that makes it.
+        of: the function whose program is transformed.
         name: of the new function.
         transform: for a model, the new program from the other's and from the directions of `wrt`.
         extra: core shapes of further arrays, given by keyword.
@@ -194,14 +223,13 @@ class _Transformed(Source):
 
     def __init__(
         self,
+        made_by: _Maker,
         of: Function,
-        wrt: str,
-        kind: tuple[str, ...],
         name: str,
         transform: Callable[[Model, Program, Tangent], Program],
-        extra: Mapping[str, Shape] | None = None,
+        extra: Mapping[str, Shape],
     ) -> None:
-        self.of, self.wrt, self.kind, self.transform, self.extra = of, wrt, kind, transform, dict(extra or {})
+        self.made_by, self.of, self.wrt, self.transform, self.extra = made_by, of, made_by.wrt, transform, dict(extra)
         inner = of.interface
         further = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self.extra]
         parameters = inspect.Signature([*inner.parameters.parameters.values(), *further])
@@ -218,7 +246,8 @@ class _Transformed(Source):
             got = "none" if self.wrt in self.of.interface.shapes else "an option, fixed while tracing"
             what = f"{self.of.name}: argument {self.wrt!r}"
             raise ParameterError(what, got=got, expected="it given, in numbers: its derivative is taken")
-        program = self.transform(model, inner.program, _tangent(self.of, model, self.wrt))
+        with collection_paused():
+            program = self.transform(model, inner.program, _tangent(self.of, model, self.wrt))
         program = replace(autodiff.with_inputs_in_order(program, names), name=self.signature.name)
         return Traced(program, _form(inner.form, program), inner.seconds)
 
@@ -237,7 +266,36 @@ class _Transformed(Source):
     def content(self) -> Any:
         """Return what it is made from, and how."""
         inner = self.of.made_from.content()
-        return None if inner is None else (self.kind, self.wrt, inner)
+        maker, _, wrt, options = self.made_by
+        return None if inner is None else (maker.__name__, wrt, str(dict(options)), inner)
+
+    def function(self) -> Function:
+        """Return the function, made anew."""
+        return self.made_by()
+
+    def __reduce__(self) -> Any:
+        maker, of, wrt, options = self.made_by
+        return _source, (maker, of, wrt, dict(options))
+
+
+def _source(maker: Callable[..., Function], of: Function, wrt: str, options: Mapping[str, Any]) -> Source:
+    return maker(of, wrt, **options).made_from
+
+
+def _made(
+    made_by: _Maker,
+    name: str,
+    text: str,
+    transform: Callable[[Model, Program, Tangent], Program],
+    extra: Mapping[str, Shape] = MappingProxyType({}),
+    inner: Function | None = None,
+) -> Function:
+    """Return the function that transforms the program of another one: by default, of the one its maker was given."""
+    of = made_by.of
+    made = Function(_Transformed(made_by, inner or of, name, transform, extra), target=of.target, threads=of.threads)
+    made.__name__ = made.__qualname__ = name  # pyright: ignore[reportAttributeAccessIssue]
+    made.__doc__ = f"{text}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else text
+    return made
 
 
 def _form(inner: Form, program: Program) -> Form:
@@ -245,15 +303,6 @@ def _form(inner: Form, program: Program) -> Form:
     if len(program.outputs) == 1 and program.outputs[0].name == RESULT:
         return Form()
     return inner if inner.kind == "tuple" else Form("dict", tuple(a.name for a in program.outputs))
-
-
-def _made(source: _Transformed, what: str, of: Function | None = None) -> Function:
-    """Return the function of a transformed source, with a docstring that says what it is made from."""
-    made, of = Function(source, target=source.of.target, threads=source.of.threads), of or source.of
-    text = f"Return the {what} of {of.name} by {source.wrt}."
-    made.__name__ = made.__qualname__ = source.signature.name  # pyright: ignore[reportAttributeAccessIssue]
-    made.__doc__ = f"{text}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else text
-    return made
 
 
 # --- the directions of an argument ---

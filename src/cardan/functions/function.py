@@ -13,24 +13,41 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from dataclasses import replace
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from cardan.content import UnknownContentError
 from cardan.errors import RecompilationWarning, UnknownNameError
-from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
+from cardan.functions import store
+from cardan.functions.arguments import Shape, check_finite, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
+from cardan.functions.results import Form
 from cardan.functions.signature import Options, Signature, token
 from cardan.functions.sites import CallSites
 from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
-from cardan.targets import SOURCES, compile_program, default_target
+from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 MANY = 3  # programs of one function for one model, from which on one more is worth a warning
+
+
+class Choice(NamedTuple):
+    """What one program of a function is made for, beside the model."""
+
+    names: tuple[str, ...]
+    options: Options
+    target: str
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells choices apart, options that Python calls equal included."""
+        return self.names, token(self.options), self.target
 
 
 class Function(Generic[P, R]):
@@ -47,6 +64,8 @@ class Function(Generic[P, R]):
         simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
         target: where it runs, `"llvm"` or `"numpy"`; by default CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
+        checked: whether every call looks for arguments and results that are not finite; by default, whether
+            CARDAN_CHECK is set. It takes the long way, a few microseconds.
     """
 
     def __init__(
@@ -59,6 +78,7 @@ class Function(Generic[P, R]):
         simplified: bool = False,
         target: str | None = None,
         threads: int | None = None,
+        checked: bool | None = None,
     ) -> None:
         if not isinstance(kernel, Source):
             functools.update_wrapper(self, kernel)
@@ -67,6 +87,7 @@ class Function(Generic[P, R]):
             kernel = Kernel(kernel, interface, returns, simplified)
         self.made_from: Source = kernel
         self.target, self.threads = target, threads
+        self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
         self._sites = CallSites(self.interface)
         self._doors = self._sites.models
         self._cache: WeakKeyDictionary[Model, dict[Any, Compiled]] = WeakKeyDictionary()
@@ -111,44 +132,78 @@ class Function(Generic[P, R]):
             return self.made_from.inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
         self.interface.check_configurations(model, batch)
+        if self.checked:
+            self.interface.check_finite(batch)
         compiled = self.compiled(model, tuple(arrays), options)
         flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
-        self._sites.open(model, args, kwargs, compiled, self._call)
+        if self.checked:
+            hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
+            check_finite(self.name, "the result", flat, batch.shape, hint)
+        else:
+            self._sites.open(model, args, kwargs, compiled, self._call)
         return compiled.results(flat, batch.shape)
 
     # --- from the call to the program ---
 
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
         """Return the program for the arrays and options given, made once."""
-        target = self.target or default_target()
-        programs, key = self._cache.setdefault(model, {}), (names, token(options), target)
-        if key not in programs:
-            self._warn_of_many(model, programs, key)
-            programs[key] = self._of_content(model, names, options, target)
-        return programs[key]
+        choice = Choice(names, options, self.target or default_target())
+        programs = self._cache.setdefault(model, {})
+        if choice.key not in programs:
+            self._warn_of_many(model, programs, choice)
+            programs[choice.key] = self._of_content(model, choice)
+        return programs[choice.key]
 
-    def _of_content(self, model: Model, names: tuple[str, ...], options: Options, target: str) -> Compiled:
+    def _of_content(self, model: Model, choice: Choice) -> Compiled:
         """Return the program of a model of the same content, made now if there is none yet."""
-        key = (model.digest, names, token(options), target)
-        found = self._shared.get(key) if model.digest else None
+        found = self._shared.get((model.digest, choice.key)) if model.digest else None
         if found is None:
-            found = self._made(model, names, options, target)
+            found = self._made(model, choice)
             if model.digest:
-                self._shared[key] = found
+                self._shared[model.digest, choice.key] = found
         return found
 
-    def _made(self, model: Model, names: tuple[str, ...], options: Options, target: str) -> Compiled:
-        traced = self.made_from.traced(model, names, options)
-        program = traced.program
-        run = compile_program(program, target)
-        return Compiled(program.inputs, program.outputs, traced.form, run, target, lambda: traced)
+    def _made(self, model: Model, choice: Choice) -> Compiled:
+        """Return the program: as it was found before, on disk, or traced now."""
+        key = store.name_of(self.made_from.content(), model, choice.names, choice.options)
+        kept = store.load(key) if key else None
+        if kept is not None:
+            return self._revived(key, *kept, model.digest, choice)
+        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+        outline = Outline.of(traced.program)
+        if key:
+            store.save(key, outline, traced.form)
+        run = load_program(outline, lambda: traced.program, choice.target)
+        return Compiled(outline, traced.form, run, choice.target, lambda: traced)
 
-    def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], key: Any) -> None:
-        alike = [k for k in programs if (k[0], k[2]) == (key[0], key[2])]
+    def _revived(self, key: str | None, outline: Outline, form: Form, digest: str | None, choice: Choice) -> Compiled:
+        """Return a program of which all but the instructions is known; they are traced when they are asked for."""
+
+        @functools.cache
+        def trace() -> Traced:  # for a model that is alive now: who asks has one
+            model = next(m for m in self._cache if m.digest == digest)
+            return replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+
+        run = load_program(outline, lambda: trace().program, choice.target)
+        return Compiled(outline, form, run, choice.target, trace)
+
+    def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], choice: Choice) -> None:
+        """Warn once, when another value of an option begins to cost."""
+        alike = [key for key in programs if (key[0], key[2]) == (choice.names, choice.target)]
         if len(alike) == MANY:
-            chosen = zip(self.interface.open, *(k[1] for k in alike), strict=False)
+            chosen = zip(self.interface.open, *(key[1] for key in alike), strict=False)
             names = [name for name, *values in chosen if len(set(values)) > 1]
             warnings.warn(RecompilationWarning(self.name, model.name, MANY + 1, names), stacklevel=_levels_inside())
+
+    def trace(self, model: Model, *optional: str, **options: Any) -> Traced:
+        """Return the function traced for a model: its program and the form of its results, which can be pickled.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options, such as `frame="tool"`.
+        """
+        return self.traced(model, *self.interface.required(model, options, optional))
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
         """Return the function traced for a model, the stage before compilation."""
@@ -166,9 +221,23 @@ class Function(Generic[P, R]):
         """
         return Bound(self, model, *self.interface.required(model, options, optional))
 
-    def on(self, target: str | None = None, *, threads: int | None = None) -> Function[P, R]:
-        """Return the same function on another target, or with another number of threads."""
-        sibling = Function(self.made_from, target=target or self.target, threads=threads)
+    def on(
+        self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None
+    ) -> Function[P, R]:
+        """Return the same function on another target, with another number of threads, or checking its numbers.
+
+        Args:
+            target: `"llvm"` or `"numpy"`; the same by default.
+            threads: at most so many for a large batch; by default what `set_num_threads` says.
+            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite.
+
+        Raises:
+            UnknownNameError: if there is no such target.
+        """
+        if target is not None and target not in LOADERS:
+            raise UnknownNameError("target", target, LOADERS, where=self.name)
+        checked = self.checked if checked is None else checked
+        sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
         functools.update_wrapper(sibling, self, updated=())
         sibling._cache, sibling._shared = self._cache, self._shared  # kept by target: a second `on` finds them
         return sibling
@@ -183,7 +252,7 @@ class Function(Generic[P, R]):
         """Return what the program for a model is made of and what became of it, as text."""
         compiled = self._plain(model, options)
         title = f"{self.name}{gufunc_signature(compiled.inputs, compiled.outputs)} for {model.name}"
-        return explanation(title, compiled)
+        return explanation(title, compiled, self.interface.units)
 
     def source(self, model: Model, form: str = "ir", **options: Any) -> str:
         """Return the program for a model as text.
@@ -208,8 +277,30 @@ class Function(Generic[P, R]):
     def _plain(self, model: Model, options: Mapping[str, Any]) -> Compiled:
         return self.compiled(model, *self.interface.required(model, options))
 
+    def __content__(self) -> Any:
+        found = self.made_from.content()
+        if found is None:
+            raise UnknownContentError(self.name)
+        return found
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.made_from, self.target, self.threads, self.checked)
+
+    def __deepcopy__(self, memo: Any) -> Function[P, R]:
+        return self
+
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
+
+
+def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:
+    """Return a function that was pickled: the one a module holds, if it is that one."""
+    found: Function | None = source.function()
+    if found is None:  # no module has it
+        found = Function(source)
+        functools.update_wrapper(found, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    same = (found.target, found.threads, found.checked) == (target, threads, checked)
+    return found if same else found.on(target, threads=threads, checked=checked)
 
 
 def _levels_inside() -> int:

@@ -15,7 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.errors import DTypeError, ParameterError, UnknownNameError
-from cardan.functions.arguments import SHAPES, Batch, Shape, check_configuration, core_shape, is_symbolic
+from cardan.functions.arguments import (
+    SHAPES,
+    UNITS,
+    Batch,
+    Shape,
+    check_configuration,
+    check_finite,
+    core_shape,
+    is_symbolic,
+)
 from cardan.model import Model
 
 Options = tuple[tuple[str, Any], ...]
@@ -85,6 +94,11 @@ class Signature:
         """Return whether an argument is a float whatever is given: by its default, or as it is annotated."""
         return p.name not in self.fixed and (type(p.default) is float or p.annotation in (float, "float"))
 
+    @property
+    def units(self) -> dict[str, str]:
+        """Return the units of the arrays every function knows by name."""
+        return {n: UNITS[n] for n in self.shapes if n in UNITS}
+
     def cores(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Return the core shapes of all arrays for a model: the function's own, open numbers, the model's inputs."""
         own = {name: core_shape(shape, model) for name, shape in self.shapes.items()}
@@ -150,6 +164,11 @@ class Signature:
             got = tuple(n for n in model.inputs if n in given)
             raise ParameterError(f"{self.name}: inputs of the model", got=got, expected=expected, hint=hint)
         return {n: given[n] for n in model.inputs}
+
+    def check_finite(self, batch: Batch) -> None:
+        """Raise `NotFiniteError` where an argument is not finite."""
+        for name, array in zip(batch.names, batch.arrays, strict=True):
+            check_finite(self.name, name, array, batch.shape)
 
     def check_configurations(self, model: Model, batch: Batch) -> None:
         """Raise `ConfigurationError` where a configuration has a quaternion of norm 0, which would give NaN."""

@@ -8,16 +8,21 @@ or from another function's program, by differentiating it (`derivatives.py`).
 
 from __future__ import annotations
 
+import gc
+import inspect
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from cardan.errors import ResultError
+from cardan import content
+from cardan.errors import FunctionReferenceError, ResultError
+from cardan.functions import references
 from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.environment import standing_for, stands_for
 from cardan.functions.results import Form, form_of, packed
@@ -34,11 +39,16 @@ class Traced:
         program: what it computes.
         form: how the program's outputs are returned.
         seconds: what the tracing took.
+        key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known.
     """
 
     program: Program
     form: Form
     seconds: float = field(default=0.0, compare=False)
+    key: str | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.program)
 
 
 class Source(ABC):
@@ -54,6 +64,10 @@ class Source(ABC):
     @abstractmethod
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
         """Return the results, in their form, for arrays of symbols."""
+
+    @abstractmethod
+    def function(self) -> Any:
+        """Return the function made from it, for one that was pickled; None if it must be made anew."""
 
     @abstractmethod
     def content(self) -> Any:
@@ -87,7 +101,8 @@ class Kernel(Source):
             return dict(zip(form.names, results, strict=True))
 
         cores = self.signature.cores(model)
-        program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
+        with collection_paused():
+            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
         return Traced(program, forms[0], time.perf_counter() - started)
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
@@ -114,9 +129,52 @@ class Kernel(Source):
             raise ResultError(where, got=f"a result of shape {result.shape}", expected=f"{expected}, as it declares")
         return Form(), [result]
 
+    def function(self) -> Any:
+        """Return what its module has under its name, if that is made from it."""
+        found = references.resolved(self.kernel.__module__, self.kernel.__qualname__)
+        return found if getattr(found, "made_from", None) is self else None
+
+    def __reduce__(self) -> Any:
+        module, name = self.kernel.__module__, self.kernel.__qualname__
+        is_found = self.function() is not None
+        code = None if is_found and module != "__main__" else references.by_value(self.kernel)
+        if code is None and not is_found:
+            raise FunctionReferenceError(module, name)
+        signature = self.signature
+        return _kernel, (module, name, code, dict(signature.declared), signature.fixed, self.returns, self.simplified)
+
     def content(self) -> Any:
-        """Return the code, if all it reads is known."""
-        return None
+        """Return the kernel's code with all it reads, and how it is called."""
+        signature = self.signature
+        made_of = (self.kernel, signature.declared, signature.fixed, self.returns, self.simplified)
+        try:
+            return content.content((str(signature.parameters), *made_of))
+        except content.UnknownContentError:
+            return None
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause the collector of cycles: a trace makes a hundred thousand tuples that live on, and no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _kernel(
+    module: str, name: str, code: bytes | None, shapes: Any, fixed: tuple[str, ...], returns: Any, simplified: bool
+) -> Kernel:
+    """Return a kernel from where it stands, or from its code."""
+    found = references.kernel_from(module, name, code)
+    known = getattr(found, "made_from", None)
+    if isinstance(known, Kernel):
+        return known
+    signature = Signature(getattr(found, "__name__", "function"), inspect.signature(found), shapes, fixed)
+    return Kernel(found, signature, returns, simplified)
 
 
 def given_for(model: Model, arrays: Mapping[str, Any]) -> tuple[Model, dict[str, Any]]:

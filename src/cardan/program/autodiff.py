@@ -51,6 +51,8 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.ATAN2: lambda y, x, z: (x / (x * x + y * y), -(y / (x * x + y * y))),
     Op.EXP: lambda a, z: (z,),
     Op.LOG: lambda a, z: (1.0 / a,),
+    Op.EXPM1: lambda a, z: (z + 1.0,),
+    Op.LOG1P: lambda a, z: (1.0 / (1.0 + a),),
     Op.ABS: lambda a, z: (scalar.sign(a),),
     Op.SIGN: lambda a, z: (0.0,),
     Op.FLOOR: lambda a, z: (0.0,),

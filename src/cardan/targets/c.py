@@ -19,39 +19,6 @@ from cardan.errors import ParameterError
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Array, Program
 
-_INFIX = {
-    Op.ADD: "+",
-    Op.SUB: "-",
-    Op.MUL: "*",
-    Op.DIV: "/",
-    Op.LT: "<",
-    Op.LE: "<=",
-    Op.EQ: "==",
-    Op.AND: "&&",
-    Op.OR: "||",
-}
-_CALL = {
-    Op.SQRT: "sqrt",
-    Op.SIN: "sin",
-    Op.COS: "cos",
-    Op.TAN: "tan",
-    Op.ASIN: "asin",
-    Op.ACOS: "acos",
-    Op.ATAN2: "atan2",
-    Op.EXP: "exp",
-    Op.LOG: "log",
-    Op.ABS: "fabs",
-    Op.FLOOR: "floor",
-}
-_FORMULA = {
-    Op.NEG: "-{0}",
-    Op.NOT: "!{0}",
-    Op.SELECT: "{0} ? {1} : {2}",
-    Op.SIGN: "{0} > 0 ? 1 : {0} < 0 ? -1 : {0}",
-    Op.MIN: "({0} < {1} || {0} != {0}) ? {0} : {1}",
-    Op.MAX: "({0} > {1} || {0} != {0}) ? {0} : {1}",
-}
-
 
 PART = 300  # operations: gcc takes 5 s for 60 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -65,7 +32,7 @@ auto break case char const continue default do double else enum extern float for
 restrict return short signed sizeof static struct switch typedef union unsigned void volatile while size_t main
 """
 _MACROS = ("INFINITY", "NAN", "PART")
-_FUNCTIONS = {f"{name}{suffix}" for name in _CALL.values() for suffix in ("", "f")}
+_FUNCTIONS = {f"{name}{f}" for spec in SPEC.values() for name in re.findall(r"\w+(?={f})", spec.c) for f in ("", "f")}
 RESERVED = frozenset({*_KEYWORDS.split(), *_MACROS, *_FUNCTIONS})
 
 
@@ -203,7 +170,8 @@ class _Writer:
         for k in self.parts[p]:
             op, args, _ = self.program.instructions[k]
             kind = self.real if SPEC[op].result is Kind.REAL else "int"
-            lines.append(f"    const {kind} t{k}_ = {_expression(op, [self._value(a, p) for a in args], self.suffix)};")
+            expression = SPEC[op].c.format(*(self._value(a, p) for a in args), f=self.suffix)
+            lines.append(f"    const {kind} t{k}_ = {expression};")
             if k in self.slots:
                 lines.append(f"    w[{self.slots[k]}] = t{k}_;")
         return lines
@@ -227,14 +195,6 @@ def _is_used(program: Program, array: Array) -> bool:
         return array.size > 0
     first = sum(a.size for a in program.inputs[: program.inputs.index(array)])
     return any(i.op is Op.INPUT and first <= i.value < first + array.size for i in program.instructions)
-
-
-def _expression(op: Op, names: list[str], suffix: str) -> str:
-    if op in _INFIX:
-        return f"{names[0]} {_INFIX[op]} {names[1]}"
-    if op in _CALL:
-        return f"{_CALL[op]}{suffix}({', '.join(names)})"
-    return _FORMULA[op].format(*names)
 
 
 def _number(value: float, single: bool) -> str:
