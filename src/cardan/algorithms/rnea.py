@@ -3,7 +3,7 @@
     f_i = I_i A_i + V_i x* I_i V_i - f_ext,i            outwards, with A_world = -g
     tau_i = S_i^T f_i + armature a_i,   f_p(i) += X_i f_i        inwards
 
-Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1, whose f^B is the first line.
+Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1 and equations 5.7 to 5.11.
 Cost: O(n).
 """
 
@@ -36,10 +36,10 @@ def inverse_dynamics(
     tau: list[Scalar] = [0.0] * model.nv
     for node in reversed(model.nodes):
         i = node.index
-        node.scatter(tau, S[i].T @ f[i])
+        node.scatter(tau, S[i].T @ f[i])  # (5.11)
         node.scatter(tau, [e * r for e, r in zip(node.armature, node.velocity(a), strict=True)])
         if node.parent >= 0:
-            f[node.parent] = f[node.parent] + X[i] @ f[i]
+            f[node.parent] = f[node.parent] + X[i] @ f[i]  # (5.10)
     return tau
 
 

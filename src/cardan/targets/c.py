@@ -19,7 +19,6 @@ from cardan.errors import ParameterError
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Array, Program
 
-
 PART = 300  # operations: gcc takes 5 s for 60 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
 #define PART static __attribute__((noinline))
