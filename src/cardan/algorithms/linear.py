@@ -1,4 +1,4 @@
-"""Symmetric positive definite systems, small or with the sparsity of a tree.
+"""Matrices as lists of rows; symmetric positive definite systems, small or with the sparsity of a tree.
 
     A = L^T D L,  L unit lower triangular, eliminated from the last row to the first
 
@@ -12,11 +12,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Real
+from typing import Any
+
+import numpy as np
 
 from cardan.scalar import is_zero
 from cardan.spatial import Motion, Scalar
 
 Rows = list[list[Scalar]]
+
+
+def zeros(rows: int, columns: int) -> Any:
+    """Return a matrix of zeros; one without rows is an array, which still says how many columns it has."""
+    return [[0.0] * columns for _ in range(rows)] if rows else np.empty((0, columns), dtype=object)
+
+
+def add_block(matrix: Rows, rows: Sequence[int], columns: Sequence[int], block: Sequence[Sequence[Scalar]]) -> None:
+    """Add a block at rows and columns of a matrix; blocks of mimic joints meet, for they share both."""
+    for i, row in zip(rows, block, strict=True):
+        for j, value in zip(columns, row, strict=True):
+            matrix[i][j] = matrix[i][j] + value
+
+
+def transposed(block: Sequence[Sequence[Scalar]]) -> Rows:
+    """Return the transpose."""
+    return [list(column) for column in zip(*block, strict=True)]
+
+
+def mirrored(block: Sequence[Sequence[Scalar]]) -> Rows:
+    """Return a block that is symmetric in exact arithmetic with both halves equal to the last digit."""
+    n = len(block)
+    return [[block[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
@@ -104,7 +130,7 @@ class Factor:
         """Return A^-1, its symmetric halves equal: of column k, rows 0 to k need the leading part alone."""
         n = len(self.L)
         columns = [self._leading(k + 1).solve([float(i == k) for i in range(k + 1)]) for k in range(n)]
-        return [[columns[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+        return mirrored(columns) if n else zeros(0, 0)
 
     def _leading(self, n: int) -> Factor:
         """Return the factorisation with the first n rows and columns of L and D."""
