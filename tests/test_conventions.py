@@ -223,6 +223,24 @@ def test_pickles_single_precision_and_loops(peer):
     np.testing.assert_allclose(single, there, atol=1e-4)
 
 
+def test_what_is_kept_on_disk_belongs_to_one_convention(monkeypatch):
+    """The same methods of the same model, under other conventions: no program is taken for another one's."""
+    model = random_mechanism(0, joints=[J.Revolute((0, 0, 1)), J.Spherical()]).model(base="floating")
+    q, v, _ = random_state(model, 1)
+
+    def velocities():
+        found = [conventions.to("idyntree", model, representation=r) for r in ("mixed", "body", "inertial")]
+        found += [conventions.to("mujoco", model), conventions.to("drake", model), cardan.representation(model, "body")]
+        found += [conventions.to("mujoco", model, order=["joint1", "joint0", "root"])]
+        return [c.velocity(q, v) for c in found]
+
+    expected = velocities()
+    monkeypatch.delenv("CARDAN_TARGET")
+    for _ in range(2):
+        for one, other in zip(velocities(), expected, strict=True):
+            close(one, other)
+
+
 def test_permutations_name_exact_copies(case):
     model, c, q, _, _ = case
     v = np.random.default_rng(5).normal(size=model.nv)

@@ -56,10 +56,8 @@ class BaseRepresentation(OtherCoordinates):
         self.base_joints = tuple(c.name for c in self._bases)
         nodes = {node.name: node for node in model.nodes if not isinstance(node.joint, Mimic)}
         own = [c for c in model.connections if c.name in nodes]
-        super().__init__(model, rows_of([(c, nodes[c.name], self._chart(c)) for c in own]))
-
-    def __reduce__(self) -> Any:
-        return BaseRepresentation, (self.model, self.representation)
+        rows = rows_of([(c, nodes[c.name], self._chart(c)) for c in own])
+        super().__init__(model, rows, (BaseRepresentation, (model, self.representation)))
 
     def _chart(self, c: Connection) -> Chart:
         base, kind = _leaves_free(c), self.representation

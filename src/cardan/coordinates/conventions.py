@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -49,6 +48,12 @@ def to(
     for name in options:
         if name not in known:
             raise UnknownNameError("option", name, known, where=f"the conventions of {peer!r}")
-    convention = PEERS[peer](**options)
-    made = functools.partial(to, peer, model, order=order, mimics=mimics, **options)
-    return PeerConverter(model, convention, order, convention.mimics if mimics is None else mimics, made)
+    return _made(PEERS[peer], model, None if order is None else tuple(order), mimics, tuple(options.items()))
+
+
+def _made(
+    peer: Callable[..., Convention], model: Model, order: Sequence[str] | None, mimics: bool | None, options: Any
+) -> PeerConverter:
+    convention = peer(**dict(options))
+    mimics = convention.mimics if mimics is None else mimics
+    return PeerConverter(model, convention, order, mimics, (_made, (peer, model, order, mimics, options)))
