@@ -29,7 +29,7 @@ class Bowl(joints.Joint):
 
     def transform(self, q):
         R = matrix_from_xyz((q[0], q[1], 0.3 * q[0] * q[1]))
-        return SE3(R, (self.radius * R[2], 0.5 * self.radius * R[5], self.radius * R[8]))
+        return SE3(R, (self.radius, 0.5 * self.radius, self.radius) * R[:, 2])
 
 
 QUANTITIES = (

@@ -26,9 +26,7 @@ CASES = [(peer, options) for peer, several in OPTIONS.items() for options in sev
 FREE = (J.FreeFlyer, J.FloatingMRP, J.Distance)
 
 
-@pytest.fixture(autouse=True)
-def reference_target(monkeypatch):
-    monkeypatch.setenv("CARDAN_TARGET", "numpy")
+pytestmark = pytest.mark.usefixtures("quick_target")
 
 
 def has(peer, joint):

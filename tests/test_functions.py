@@ -366,9 +366,11 @@ def test_arguments_missing_unknown_or_given_twice(arm, call, words):
 
 def test_one_program_however_the_arguments_are_written(arm, state):
     q, v, _ = state
+    traced = []
 
     @cardan.function
     def function(model, q, v, frame, *, at="frame"):
+        traced.append(at)
         return cardan.frame_velocity(model, q, v, frame, at=at)
 
     results = [
@@ -379,15 +381,21 @@ def test_one_program_however_the_arguments_are_written(arm, state):
     ]
     for result in results:
         np.testing.assert_array_equal(result, results[0])
-    assert len(function._cache[arm]) == 1
+    assert traced == ["frame"]
 
 
 def test_siblings_on_another_target_share_their_programs(arm, state):
-    function = cardan.function(lambda model, q: cardan.center_of_mass(model, q))
+    traced = []
+
+    @cardan.function
+    def function(model, q):
+        traced.append(model)
+        return cardan.center_of_mass(model, q)
+
     for _ in range(3):
         function.on("numpy")(arm, state[0])
         function.on("llvm", threads=1)(arm, state[0])
-    assert sorted(key[2] for key in function._cache[arm]) == ["llvm", "numpy"]
+    assert len(traced) <= 2
 
 
 def test_options_that_python_calls_equal_are_told_apart():

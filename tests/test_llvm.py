@@ -1,9 +1,12 @@
 """The LLVM target equals the NumPy target, and the disk cache cannot harm."""
 
+import _thread
+import io
 import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -162,6 +165,58 @@ def test_many_callers_at_once_get_single_thread_results():
     assert not wrong
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize(("rows", "work"), [(1, 10**12), (1000, 10**7), (100_003, 100_000), (10_000_000, 100)])
+def test_a_batch_is_done_in_parts_an_interrupt_need_not_wait_long_for(threads, rows, work):
+    from cardan.runtime.threads import PART, split
+
+    done = []
+    split(rows, work, 8, threads, lambda start, stop: done.append((start, stop)))
+    done.sort()
+    assert [start for start, _ in done] == [0, *(stop for _, stop in done[:-1])]
+    assert done[-1][1] == rows
+    assert all(stop - start <= max(8, PART // work + 8) for start, stop in done)
+    assert all(start % 8 == 0 for start, _ in done)
+
+
+def test_after_an_interrupt_nothing_runs_any_more():
+    """Each part interrupts the caller when it begins, which may be while other parts are still being handed out."""
+    from cardan.runtime.threads import split
+
+    for _ in range(10):
+        begun, done = [], []
+
+        def run(start, stop, begun=begun, done=done):
+            begun.append(start)
+            if len(begun) == 1:
+                _thread.interrupt_main()
+            time.sleep(0.02)
+            done.append(start)
+
+        try:
+            split(80, 10**6, 1, 8, run)
+        except KeyboardInterrupt:
+            at_once = len(done)
+            time.sleep(0.05)
+            assert len(done) == at_once
+
+
+def test_what_goes_wrong_on_another_thread_is_raised_and_ends_the_batch():
+    from cardan.runtime.threads import split
+
+    done, caller = [], threading.current_thread()
+
+    def run(start, stop):
+        if threading.current_thread() is not caller:
+            raise MemoryError("there")
+        done.append(start)
+        time.sleep(0.001)
+
+    with pytest.raises(MemoryError, match="there"):
+        split(100_000, 4_000_000, 1, 3, run)
+    assert len(done) < 1000
+
+
 def test_number_of_threads_is_checked():
     before = cardan.num_threads()
     with pytest.raises(cardan.errors.ParameterError):
@@ -175,6 +230,46 @@ def test_unknown_target():
     arm = cardan.load(cardan.robots.urdf_path("arm7"))
     with pytest.raises(cardan.errors.UnknownNameError, match="did you mean 'llvm'"):
         cardan.gravity_forces.on("lvm")(arm, np.zeros(7))
+
+
+# --- what a person waiting is told -----------------------------------------------------------------------------------
+
+
+def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, monkeypatch):
+    from cardan.targets.llvm import compiler
+
+    caplog.set_level("INFO", "cardan")
+    told = []
+    monkeypatch.setattr(compiler, "llvm_text", lambda *args: told.append(caplog.text) or llvm_text(*args))
+    for seconds, expected in ((2.0, "compiling f (2 operations), which takes about 4 s"), (0.2, "")):
+        monkeypatch.setattr(compiler, "OPERATION", seconds)
+        compiler.compile_program(traced(lambda x: [x[0] * x[1] + 1.0], 2), np.dtype(float))
+        assert expected in told[-1]
+        assert bool(expected) == bool(told[-1])
+        caplog.clear()
+
+
+def test_a_long_compilation_shows_on_a_terminal_and_leaves_nothing_there(monkeypatch, caplog):
+    from cardan.runtime.progress import announced
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    caplog.set_level("INFO", "cardan")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with announced("compiling f", 2.0):
+        while "%" not in terminal.getvalue():
+            time.sleep(0.01)
+    first, *_, last, _ = terminal.getvalue().split("\r")[1:]
+    assert first == "compiling f, about 2 s: 0 % "
+    assert not last.strip()
+    assert len(last) >= len(first)
+    with announced("compiling g", 0.5):
+        pass
+    assert "g" not in terminal.getvalue().replace("compiling f", "")
+    assert not caplog.text
 
 
 # --- the disk cache ------------------------------------------------------------------------------------------------
@@ -375,7 +470,7 @@ def test_a_large_workspace_lives_on_the_heap():
 
 @pytest.mark.parametrize("said", ["cpu:type:x86,ven0000fam0006mod002A:feature:,0000,0019,009C", None])
 def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch, said):
-    """Sandy Bridge, say: AVX, but no fused multiply-add; as Linux says it, and as LLVM does where the system is mute."""
+    """Sandy Bridge, say: AVX, but no fused multiply-add; as Linux says it, and as LLVM does elsewhere."""
     from cardan import targets
     from cardan.runtime import processor
     from cardan.targets.llvm import machine

@@ -14,10 +14,9 @@ AT = {"body": ("frame", "frame"), "inertial": ("world", "world"), "mixed": ("fra
 
 
 @pytest.fixture(autouse=True)
-def reference_target(request, monkeypatch):
-    """The laws are about algorithms; batches run on the native target."""
+def quick_target_but_for_batches(request):
     if "batches" not in request.node.name:
-        monkeypatch.setenv("CARDAN_TARGET", "numpy")
+        request.getfixturevalue("quick_target")
 
 
 @pytest.fixture(scope="module")

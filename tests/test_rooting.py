@@ -529,6 +529,8 @@ def test_graph_what_others_accept_silently():
             act()
         assert words in str(caught.value)
     m.add_joint("root", Revolute(), "b", "alone")
+    assert m.model(root="a").joint_names[0] == "root_a"
+    m.add_joint("root_a", Revolute(), "b", "alone")
     with pytest.raises(cardan.errors.DuplicateNameError, match="base joint"):
         m.model(root="a")
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.arrays import symbolic
 from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ShapeError
 from cardan.manifolds import Manifold
 
@@ -24,6 +25,18 @@ SHAPES: dict[str, Shape] = {
     "external_forces": ("nbodies", 6),
 }
 """Core shapes of the arguments every function knows by name."""
+
+UNITS: dict[str, str] = {
+    "q": "rad, m",
+    "q0": "rad, m",
+    "q1": "rad, m",
+    "qdot": "rad/s, m/s",
+    "v": "rad/s, m/s",
+    "a": "rad/s^2, m/s^2",
+    "tau": "N m, N",
+    "external_forces": "N, N m",
+}
+"""Their units."""
 
 
 class Batch(NamedTuple):
@@ -90,17 +103,14 @@ def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> 
         value = [value[k] for k in range(value.numel())]
     elif _is_jax_tracer(value):
         value = list(value.ravel())
-    array = np.empty(math.prod(core), dtype=object)
     flat = _flatten(value)
-    if len(flat) != array.size:
+    if len(flat) != math.prod(core):
         hint = "Symbolic arguments have no batch dimensions."
         raise ShapeError(where, name, got=(len(flat),), expected=str(core), hint=hint)
     for e in flat:
         if isinstance(e, (str, bytes, type(None), dict)):
             raise DTypeError(where, name, got=f"an array with {e!r} in it", expected="numbers or symbols")
-    for k, e in enumerate(flat):  # one by one: some libraries' symbols pretend to be arrays
-        array[k] = e
-    return array.reshape(core)
+    return symbolic(flat, core)
 
 
 def _flatten(value: Any) -> list[Any]:

@@ -15,8 +15,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from cardan import algorithms
+from cardan.algorithms import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.dynamics import without_loops, wrenches
@@ -24,6 +25,7 @@ from cardan.functions.function import Function, function
 from cardan.functions.results import RESULT, Form
 from cardan.functions.signature import Options, Signature
 from cardan.functions.traced import Source, Traced, collection_paused, given_for
+from cardan.functions.vocabulary import Reals, algorithms
 from cardan.model import Model
 from cardan.program import Program, autodiff
 from cardan.program.autodiff import MODES, Mode, Tangent
@@ -31,18 +33,25 @@ from cardan.program.replay import replay
 
 
 @function(simplified=True)
-def inverse_dynamics_derivatives(model, q, v, a, external_forces=None):
+def inverse_dynamics_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_forces: ArrayLike | None = None
+) -> InverseDynamicsDerivatives[Reals]:
     """Return the derivatives of `inverse_dynamics` by q, v and a.
 
     Args:
         model: the robot.
-        q: configurations, shape (..., nq).
-        v: velocities, shape (..., nv).
-        a: accelerations, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
         external_forces: as for `inverse_dynamics`; constant in the bodies' own frames.
 
     Returns:
         `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv); da is the mass matrix.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeRNEADerivatives`, MuJoCo `mjd_inverseFD` (by differences).
 
     Source: after Singh, Russo and Wensing (2022); see `algorithms/derivatives.py`.
     """
@@ -50,14 +59,16 @@ def inverse_dynamics_derivatives(model, q, v, a, external_forces=None):
 
 
 @function(simplified=True)
-def forward_dynamics_derivatives(model, q, v, tau, external_forces=None):
+def forward_dynamics_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
+) -> ForwardDynamicsDerivatives[Reals]:
     """Return the derivatives of `forward_dynamics` by q, v and tau.
 
     Args:
         model: the robot.
-        q: configurations, shape (..., nq).
-        v: velocities, shape (..., nv).
-        tau: joint efforts, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        tau: joint efforts [N m, N], shape (..., nv).
         external_forces: as for `forward_dynamics`; constant in the bodies' own frames.
 
     Returns:
@@ -65,6 +76,9 @@ def forward_dynamics_derivatives(model, q, v, tau, external_forces=None):
 
     Raises:
         MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
 
     Source: Carpentier and Mansard (2018), section IV.
     """

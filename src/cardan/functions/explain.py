@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cardan.functions.compiled import Compiled
 from cardan.program import Array, Program
 
 
-def explanation(title: str, compiled: Compiled) -> str:
-    """Return a program's operations, stages, memory traffic and machine code, a line each."""
+def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str:
+    """Return a program's arguments, operations, stages, memory traffic and machine code, a line each."""
     program = compiled.program
     counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
     read, written = (sum(a.size for a in side) for side in (program.inputs, program.outputs))
     lines = [
         title,
+        "arguments: " + ", ".join(f"{a}" + (f" [{units[a.name]}]" if a.name in units else "") for a in program.inputs),
         "operations left after each stage: " + ", ".join(_stages(program)),
         f"{program.operations} operations: {counts}",
         f"{program.multiply_adds} of the sums take a product along (multiply-add)",

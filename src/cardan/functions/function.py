@@ -13,7 +13,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from dataclasses import replace
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from cardan.content import UnknownContentError
@@ -34,6 +35,19 @@ from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_progr
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 MANY = 3  # programs of one function for one model, from which on one more is worth a warning
+
+
+class Choice(NamedTuple):
+    """What one program of a function is made for, beside the model."""
+
+    names: tuple[str, ...]
+    options: Options
+    target: str
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells choices apart, options that Python calls equal included."""
+        return self.names, token(self.options), self.target
 
 
 class Function(Generic[P, R]):
@@ -133,59 +147,63 @@ class Function(Generic[P, R]):
 
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
         """Return the program for the arrays and options given, made once."""
-        target = self.target or default_target()
-        programs, key = self._cache.setdefault(model, {}), (names, token(options), target)
-        if key not in programs:
-            self._warn_of_many(model, programs, key)
-            programs[key] = self._of_content(model, names, options, target)
-        return programs[key]
+        choice = Choice(names, options, self.target or default_target())
+        programs = self._cache.setdefault(model, {})
+        if choice.key not in programs:
+            self._warn_of_many(model, programs, choice)
+            programs[choice.key] = self._of_content(model, choice)
+        return programs[choice.key]
 
-    def _of_content(self, model: Model, names: tuple[str, ...], options: Options, target: str) -> Compiled:
+    def _of_content(self, model: Model, choice: Choice) -> Compiled:
         """Return the program of a model of the same content, made now if there is none yet."""
-        key = (model.digest, names, token(options), target)
-        found = self._shared.get(key) if model.digest else None
+        found = self._shared.get((model.digest, choice.key)) if model.digest else None
         if found is None:
-            found = self._made(model, names, options, target)
+            found = self._made(model, choice)
             if model.digest:
-                self._shared[key] = found
+                self._shared[model.digest, choice.key] = found
         return found
 
-    def _made(self, model: Model, names: tuple[str, ...], options: Options, target: str) -> Compiled:
-        name = store.name_of(self.made_from.content(), model, names, options)
-        found = store.load(name) if name else None
-        if found is not None:
-            return self._revived(*found, model.digest, names, options, target)
-        traced = self.made_from.traced(model, names, options)
+    def _made(self, model: Model, choice: Choice) -> Compiled:
+        """Return the program: as it was found before, on disk, or traced now."""
+        key = store.name_of(self.made_from.content(), model, choice.names, choice.options)
+        kept = store.load(key) if key else None
+        if kept is not None:
+            return self._revived(key, *kept, model.digest, choice)
+        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
         outline = Outline.of(traced.program)
-        if name:
-            store.save(name, outline, traced.form)
-        run = load_program(outline, lambda: traced.program, target)
-        return Compiled(outline, traced.form, run, target, lambda: traced)
+        if key:
+            store.save(key, outline, traced.form)
+        run = load_program(outline, lambda: traced.program, choice.target)
+        return Compiled(outline, traced.form, run, choice.target, lambda: traced)
 
-    def _revived(
-        self, outline: Outline, form: Form, digest: str | None, names: tuple[str, ...], options: Options, target: str
-    ) -> Compiled:
+    def _revived(self, key: str | None, outline: Outline, form: Form, digest: str | None, choice: Choice) -> Compiled:
         """Return a program of which all but the instructions is known; they are traced when they are asked for."""
 
         @functools.cache
         def trace() -> Traced:  # for a model that is alive now: who asks has one
             model = next(m for m in self._cache if m.digest == digest)
-            return self.made_from.traced(model, names, options)
+            return replace(self.made_from.traced(model, choice.names, choice.options), key=key)
 
-        return Compiled(outline, form, load_program(outline, lambda: trace().program, target), target, trace)
+        run = load_program(outline, lambda: trace().program, choice.target)
+        return Compiled(outline, form, run, choice.target, trace)
 
-    def __content__(self) -> Any:
-        found = self.made_from.content()
-        if found is None:
-            raise UnknownContentError(self.name)
-        return found
-
-    def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], key: Any) -> None:
-        alike = [k for k in programs if (k[0], k[2]) == (key[0], key[2])]
+    def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], choice: Choice) -> None:
+        """Warn once, when another value of an option begins to cost."""
+        alike = [key for key in programs if (key[0], key[2]) == (choice.names, choice.target)]
         if len(alike) == MANY:
-            chosen = zip(self.interface.open, *(k[1] for k in alike), strict=False)
+            chosen = zip(self.interface.open, *(key[1] for key in alike), strict=False)
             names = [name for name, *values in chosen if len(set(values)) > 1]
             warnings.warn(RecompilationWarning(self.name, model.name, MANY + 1, names), stacklevel=_levels_inside())
+
+    def trace(self, model: Model, *optional: str, **options: Any) -> Traced:
+        """Return the function traced for a model: its program and the form of its results, which can be pickled.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options, such as `frame="tool"`.
+        """
+        return self.traced(model, *self.interface.required(model, options, optional))
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
         """Return the function traced for a model, the stage before compilation."""
@@ -234,7 +252,7 @@ class Function(Generic[P, R]):
         """Return what the program for a model is made of and what became of it, as text."""
         compiled = self._plain(model, options)
         title = f"{self.name}{gufunc_signature(compiled.inputs, compiled.outputs)} for {model.name}"
-        return explanation(title, compiled)
+        return explanation(title, compiled, self.interface.units)
 
     def source(self, model: Model, form: str = "ir", **options: Any) -> str:
         """Return the program for a model as text.
@@ -258,6 +276,12 @@ class Function(Generic[P, R]):
 
     def _plain(self, model: Model, options: Mapping[str, Any]) -> Compiled:
         return self.compiled(model, *self.interface.required(model, options))
+
+    def __content__(self) -> Any:
+        found = self.made_from.content()
+        if found is None:
+            raise UnknownContentError(self.name)
+        return found
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self.made_from, self.target, self.threads, self.checked)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cardan.arrays import symbolic
 from cardan.errors import ResultError
 from cardan.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Symmetric3, Vector3
 
@@ -64,10 +65,7 @@ def packed(value: Any, *, batched: bool = False, where: str = "") -> np.ndarray:
         ResultError: if it is ragged.
     """
     shape, flat = _flat(value, batched, where)
-    array = np.empty(len(flat), dtype=object)
-    for k, entry in enumerate(flat):
-        array[k] = entry
-    return array.reshape(shape)
+    return symbolic(flat, shape)
 
 
 def _flat(value: Any, batched: bool, where: str) -> tuple[tuple[int, ...], list[Any]]:

@@ -15,7 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.errors import DTypeError, ParameterError, UnknownNameError
-from cardan.functions.arguments import SHAPES, Batch, Shape, check_configuration, check_finite, core_shape, is_symbolic
+from cardan.functions.arguments import (
+    SHAPES,
+    UNITS,
+    Batch,
+    Shape,
+    check_configuration,
+    check_finite,
+    core_shape,
+    is_symbolic,
+)
 from cardan.model import Model
 
 Options = tuple[tuple[str, Any], ...]
@@ -84,6 +93,11 @@ class Signature:
     def _is_number(self, p: inspect.Parameter) -> bool:
         """Return whether an argument is a float whatever is given: by its default, or as it is annotated."""
         return p.name not in self.fixed and (type(p.default) is float or p.annotation in (float, "float"))
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Return the units of the arrays every function knows by name."""
+        return {n: UNITS[n] for n in self.shapes if n in UNITS}
 
     def cores(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Return the core shapes of all arrays for a model: the function's own, open numbers, the model's inputs."""

@@ -39,11 +39,16 @@ class Traced:
         program: what it computes.
         form: how the program's outputs are returned.
         seconds: what the tracing took.
+        key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known.
     """
 
     program: Program
     form: Form
     seconds: float = field(default=0.0, compare=False)
+    key: str | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.program)
 
 
 class Source(ABC):

@@ -339,7 +339,7 @@ class Model:
 def _checked_gravity(gravity: Any) -> Vector3:
     try:
         vector = Vector3(*(float(e) for e in gravity))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vector = Vector3(np.nan, np.nan, np.nan)
     if not np.isfinite(tuple(vector)).all():
         raise ParameterError("gravity", got=gravity, expected="three finite numbers [m/s^2], in world axes")

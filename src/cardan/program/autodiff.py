@@ -7,7 +7,9 @@ only those that are not structurally zero. With the local partial derivatives of
     reverse:   dy_i/da += (dy_i/dz) (dz/da)  for each operation z on a     (`pullback`)
 
 Sharing and folding are the graph's. Where an operation has a kink (abs, min, max, a choice), the derivative is that of
-the side the value is on.
+the side the value is on, and what the other side does is not looked at: where(q > 0, sqrt(q), 0) has the slope 0 at 0.
+In reverse, that is more than to pass 0 to the side not chosen, for 0 times its infinite slope is NaN: derivatives are
+kept apart by the choices they hang on (`Guard`), and chosen after they have been multiplied.
 
 Source: Griewank and Walther, Evaluating Derivatives (2008), chapters 3, 6 and 7.
 Cost: forward, up to twice the operations for each direction; reverse, up to three times for each result.
@@ -49,13 +51,35 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.ATAN2: lambda y, x, z: (x / (x * x + y * y), -(y / (x * x + y * y))),
     Op.EXP: lambda a, z: (z,),
     Op.LOG: lambda a, z: (1.0 / a,),
+    Op.EXPM1: lambda a, z: (z + 1.0,),
+    Op.LOG1P: lambda a, z: (1.0 / (1.0 + a),),
     Op.ABS: lambda a, z: (scalar.sign(a),),
     Op.SIGN: lambda a, z: (0.0,),
     Op.FLOOR: lambda a, z: (0.0,),
-    Op.MIN: lambda a, b, z: (scalar.where(a <= b, 1.0, 0.0), scalar.where(a <= b, 0.0, 1.0)),
-    Op.MAX: lambda a, b, z: (scalar.where(a >= b, 1.0, 0.0), scalar.where(a >= b, 0.0, 1.0)),
 }
-"""Local derivatives. A choice (`SELECT`) has none: it chooses among its operands' derivatives."""
+"""Local derivatives. A choice (`_choice`) has none: it chooses among its operands' derivatives."""
+
+Guard = tuple[tuple[int, bool], ...]
+"""Conditions, by number, and on which side of each: where these derivatives count."""
+Guarded = dict[Guard, Derivatives]
+
+
+class _Choice(NamedTuple):
+    """An operation that passes one of two operands on: the first where the condition holds."""
+
+    condition: Any
+    first: int
+    second: int
+
+
+def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | None:
+    if op is Op.SELECT:
+        return _Choice(values[args[0]], args[1], args[2])
+    if op is Op.MIN:
+        return _Choice(values[args[0]] <= values[args[1]], *args)
+    if op is Op.MAX:
+        return _Choice(values[args[0]] >= values[args[1]], *args)
+    return None
 
 
 def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
@@ -70,10 +94,10 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
     for k, (op, args, number) in enumerate(program.instructions):
         if op is Op.INPUT:
             found.append(dict(seeds.get(int(number), {})))
-        elif op is Op.SELECT:
-            found.append(_chosen(values[args[0]], found[args[1]], found[args[2]]))
         elif op is Op.CONST or SPEC[op].result is Kind.BOOL or not any(found[a] for a in args):
             found.append({})
+        elif choice := _choice(op, args, values):
+            found.append(_chosen(choice.condition, found[choice.first], found[choice.second]))
         else:
             slopes = PARTIALS[op](*(values[a] for a in args), values[k])
             found.append(_combined([(slope, found[a]) for slope, a in zip(slopes, args, strict=True)]))
@@ -81,7 +105,7 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
 
 
 def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
-    """Return the derivatives of the results by each instruction.
+    """Return the derivatives of the results by each input, at the place of its instruction.
 
     Args:
         program: what to differentiate.
@@ -89,21 +113,75 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
         seeds: by number of an instruction, the derivatives by it that are there to begin with: 1 for a result.
     """
     active = _active(program)
-    found: list[Derivatives] = [dict(seeds.get(k, {})) for k in range(len(program.instructions))]
+    found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(program.instructions))]
+    conditions: dict[int, Condition] = {}
     for k in range(len(program.instructions) - 1, -1, -1):
         op, args, _ = program.instructions[k]
-        if not found[k] or not active[k] or not args:
+        if not found[k] or not active[k]:
             continue
-        if op is Op.SELECT:
-            condition = values[args[0]]
-            _accumulate(found[args[1]], {i: scalar.where(condition, d, 0.0) for i, d in found[k].items()})
-            _accumulate(found[args[2]], {i: scalar.where(condition, 0.0, d) for i, d in found[k].items()})
-            continue
-        slopes = PARTIALS[op](*(values[a] for a in args), values[k])
-        for slope, a in zip(slopes, args, strict=True):
-            if active[a] and not _is_zero(slope):
-                _accumulate(found[a], {i: d * slope for i, d in found[k].items()})
+        found[k] = _merged(found[k], conditions)
+        if choice := _choice(op, args, values):
+            _split(choice, found, k, conditions)
+        elif args:
+            slopes = PARTIALS[op](*(values[a] for a in args), values[k])
+            for slope, a in zip(slopes, args, strict=True):
+                if active[a] and not _is_zero(slope):
+                    for guard, derivatives in found[k].items():
+                        _accumulate(found[a].setdefault(guard, {}), {i: d * slope for i, d in derivatives.items()})
+    leaves = (op is Op.INPUT for op, *_ in program.instructions)
+    return [_resolved(part, conditions) if leaf else {} for part, leaf in zip(found, leaves, strict=True)]
+
+
+def _split(choice: _Choice, found: Sequence[Guarded], k: int, conditions: dict[int, Condition]) -> None:
+    """Pass what is found for a choice on to its operands, each under its side of the condition."""
+    if isinstance(choice.condition, Condition):
+        conditions[choice.condition.index] = choice.condition
+    for side, operand in ((True, choice.first), (False, choice.second)):
+        for guard, derivatives in found[k].items():
+            inner = _narrowed(guard, choice.condition, side)
+            if inner is not None:
+                _accumulate(found[operand].setdefault(inner, {}), derivatives)
+
+
+def _narrowed(guard: Guard, condition: Any, side: bool) -> Guard | None:
+    """Return a guard and one side of a condition more; None if they exclude each other."""
+    if not isinstance(condition, Condition):
+        return guard if bool(condition) is side else None
+    if (condition.index, not side) in guard:
+        return None
+    return guard if (condition.index, side) in guard else (*guard, (condition.index, side))
+
+
+def _merged(found: Guarded, conditions: Mapping[int, Condition]) -> Guarded:
+    """Return derivatives with no guard within another, nor beside its opposite: there the value counts anyway."""
+    for guard in sorted(found, key=len, reverse=True):
+        around = _around(guard, found)
+        if around is not None:
+            n = len(around)
+            inside = {g[n:]: d for g, d in found.items() if g[:n] == around}
+            rest = {g: d for g, d in found.items() if g[:n] != around}
+            return _merged({**rest, around: _resolved(inside, conditions)}, conditions)
     return found
+
+
+def _around(guard: Guard, found: Guarded) -> Guard | None:
+    """Return the guard into which this one merges."""
+    for n in range(len(guard)):
+        if guard[:n] in found:
+            return guard[:n]
+    if guard and (*guard[:-1], (guard[-1][0], not guard[-1][1])) in found:
+        return guard[:-1]
+    return None
+
+
+def _resolved(found: Guarded, conditions: Mapping[int, Condition]) -> Derivatives:
+    """Return the sum of derivatives, each where its guard holds."""
+    total: Derivatives = {}
+    for guard, derivatives in found.items():
+        for index, side in reversed(guard):
+            derivatives = _chosen(conditions[index], *((derivatives, {}) if side else ({}, derivatives)))
+        _accumulate(total, derivatives)
+    return total
 
 
 def _active(program: Program) -> list[bool]:

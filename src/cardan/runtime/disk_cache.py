@@ -10,7 +10,6 @@ not used: caching never makes a program fail.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import stat
 import sys
@@ -19,7 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-LOG = logging.getLogger("cardan")
+from cardan.runtime.log import log
+
 LIMIT = 256 * 2**20  # bytes kept
 ENDING, STAGED = ".entry", ".staged-"
 _DIGEST, _HOUR = 32, 3600.0
@@ -107,7 +107,7 @@ def _is_ours(path: Path, status: os.stat_result) -> bool:
 def _refuse(path: Path, reason: str) -> bool:
     if str(path) not in _refused:
         _refused.add(str(path))
-        LOG.warning("cache not used: %s is %s", path, reason)
+        log().warning("cache not used: %s is %s", path, reason)
     return False
 
 
@@ -133,7 +133,7 @@ def _content(folder: _Folder, key: str) -> bytes | None:
         os.close(handle)
     digest, content = data[:_DIGEST], data[_DIGEST:]
     if not content or _digest(key, content) != digest:
-        LOG.warning("cache entry %s is damaged; it is compiled anew", file)
+        log().warning("cache entry %s is damaged; it is compiled anew", file)
         return None
     return content
 
@@ -166,7 +166,7 @@ def save(key: str, content: bytes) -> None:
                 _write(folder, key + ENDING, digest + content)
                 _shrink_sometimes(folder, digest, len(content))
     except OSError as error:
-        LOG.info("cache entry not written: %s", error)
+        log().info("cache entry not written: %s", error)
 
 
 def _make(place: Path) -> None:

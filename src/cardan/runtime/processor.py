@@ -1,4 +1,4 @@
-"""This machine's processor as the system describes it, without LLVM, whose import takes longer than a first call may."""
+"""This machine's processor as the system describes it, without LLVM: importing that takes longer than a first call."""
 
 from __future__ import annotations
 

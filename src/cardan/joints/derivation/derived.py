@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cardan.arrays import symbolic
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -188,7 +189,7 @@ def _factorwise_subspace(template: Joint) -> Program | None:
 
     X, columns, _ = put_together(whole, leaf)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
-    results = [*X.rotation, *X.translation, *(e for V in columns for e in V.scalars())]
+    results = [*X.rotation.entries(), *X.translation, *(e for V in columns for e in V.scalars())]
     return merge_identities(assemble("subspace", graph, factors.inputs, outputs, results))
 
 
@@ -218,7 +219,7 @@ def _factorwise_bias(template: Joint) -> Program | None:
     X, _, (total,) = put_together(whole, leaf)
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
-    results = [*X.rotation, *X.translation, *S, *total.scalars()]
+    results = [*X.rotation.entries(), *X.translation, *S, *total.scalars()]
     return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
 
 
@@ -240,7 +241,8 @@ def _factor_rates(template: Joint, factors: Program, whole: Part) -> tuple[Progr
     for part in leaves(whole):
         places[id(part)] = len(rates)
         span = slice(part.start, part.start + LEAVES[part.kind])
-        rates += along[span] if part.kind == "pose" else _angular_velocity(part, entries[span], along[span])
+        moved = along[span] if part.kind == "pose" else _angular_velocity(part, entries[span], along[span])
+        rates.extend(moved)
     outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
     return merge_identities(assemble("rates", graph, inputs, outputs, [*entries, *rates])), places
 
@@ -305,8 +307,8 @@ def _split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
 def _pose_program(template: Joint) -> Program:
     def entries(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
-        X = joint.transform(q)
-        return {"pose": _array([*X.rotation, *X.translation])}
+        X = joint.transform(symbolic(q, (len(q),)))
+        return {"pose": _array([*X.rotation.entries(), *X.translation])}
 
     try:
         return trace("pose", entries, _inputs(template, q=template.nq))

@@ -13,13 +13,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from cardan.runtime.disk_cache import LOG
+from cardan.runtime.log import log
 from cardan.targets.llvm.image import LOCK, Image, load
 from cardan.targets.llvm.store import kept
 
@@ -87,7 +86,7 @@ done:
   ret i1 %r
 }}
 
-; 0 for float64, 1 for float32, 2 for others; NumPy has one dtype object for each, but those of pickled arrays are others
+; 0 for float64, 1 for float32, 2 for others; NumPy has one dtype object for each, but pickled arrays have their own
 define internal i64 @precision(ptr %descr, ptr %context) alwaysinline {{
   %descr0 = call ptr @word(ptr %context, i64 {WORD["descr0"]})
   %is0 = icmp eq ptr %descr, %descr0
@@ -423,7 +422,7 @@ def is_supported() -> bool:
     """Return whether calls may go through the door; if not, say why, once."""
     reason = closed_because()
     if reason is not None:
-        LOG.warning("calls go through Python, which takes tens of microseconds more: %s", reason)
+        log().warning("calls go through Python, which takes tens of microseconds more: %s", reason)
     return reason is None
 
 
@@ -431,7 +430,7 @@ def closed_because() -> str | None:
     """Return why this Python and NumPy are not those the door is made for; None if they are."""
     if sys.implementation.name != "cpython":
         return f"{sys.implementation.name} is not CPython"
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if "free-threading" in sys.version:
         return "this Python is free-threaded"
     if sys.maxsize < 2**32:
         return "this Python has 32 bits"

@@ -16,7 +16,7 @@ import numpy as np
 from cardan.errors import TargetError
 from cardan.program.program import Program
 from cardan.runtime import processor
-from cardan.runtime.disk_cache import LOG
+from cardan.runtime.log import log
 from cardan.runtime.threads import WORTHWHILE, num_threads, split
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.image import LOCK, Image, load
@@ -76,7 +76,7 @@ class NativeProgram(Runner):
         image, found = kept(f"{self.outline.digest} {dtype}", lambda: _compiled(self.program(), dtype))
         seconds = time.perf_counter() - started
         if seconds > 1.0:
-            LOG.info("compiled %s (%d operations) in %.1f s", self.outline.name, self.outline.operations, seconds)
+            log().info("compiled %s (%d operations) in %.1f s", self.outline.name, self.outline.operations, seconds)
         return Loaded(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
 
     def __call__(

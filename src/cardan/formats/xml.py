@@ -7,17 +7,14 @@ the first malformed token.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 from cardan.errors import DescriptionError, Fault
+from cardan.formats.source import Source
 
-MAX_BYTES = 64 * 2**20
 MAX_TOKEN = 2**20  # a tag with its attributes, or a comment; expat takes quadratic time for a long one
 MAX_ATTRIBUTES = 256
 MAX_DEPTH = 200
@@ -46,63 +43,6 @@ class Element:
             element = waiting.pop()
             yield element
             waiting.extend(reversed(element.children))
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A robot description as it was given: what to call it, its bytes, and the folder it is in."""
-
-    name: str
-    content: bytes
-    folder: Path | None
-    encoding: str | None = None  # known only for text
-
-    @staticmethod
-    def of(source: Any) -> Source:
-        """Return a path, bytes, or text that begins with `<`, read.
-
-        Raises:
-            DescriptionError: if the file cannot be read or is larger than 64 MiB.
-        """
-        if isinstance(source, bytes):
-            return Source("<bytes>", _bounded("<bytes>", source), None)
-        if isinstance(source, str) and is_content(source):
-            text = source.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
-            return Source("<string>", _bounded("<string>", text), None, "utf-8")
-        name = os.fspath(source)
-        try:
-            return Source(name, _read_file(name), Path(name).resolve().parent)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise DescriptionError([Fault(name, 0, f"cannot be read: {reason}")]) from None
-
-
-def is_content(source: str) -> bool:
-    """Return whether a text is a description itself, not the path of one."""
-    return not source.strip() or source.lstrip("\ufeff \t\r\n").startswith("<")
-
-
-def _read_file(name: str) -> bytes:
-    """Return the content of a regular file: a device or a pipe need never end."""
-    status = os.stat(name)
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(None, "it is a folder; give the file in it")
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(None, "it is no regular file; read it yourself and pass the bytes")
-    if status.st_size > MAX_BYTES:
-        raise _too_large(name, status.st_size)
-    with open(name, "rb") as file:
-        return _bounded(name, file.read(MAX_BYTES + 1))
-
-
-def _too_large(name: str, size: int) -> DescriptionError:
-    return DescriptionError([Fault(name, 0, f"has {size} bytes; a robot description may have at most {MAX_BYTES}.")])
-
-
-def _bounded(name: str, content: bytes) -> bytes:
-    if len(content) > MAX_BYTES:
-        raise _too_large(name, len(content))
-    return content
 
 
 class _RefusedError(Exception):
