@@ -29,6 +29,7 @@ from cardan.coordinates.compiled_methods import compiled
 from cardan.coordinates.other_coordinates import OtherCoordinates, rows_of
 from cardan.coordinates.recognised import is_free
 from cardan.errors import UnknownNameError
+from cardan.functions.signature import check_model
 from cardan.functions.vocabulary import Frames
 from cardan.joints import Mimic
 from cardan.model import WORLD, Connection, Model
@@ -55,6 +56,7 @@ class BaseRepresentation(OtherCoordinates):
     """
 
     def __init__(self, model: Model, representation: Representation) -> None:
+        check_model("representation", model)
         self.representation: Representation = _checked(representation)
         self._bases = [c for c in model.connections if _leaves_free(c)]
         self.base_joints = tuple(c.name for c in self._bases)
@@ -65,8 +67,8 @@ class BaseRepresentation(OtherCoordinates):
 
     def _chart(self, c: Connection) -> Chart:
         base, kind = _leaves_free(c), self.representation
-        maps = free_velocity(c.joint, c.parent_pose, HERE, STILL, kind, kind) if base else (None, None)
-        return Chart(c.joint.nq, c.joint.nv, list, list, *maps)
+        matrix, inverse = free_velocity(c.joint, c.parent_pose, HERE, STILL, kind, kind) if base else (None, None)
+        return Chart(c.joint.nq, c.joint.nv, matrix=matrix, inverse=inverse)
 
     @compiled()
     def frame_velocity(self, q: Any, v: Any, frame: Frames, representation: Representation | None = None) -> Any:
@@ -162,6 +164,7 @@ def representation(model: Model, representation: Representation) -> BaseRepresen
             world axes at the world's origin) or `"mixed"` (in world axes at the base's origin).
 
     Raises:
+        DTypeError: if the model is none.
         UnknownNameError: if there is no such representation.
     """
     return BaseRepresentation(model, representation)

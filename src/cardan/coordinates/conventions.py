@@ -10,6 +10,7 @@ from cardan.coordinates.convention import Convention
 from cardan.coordinates.peer_converter import PeerConverter
 from cardan.coordinates.peers import drake, idyntree, isaac, mujoco, newton, pinocchio, rigidbodydynamics
 from cardan.errors import UnknownNameError
+from cardan.functions.signature import check_model
 from cardan.model import Model
 
 PEERS: dict[str, Callable[..., Convention]] = {
@@ -38,6 +39,7 @@ def to(
         options: the library's own, such as `representation="body"` for iDynTree.
 
     Raises:
+        DTypeError: if the model is none.
         UnknownNameError: for a library or option that does not exist.
         MechanismError: if the library has no such joint; the message names it.
         ParameterError: if `order` does not name every joint with coordinates once.
@@ -48,6 +50,7 @@ def to(
     for name in options:
         if name not in known:
             raise UnknownNameError("option", name, known, where=f"the conventions of {peer!r}")
+    check_model("conventions.to", model)
     return _made(PEERS[peer], model, None if order is None else tuple(order), mimics, tuple(options.items()))
 
 
