@@ -168,6 +168,13 @@ class Screw(Hinge):
     rise = 0.2
 
 
+class Stopped(Hinge):
+    """A hinge as far as one tries, but not beyond four radians."""
+
+    def transform(self, q):
+        return Hinge().transform([cardan.where(q[0] > 4.0, 4.0, q[0])])
+
+
 class Slide(J.Joint):
     manifold = cardan.manifolds.Euclidean(1)
 
@@ -192,6 +199,7 @@ def test_joints_of_a_user_are_what_their_motion_is(peer):
         assert has(peer, J.Composite((joint, joint))) == has(peer, J.Composite((shipped, shipped)))
     assert has(peer, Screw()) == has(peer, J.Helical())
     assert not has(peer, HalfHinge())  # its coordinate is another angle
+    assert not has(peer, Stopped())
     model = random_mechanism(0, joints=[Hinge(), Slide(), Turn()]).model(base="floating")
     own = {"continuous": "angle"} if peer == "pinocchio" else {}
     c = conventions.to(peer, model, **own)
