@@ -33,7 +33,7 @@ from cardan.algorithms.conversion import (
     owners,
     shared_joints,
 )
-from cardan.algorithms.coordinates import Block, Coordinates, rate_of
+from cardan.algorithms.coordinates import Block, Coordinates
 from cardan.algorithms.coriolis import coriolis_matrix
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.derivatives import (
@@ -121,7 +121,6 @@ __all__ = [
     "passive_forces",
     "potential_energy",
     "principal_value",
-    "rate_of",
     "shared_joints",
     "torque_regressor",
     "velocity_to_configuration_derivative",

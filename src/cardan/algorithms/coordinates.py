@@ -12,12 +12,11 @@ Source: FACTS, section 6; the congruence of C follows by differentiating v = T^+
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.rnea import inverse_dynamics
 from cardan.algorithms.tree import Vector
-from cardan.dual import duals, tangent
 from cardan.model import Model
 from cardan.spatial import Scalar
 
@@ -124,12 +123,6 @@ class Coordinates:
         """Return C' v' + g': the efforts at a' = 0, with q and v the state here."""
         still = self.backward([-e for e in self.forward_rate(v)])
         return self.backward_transposed(inverse_dynamics(model, q, v, still))
-
-
-def rate_of(matrix: Callable[[Vector], Rows], q: Vector, qdot: Vector) -> Rows:
-    """Return the time derivative of a matrix of q, exactly; nothing if it does not change."""
-    rate = [[tangent(e) for e in row] for row in matrix(duals(q, qdot))]
-    return [] if all(isinstance(e, float) and e == 0.0 for row in rate for e in row) else rate
 
 
 def _gathered(size: int, parts: Iterable[tuple[Indices, Rows, Indices]], x: Vector) -> list[Scalar]:

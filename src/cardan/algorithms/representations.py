@@ -12,12 +12,12 @@ Source: Traversaro (2017), section 2.4 and appendix; FACTS, section 6.
 from __future__ import annotations
 
 from cardan.algorithms.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
-from cardan.algorithms.coordinates import Block, Coordinates, Rows, rate_of
+from cardan.algorithms.coordinates import Block, Coordinates, Rows
 from cardan.algorithms.kinematics import Kinematics
 from cardan.algorithms.tree import Vector
 from cardan.joints.catalogue.floating import FloatingJoint
 from cardan.model import WORLD, Connection, Model
-from cardan.spatial import SE3, Force, Motion, Representation, in_body, represented
+from cardan.spatial import SE3, Force, Motion, Representation, Vector3, in_body, represented
 
 REFERENCES: dict[Representation, tuple[str, str]] = {
     "body": ("frame", "frame"),
@@ -39,18 +39,15 @@ def base_coordinates(model: Model, q: Vector, v: Vector | None, representation: 
     for c in floating:
         own = list(q[model.q_slice(c.name)])
         indices = tuple(range(model.nv)[model.v_slice(c.name)])
-
-        def matrix(q: Vector, c: Connection = c) -> Rows:
-            X = c.parent_pose @ c.joint.transform(q)
-            return columns(represented(e, X, representation) for e in units())
-
         X = c.parent_pose @ c.joint.transform(own)
         inverse = columns(in_body(e, X, representation) for e in units())
+        matrix = columns(represented(e, X, representation) for e in units())
         rate: Rows = []
         if v is not None and representation != "body":
-            rates = c.joint.velocity_to_configuration_derivative(own, list(v[model.v_slice(c.name)]))
-            rate = rate_of(matrix, own, rates)
-        blocks.append(Block(indices, indices, matrix(own), inverse, rate))
+            V = c.joint.twist(own, v[model.v_slice(c.name)])
+            turning = V if representation == "inertial" else Motion(Vector3.zero(), V.angular)
+            rate = columns(represented(turning.cross(e), X, representation) for e in units())
+        blocks.append(Block(indices, indices, matrix, inverse, rate))
     taken = {i for b in blocks for i in b.here}
     blocks += [Block((i,), (i,), [[1.0]], [[1.0]], []) for i in range(model.nv) if i not in taken]
     return Coordinates(model.nv, model.nv, blocks)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.algorithms import Block, Coordinates, rate_of
+from cardan.algorithms import Block, Coordinates
 from cardan.algorithms.kinematics import Kinematics
 from cardan.errors import MechanismError, ParameterError
 from cardan.functions import OtherCoordinates
@@ -17,6 +17,10 @@ from cardan.interop.convention import Convention
 from cardan.interop.free_chart import Free
 from cardan.joints import Mimic
 from cardan.model import WORLD, Connection, Model
+from cardan.program import Array, trace
+from cardan.program.autodiff import jacobian_vector_product
+from cardan.program.replay import replay
+from cardan.scalar import is_zero
 from cardan.spatial import SE3, Force, Matrix3, Representation, Vector3, in_body, represented
 
 HEADER = ("joint", "type", "q here", "q there", "v here", "v there", "what changes")
@@ -82,9 +86,8 @@ class PeerConverter(OtherCoordinates):
             rate: list[list[Any]] = []
             if v is not None:
                 joint = row.connection.joint
-                rate = rate_of(
-                    row.chart.matrix, own, joint.velocity_to_configuration_derivative(own, [v[i] for i in row.v])
-                )
+                qdot = joint.velocity_to_configuration_derivative(own, [v[i] for i in row.v])
+                rate = _matrix_rate(row.chart, own, qdot)
             there, here = tuple(row.v_there), tuple(row.v)
             blocks.append(Block(here, there, row.chart.matrix(own), row.chart.inverse(own), rate))
         return Coordinates(model.nv, self.nv, blocks)
@@ -246,3 +249,16 @@ def _line(row: Row) -> tuple[str, ...]:
 
 def _slice(r: range) -> str:
     return str(r.start) if len(r) == 1 else f"{r.start}:{r.stop}"
+
+
+def _matrix_rate(chart: Chart, q: Sequence[Any], qdot: Sequence[Any]) -> list[list[Any]]:
+    """Return the rows of the time derivative of a chart's matrix; none if it does not change."""
+
+    def matrix(q: np.ndarray) -> dict[str, np.ndarray]:
+        return {"matrix": np.array(chart.matrix(q.tolist()), dtype=object)}
+
+    program = jacobian_vector_product(trace("chart", matrix, [Array("q", (len(q),))]), ["q"])
+    values, columns = replay(program, [*q, *qdot]), program.outputs[0].shape[-1]
+    flat = [values[r] for r in program.results]
+    rows = [flat[k : k + columns] for k in range(0, len(flat), columns)]
+    return [] if all(is_zero(e) for row in rows for e in row) else rows
