@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from cardan import elementary
+
 __all__ = [
     "absolute",
     "acos",
@@ -43,42 +45,19 @@ __all__ = [
 Backend = dict[str, Callable[..., Any]]
 
 
-def _total(function: Callable[..., float]) -> Callable[..., float]:
-    """Return `function` with NaN in place of the exceptions Python's math raises outside the domain."""
-
-    def evaluate(*args: float) -> float:
-        try:
-            return function(*args)
-        except (ValueError, OverflowError):
-            return math.nan
-
-    return evaluate
-
-
-def _float_log(x: float) -> float:
-    return -math.inf if x == 0.0 else math.log(x)
-
-
-def _float_exp(x: float) -> float:
-    try:
-        return math.exp(x)
-    except OverflowError:
-        return math.inf
-
-
 _FLOAT: Backend = {
-    "sin": _total(math.sin),
-    "cos": _total(math.cos),
-    "tan": _total(math.tan),
-    "asin": _total(math.asin),
-    "acos": _total(math.acos),
-    "sqrt": _total(math.sqrt),
-    "exp": _float_exp,
-    "log": _total(_float_log),
+    "sin": elementary.sin,
+    "cos": elementary.cos,
+    "tan": elementary.tan,
+    "asin": elementary.asin,
+    "acos": elementary.acos,
+    "sqrt": lambda x: math.sqrt(x) if x >= 0.0 else math.nan,
+    "exp": elementary.exp,
+    "log": elementary.log,
     "absolute": abs,
     "floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
     "sign": lambda x: x if math.isnan(x) else float((x > 0) - (x < 0)),
-    "atan2": math.atan2,
+    "atan2": elementary.atan2,
     "minimum": lambda a, b: a if a < b or math.isnan(a) else b,
     "maximum": lambda a, b: a if a > b or math.isnan(a) else b,
     "where": lambda condition, a, b: a if condition else b,

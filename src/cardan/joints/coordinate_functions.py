@@ -176,16 +176,15 @@ def _check_coordinate(index: Any) -> None:
 @lru_cache(maxsize=256)
 def _natural_pieces(x: tuple[float, ...], y: tuple[float, ...]) -> list[tuple[float, ...]]:
     """Return the coefficients in x - x_k: of the straight line before, each piece, the straight line behind."""
-    h, chords = [b - a for a, b in pairwise(x)], []
-    for width, (a, b) in zip(h, pairwise(y), strict=True):
-        chords.append((b - a) / width)
+    h = [b - a for a, b in pairwise(x)]
+    chords = [(b - a) / width for width, (a, b) in zip(h, pairwise(y), strict=True)]
     m = [0.0, *_second_derivatives(h, chords), 0.0]
-    pieces, last = [], 0.0
-    for value, width, chord, (a, b) in zip(y, h, chords, pairwise(m), strict=False):
-        slope = chord - width * (2.0 * a + b) / 6.0
-        last = slope + width * (a + b) / 2.0
-        pieces.append((value, slope, a / 2.0, (b - a) / (6.0 * width)))
-    return [(y[0], pieces[0][1], 0.0, 0.0), *pieces, (y[-1], last, 0.0, 0.0)]
+    cubics = [
+        (value, chord - width * (2.0 * a + b) / 6.0, a / 2.0, (b - a) / (6.0 * width))
+        for value, chord, width, (a, b) in zip(y, chords, h, pairwise(m), strict=False)
+    ]
+    last = chords[-1] + h[-1] * m[-2] / 6.0
+    return [(y[0], cubics[0][1], 0.0, 0.0), *cubics, (y[-1], last, 0.0, 0.0)]
 
 
 def _second_derivatives(h: Sequence[float], chords: Sequence[float]) -> list[float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from cardan.description import Mechanism
 from cardan.robots.linkage import add_bar, direction, hinge, meeting_point, place
 from cardan.robots.solids import positive
+from cardan.scalar import cos, sin
 
 
 def four_bar(
@@ -37,7 +36,7 @@ def four_bar(
     named = {"ground": ground, "crank": crank, "coupler": coupler, "rocker": rocker, "density": density}
     for name, value in named.items():
         positive(f"{name} of a four-bar linkage", value)
-    b = (crank * math.cos(angle), crank * math.sin(angle))
+    b = (crank * cos(angle), crank * sin(angle))
     d = (ground, 0.0)
     c = meeting_point("coupler and rocker of a four-bar linkage", b, coupler, d, rocker)
     turn_coupler, turn_rocker = direction(b, c), direction(d, c)
