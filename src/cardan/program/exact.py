@@ -2,19 +2,26 @@
 
 Every operation that has an algebra keeps it; every other is a symbol with a random value of its own:
 
-- inputs are random; a float is the dyadic rational it is, exactly, so that 0.1 + 0.2 is not 0.3;
+- inputs are random;
 - (cos x, sin x) is a random point of the circle c^2 + s^2 = 1, the same wherever x has the same value; the point of
   n x + m y is that of x turned n times and that of y turned m times, n and m integers;
 - sqrt(x) is a root adjoined to the field, s with s^2 = x of which nothing else is known, above all not its sign: a
   value is a sum of coefficients times products of roots. So sqrt(x)^2 is x, and sqrt(x^2), which is |x|, is not x;
 - exp, log, inverse functions, floors, comparisons, choices, ...: a hash of the operation and its operands' values.
 
-Everything so far holds for real numbers whatever the random values, so an identity of the field is one of the reals.
-Conversely, values that are different rational functions of the random ones, of degree d, agree with probability d/P.
-With 10^5 instructions, 5 10^9 pairs, and degree 2^64 that makes 2^33 2^64 / 2^255 < 10^-47; even of degree 2^150 it
-is below 10^-21. (Schwartz, 1980; Zippel, 1979.) Hashes are fixed, so that a program always gives the same values.
+A constant is the short fraction or decimal that was written, where one reads as the float, 0.1 the tenth; else exactly
+the float, so that 0.1 + 0.2 is not 0.3. Different floats are different numbers. Only what a unit axis (x, y, z) is
+rounded to is read as what it was: its length is 1, and what is the rounded product of a component and another constant,
+or 1 less a product of components, is that. (Else no rotation about (1, 2, 3) would have R^T R = 1.) So what is found is
+exact for constants that differ from those given by a few units in the last place, or not at all.
 
-The prime is 2^255 - 19. Of it, 2 is a primitive root: no two powers of two that floats have are the same.
+All this holds for real numbers whatever the random values, so an identity of the field is one of the reals. Conversely,
+values that are different rational functions of the random ones, of degree d, agree with probability d / P. Of 10^5
+instructions, 5 10^9 pairs, and of degree 2^64, none does but with 2^33 2^64 / 2^254 < 10^-47; of degree 2^150, 10^-21.
+(Schwartz, 1980; Zippel, 1979.) Everything random is a hash, so a program always gives the same values.
+
+The prime is the first from 2^253 pi on of which 2 is a primitive root and (P - 1) / 2 a prime: powers of two, which
+floats are made of, have no pattern there. (2^61 - 1, for one, takes 2^61 for 1.)
 """
 
 from __future__ import annotations
@@ -26,17 +33,18 @@ from hashlib import blake2b
 from itertools import combinations
 from typing import NamedTuple
 
-from cardan.program.ops import COMMUTATIVE, Op
+from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
 from cardan.program.program import Instruction, Program
+from cardan.program.replay import TABLE
 
-PRIME = 2**255 - 19
+PRIME = 0x6487ED5110B4611A62633145C06E0E68948127044533E63A0105DF531D8A0323
 Value = int | tuple[tuple[int, int], ...]
 """An element of the field, or a sum: for each product of roots, given as a set of bits, its coefficient."""
 
 MOST_TERMS = 16  # of a sum of products of roots; more, from five roots at once, become a symbol
 MOST_AXES = 12  # components of axes looked for
 MOST_ANGLES = 8  # in a sum of angles, and turns of each; more become an angle of their own
-SCALE, MOST = 2**90 * 10**20, 2**176  # multiples of 1 / SCALE below 10^6 are numbers; others look so once in 2^78
+SCALE, MOST = 2**90 * 10**20, 2**176  # multiples of 1 / SCALE below 10^6 are numbers; others look so once in 2^77
 
 
 class Evaluation(NamedTuple):
@@ -79,9 +87,10 @@ def rational(v: Value) -> float | None:
 
 
 def _of_float(x: float) -> int:
-    """Return the decimal of at most 15 digits that reads as the float, if there is one; else exactly the float."""
-    written = f"{x:.15g}"
-    number = Fraction(written if float(written) == x else x)
+    """Return the fraction or decimal that was written, if a short one reads as the float; else exactly the float."""
+    exact, written = Fraction(x), f"{x:.15g}"
+    simple = exact.limit_denominator(1000)
+    number = simple if float(simple) == x else Fraction(written) if float(written) == x else exact
     return number.numerator * pow(number.denominator, -1, PRIME) % PRIME
 
 
@@ -153,14 +162,23 @@ class _Point:
             if op is Op.CONST:
                 self._infinite.add(len(self.values))
         else:
-            algebra = _ALGEBRA.get(op) if self._infinite.isdisjoint(args) else None
             operands = [self.values[a] for a in args]
-            value = algebra(self, *operands) if algebra else None
+            value = self._folded(op, operands)
+            if value is None and op in _ALGEBRA and self._infinite.isdisjoint(args):
+                value = _ALGEBRA[op](self, *operands)
             value = _symbol(op, operands) if value is None else value
             self._note_sum(op, operands, value)
         self.values.append(value)
 
     # constants
+
+    def _folded(self, op: Op, operands: Sequence[Value]) -> Value | None:
+        """Return a function of numbers alone, as the float that tracing makes of it."""
+        if op in _ARITHMETIC or Kind.BOOL in (SPEC[op].result, SPEC[op].operands[0]):
+            return None
+        numbers = [self.number(v) for v in operands]
+        result = math.nan if None in numbers else TABLE[op](*numbers)
+        return self.constant(result) if math.isfinite(result) else None
 
     def constant(self, x: float) -> Value:
         """Return a number."""
@@ -286,12 +304,13 @@ def _symbol(op: Op, operands: Sequence[Value]) -> Value:
     """Return the random value of an operation without an algebra."""
     if op in _ODD:
         size, negative = up_to_sign(operands[0])
-        value = _hashed(op.value, size)
+        value = _hashed(op.value, size, *operands[1:])
         return _negated(value) if negative else value
     return _hashed(op.value, *(sorted(operands, key=repr) if op in COMMUTATIVE else operands))
 
 
-_ODD = (Op.ASIN, Op.SIGN)
+_ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG)
+_ODD = (Op.ASIN, Op.ATAN2, Op.SIGN)  # in their first operand
 _ALGEBRA: dict[Op, Callable[..., Value | None]] = {
     Op.ADD: lambda at, a, b: _sum(a, b),
     Op.SUB: lambda at, a, b: _sum(a, _negated(b)),
