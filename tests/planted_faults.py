@@ -38,7 +38,7 @@ class Polar(Joint):
         return Motion((0.0, v[0] * v[1], 0.0), ZERO)
 
     def nearest_configuration(self, X_pc):
-        angle = cardan.atan2(X_pc.rotation[3], X_pc.rotation[0])
+        angle = cardan.atan2(X_pc.rotation[1, 0], X_pc.rotation[0, 0])
         return angle, X_pc.translation.dot((cos(angle), sin(angle), 0.0)) - self.radius
 
     def equivalent_chain(self):

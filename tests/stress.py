@@ -217,6 +217,34 @@ def forked():
         return out.strip() == "True", err[-300:]
 
 
+def interrupted(times=500):
+    """Interrupt batches on two threads at random moments; return how many wrote to their output afterwards."""
+    arm, wrong = cardan.robots.arm7().model(), 0
+    q = arm.random_configuration((300_000,), seed=0)
+    fast, out = cardan.inverse_dynamics.on(threads=2).bind(arm), np.empty_like(q)
+    fast(q, q, q, out=out)
+    start = time.perf_counter()
+    fast(q, q, q, out=out)
+    seconds = time.perf_counter() - start
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    for k in range(times):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-6, seconds * (k % 100) / 90))
+            fast(q, q, q, out=out)
+        except KeyboardInterrupt:
+            out.fill(-1.0)
+            time.sleep(1.2 * seconds)
+            wrong += int((out != -1.0).any())
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, before)
+    return wrong
+
+
 def main():
     print("eight threads, a million evaluations, different results:", threads())
     print(f"memory over a million calls: {memory_of_calls():+.1f} MB; over 1000 models: {memory_of_models():+.1f} MB")
@@ -226,6 +254,7 @@ def main():
     print("damaged entries (all seen and mended, how many):", damaged())
     print("unsafe places:", unsafe_places())
     print("fork:", forked())
+    print("interrupted five hundred times (wrote afterwards):", interrupted())
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def test_the_same_dynamics_on_random_trees(seed):
     np.testing.assert_allclose(M @ back_twin, M @ back, atol=1e-15 * condition * np.abs(tau).max() + 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.full) for k in range(1, 10))])
 def test_external_forces_act_where_they_did(seed):
     model = random_model(seed)
     rng = np.random.default_rng(seed)

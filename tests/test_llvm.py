@@ -1,9 +1,12 @@
 """The LLVM target equals the NumPy target, and the disk cache cannot harm."""
 
+import _thread
+import io
 import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -162,6 +165,58 @@ def test_many_callers_at_once_get_single_thread_results():
     assert not wrong
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize(("rows", "work"), [(1, 10**12), (1000, 10**7), (100_003, 100_000), (10_000_000, 100)])
+def test_a_batch_is_done_in_parts_an_interrupt_need_not_wait_long_for(threads, rows, work):
+    from cardan.runtime.threads import PART, split
+
+    done = []
+    split(rows, work, 8, threads, lambda start, stop: done.append((start, stop)))
+    done.sort()
+    assert [start for start, _ in done] == [0, *(stop for _, stop in done[:-1])]
+    assert done[-1][1] == rows
+    assert all(stop - start <= max(8, PART // work + 8) for start, stop in done)
+    assert all(start % 8 == 0 for start, _ in done)
+
+
+def test_after_an_interrupt_nothing_runs_any_more():
+    """Each part interrupts the caller when it begins, which may be while other parts are still being handed out."""
+    from cardan.runtime.threads import split
+
+    for _ in range(10):
+        begun, done = [], []
+
+        def run(start, stop, begun=begun, done=done):
+            begun.append(start)
+            if len(begun) == 1:
+                _thread.interrupt_main()
+            time.sleep(0.02)
+            done.append(start)
+
+        try:
+            split(80, 10**6, 1, 8, run)
+        except KeyboardInterrupt:
+            at_once = len(done)
+            time.sleep(0.05)
+            assert len(done) == at_once
+
+
+def test_what_goes_wrong_on_another_thread_is_raised_and_ends_the_batch():
+    from cardan.runtime.threads import split
+
+    done, caller = [], threading.current_thread()
+
+    def run(start, stop):
+        if threading.current_thread() is not caller:
+            raise MemoryError("there")
+        done.append(start)
+        time.sleep(0.001)
+
+    with pytest.raises(MemoryError, match="there"):
+        split(100_000, 4_000_000, 1, 3, run)
+    assert len(done) < 1000
+
+
 def test_number_of_threads_is_checked():
     before = cardan.num_threads()
     with pytest.raises(cardan.errors.ParameterError):
@@ -175,6 +230,46 @@ def test_unknown_target():
     arm = cardan.load(cardan.robots.urdf_path("arm7"))
     with pytest.raises(cardan.errors.UnknownNameError, match="did you mean 'llvm'"):
         cardan.gravity_forces.on("lvm")(arm, np.zeros(7))
+
+
+# --- what a person waiting is told -----------------------------------------------------------------------------------
+
+
+def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, monkeypatch):
+    from cardan.targets.llvm import compiler
+
+    caplog.set_level("INFO", "cardan")
+    told = []
+    monkeypatch.setattr(compiler, "llvm_text", lambda *args: told.append(caplog.text) or llvm_text(*args))
+    for seconds, expected in ((2.0, "compiling f (2 operations), which takes about 4 s"), (0.2, "")):
+        monkeypatch.setattr(compiler, "OPERATION", seconds)
+        compiler.compile_program(traced(lambda x: [x[0] * x[1] + 1.0], 2), np.dtype(float))
+        assert expected in told[-1]
+        assert bool(expected) == bool(told[-1])
+        caplog.clear()
+
+
+def test_a_long_compilation_shows_on_a_terminal_and_leaves_nothing_there(monkeypatch, caplog):
+    from cardan.runtime.progress import announced
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    caplog.set_level("INFO", "cardan")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with announced("compiling f", 2.0):
+        while "%" not in terminal.getvalue():
+            time.sleep(0.01)
+    first, *_, last, _ = terminal.getvalue().split("\r")[1:]
+    assert first == "compiling f, about 2 s: 0 % "
+    assert not last.strip()
+    assert len(last) >= len(first)
+    with announced("compiling g", 0.5):
+        pass
+    assert "g" not in terminal.getvalue().replace("compiling f", "")
+    assert not caplog.text
 
 
 # --- the disk cache ------------------------------------------------------------------------------------------------
@@ -198,10 +293,10 @@ EXPECTED = np.sin(0.5) + 2.0
 
 def test_an_entry_is_written_owner_only_and_read_back(place, monkeypatch):
     assert evaluate() == EXPECTED
-    (entry,) = place.glob("*.obj")
+    (entry,) = place.glob("*.entry")
     assert place.stat().st_mode & 0o777 == 0o700
     assert entry.stat().st_mode & 0o077 == 0
-    monkeypatch.setattr("cardan.targets.llvm.target.compile_object", lambda text: pytest.fail("compiled again"))
+    monkeypatch.setattr("cardan.targets.llvm.machine.compile_object", lambda text: pytest.fail("compiled again"))
     assert evaluate() == EXPECTED
 
 
@@ -210,7 +305,7 @@ def test_an_entry_is_written_owner_only_and_read_back(place, monkeypatch):
 )
 def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
     evaluate()
-    (entry,) = place.glob("*.obj")
+    (entry,) = place.glob("*.entry")
     good = entry.read_bytes()
     entry.write_bytes(damage(good))
     assert evaluate() == EXPECTED
@@ -219,15 +314,93 @@ def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
 
 def test_code_of_another_revision_is_not_taken(place, monkeypatch):
     evaluate()
-    monkeypatch.setattr("cardan.targets.llvm.target._generator", lambda: b"another revision")
+    monkeypatch.setattr("cardan.targets.llvm.store._REVISION", b"another revision")
+    monkeypatch.setattr("cardan.targets.llvm.store.revision", lambda: b"another revision")
     assert evaluate() == EXPECTED
-    assert len(list(place.glob("*.obj"))) == 2
+    assert len(list(place.glob("*.entry"))) == 2
+
+
+def test_an_entry_under_the_name_of_another_is_not_taken(place):
+    evaluate()
+    (entry,) = place.glob("*.entry")
+    content = entry.read_bytes()
+    cache.save("other", b"the other's")
+    (place / "other.entry").write_bytes(content)
+    assert cache.load("other") is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and links of POSIX")
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "endless"])
+def test_what_is_no_file_of_bearable_size_is_compiled_anew(place, kind):
+    evaluate()
+    (entry,) = place.glob("*.entry")
+    kept = entry.rename(place / "elsewhere")
+    if kind == "pipe":
+        os.mkfifo(entry, 0o600)
+    elif kind == "link":
+        entry.symlink_to(kept)
+    elif kind == "folder":
+        entry.mkdir(mode=0o700)
+    else:
+        with entry.open("wb") as stream:
+            stream.truncate(2**40)
+    assert cache.load(entry.stem) is None
+    assert evaluate() == EXPECTED
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_missing_folders_are_made_for_the_user_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path / "one" / "two"))
+    before = os.umask(0)
+    try:
+        cache.save("key", b"content")
+    finally:
+        os.umask(before)
+    assert [p.stat().st_mode & 0o777 for p in (tmp_path / "one", tmp_path / "one" / "two")] == [0o700, 0o700]
+    assert cache.load("key") == b"content"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the XDG base directories")
+def test_where_the_cache_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CARDAN_CACHE_DIR", "~/mine")
+    assert cache.directory() == tmp_path / "mine"
+    monkeypatch.delenv("CARDAN_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.directory() == tmp_path / ".cache" / "cardan"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache.directory() == tmp_path / "xdg" / "cardan"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "missing"))
+    cache.save("key", b"content")
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_full_cache_is_not_listed_at_every_save(place, monkeypatch):
+    cache.save("first", b"x")
+    looked = []
+    monkeypatch.setattr(cache, "_shrink", looked.append)
+    for k in range(200):
+        cache.save(f"key{k}", b"x" * 10_000)
+    assert len(looked) <= 3
+
+
+def test_what_killed_processes_left_goes(place, monkeypatch):
+    cache.save("key", b"content")
+    old, new = place / ".staged-old", place / ".staged-new"
+    for file in (old, new):
+        file.write_bytes(b"half an entry")
+    os.utime(old, (0, 0))
+    monkeypatch.setattr(cache, "LIMIT", 500)
+    cache.save("key", b"x" * 100)
+    assert not old.exists()
+    assert new.exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
 def test_what_others_may_write_is_refused_and_said(place, caplog):
     evaluate()
-    (entry,) = place.glob("*.obj")
+    (entry,) = place.glob("*.entry")
     entry.chmod(0o666)
     assert cache.load(entry.stem) is None
     entry.chmod(0o600)
@@ -252,7 +425,7 @@ def test_the_cache_is_bounded_and_can_be_cleared(place, monkeypatch, capsys):
     monkeypatch.setattr(cache, "LIMIT", 250)
     for k in range(5):
         cache.save(f"key{k}", b"x" * 68)
-        os.utime(place / f"key{k}.obj", (k, k))
+        os.utime(place / f"key{k}.entry", (k, k))
     assert cache.size() <= 250
     assert cache.load("key4") == b"x" * 68
     assert cache.load("key0") is None
@@ -274,7 +447,7 @@ def test_many_processes_on_an_empty_cache(place):
     outputs = [process.communicate() for process in running]
     assert {out for out, _ in outputs} == {outputs[0][0]}
     assert all(err == b"" for _, err in outputs)
-    assert len(list(place.glob("*.obj"))) == 2  # the program, and the door for calls from Python
+    assert len(list(place.glob("*.entry"))) == 2  # the program, and the door for calls from Python
     assert not list(place.glob(".staged-*"))
 
 
@@ -295,17 +468,20 @@ def test_a_large_workspace_lives_on_the_heap():
         np.testing.assert_allclose(result, expected, rtol=1e-15, atol=1e-15)
 
 
-def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch):
+@pytest.mark.parametrize("said", ["cpu:type:x86,ven0000fam0006mod002A:feature:,0000,0019,009C", None])
+def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch, said):
+    """Sandy Bridge, say: AVX, but no fused multiply-add; as Linux says it, and as LLVM does elsewhere."""
     from cardan import targets
-    from cardan.targets import default_target
-    from cardan.targets.llvm import machine as llvm_machine
+    from cardan.runtime import processor
+    from cardan.targets.llvm import machine
 
     monkeypatch.delenv("CARDAN_TARGET", raising=False)
-    monkeypatch.setattr(llvm_machine, "host_features", lambda: ("old", "+sse2,+avx"))
-    monkeypatch.setattr(llvm_machine.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
+    monkeypatch.setattr(processor, "description", lambda: said)
+    monkeypatch.setattr(machine, "host_features", lambda: ("old", "+sse2,+avx"))
+    monkeypatch.setattr(machine.llvm, "get_default_triple", lambda: "x86_64-unknown-linux-gnu")
     targets._native.cache_clear()
     try:
-        assert default_target() == "numpy"
+        assert targets.default_target() == "numpy"
         with pytest.raises(cardan.errors.TargetError, match="fused multiply-add"):
             compile_program(traced(lambda x: [x[0]], 1), "llvm")
     finally:

@@ -4,11 +4,11 @@ import sys
 
 import pytest
 
-import cardan
 import stress
+from cardan import targets
 
 pytestmark = [
-    pytest.mark.skipif(cardan.program.default_target() != "llvm", reason="stresses the llvm target and its cache"),
+    pytest.mark.skipif(targets.default_target() != "llvm", reason="stresses the llvm target and its cache"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals, /proc and fork as on Linux"),
 ]
 
@@ -44,3 +44,7 @@ def test_unsafe_places():
 
 def test_forked_children_have_threads_of_their_own():
     assert stress.forked() == (True, "")
+
+
+def test_after_an_interrupt_nothing_is_written():
+    assert stress.interrupted(100) == 0

@@ -2,7 +2,7 @@
 
 The C library's are not: glibc, for one, has others for processors with fused multiply-adds, and one result in a
 thousand differs. Numbers computed while a robot is read or a function is traced become part of programs, so these serve
-there (`scalar.py`). They work with integers, x as the nearest to x 2^F: sums of series after a reduction of the argument,
+there (`scalar.py`). They work with integers, x as x 2^F: sums of series after a reduction of the argument,
 
     sin and cos:  x = n pi/2 + r        exp:  x = n ln 2 + r
 

@@ -122,8 +122,8 @@ def checked_pose(what: str, pose: Any) -> SE3:
         return pose
     try:
         X = SE3.of(pose)
-        numbers = SE3(type(X.rotation)(float(e) for e in X.rotation), tuple(float(e) for e in X.translation))
-    except (TypeError, ValueError, IndexError):
+        numbers = SE3([[float(e) for e in row] for row in X.rotation], tuple(float(e) for e in X.translation))
+    except (TypeError, ValueError, IndexError, OverflowError):
         raise ParameterError(what, got=pose, expected="a cardan.SE3 or a 4x4 homogeneous matrix of numbers") from None
     if not is_proper_rotation(numbers.rotation):
         rows = [tuple(row) for row in numbers.rotation.rows()]
@@ -139,7 +139,7 @@ def _non_negative(what: str, values: Any, nv: int) -> tuple[float, ...]:
     expected = f"{nv} finite numbers >= 0, one for each dof"
     try:
         numbers = tuple(float(e) for e in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=values, expected=expected) from None
     if len(numbers) != nv or not all(math.isfinite(e) and e >= 0.0 for e in numbers):
         raise ParameterError(what, got=numbers, expected=expected)

@@ -107,12 +107,16 @@ def _check_inertia(node: Node, D: Rows) -> None:
 
 
 def mass_factor(model: Model, q: Vector) -> Factor:
-    """Return the factored mass matrix.
+    """Return the mass matrix, factored."""
+    return factored(model, mass_matrix(model, q))
+
+
+def factored(model: Model, M: Rows) -> Factor:
+    """Return the mass matrix M, factored.
 
     Raises:
         MechanismError: if a joint moves nothing that has inertia.
     """
-    M = mass_matrix(model, q)
     for node in model.nodes:
         _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
     return Factor(M)

@@ -26,7 +26,7 @@ Cost: O(n d), d the depth of the tree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from cardan.algorithms.aba import mass_factor
 from cardan.algorithms.linear import Factor, Rows
@@ -36,8 +36,10 @@ from cardan.joints.derivation.derived import JointRates, joint_rates
 from cardan.model import Model, Node
 from cardan.spatial import SE3, Force, Inertia, Matrix3, Motion, Scalar, Vector3
 
+Matrix = TypeVar("Matrix")  # rows of scalars here; arrays from the compiled functions
 
-class InverseDynamicsDerivatives(NamedTuple):
+
+class InverseDynamicsDerivatives(NamedTuple, Generic[Matrix]):
     """Derivatives of the efforts tau, each nv x nv: row i, column j is d tau_i / d x_j.
 
     Attributes:
@@ -46,12 +48,12 @@ class InverseDynamicsDerivatives(NamedTuple):
         da: by the acceleration: the mass matrix.
     """
 
-    dq: Rows
-    dv: Rows
-    da: Rows
+    dq: Matrix
+    dv: Matrix
+    da: Matrix
 
 
-class ForwardDynamicsDerivatives(NamedTuple):
+class ForwardDynamicsDerivatives(NamedTuple, Generic[Matrix]):
     """Derivatives of the accelerations a, each nv x nv.
 
     Attributes:
@@ -60,9 +62,9 @@ class ForwardDynamicsDerivatives(NamedTuple):
         dtau: by the efforts: the inverse of the mass matrix.
     """
 
-    dq: Rows
-    dv: Rows
-    dtau: Rows
+    dq: Matrix
+    dv: Matrix
+    dtau: Matrix
 
 
 class _Composite:
@@ -104,7 +106,7 @@ class _Column(NamedTuple):
 
 def inverse_dynamics_derivatives(
     model: Model, q: Vector, v: Vector, a: Vector, external_forces: Sequence[Force] | None = None
-) -> InverseDynamicsDerivatives:
+) -> InverseDynamicsDerivatives[Rows]:
     """Return the derivatives of the efforts by q (tangent), v and a; arguments as for `inverse_dynamics`."""
     columns, composites = _outwards(model, q, v, a)
     for i, wrench in external_forces_in(model, q, external_forces):
@@ -229,7 +231,7 @@ def external_forces_in(model: Model, q: Vector, external_forces: Sequence[Force]
 
 def forward_dynamics_derivatives(
     model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
-) -> ForwardDynamicsDerivatives:
+) -> ForwardDynamicsDerivatives[Rows]:
     """Return the derivatives of the accelerations: -M^-1 times those of the efforts, at the accelerations tau makes.
 
     Source: Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms (2018), section IV.

@@ -38,8 +38,6 @@ TURNING = (Revolute, UnboundedRevolute)
 
 def economical(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
-    if model.filled:
-        return _economical(model)  # its symbols are those of one trace
     if model not in _twins:
         _twins[model] = _economical(model)
     return _twins[model]
@@ -61,7 +59,7 @@ def _is_numeric(scalars: Iterable[object]) -> bool:
 def _is_symbolic(node: Node) -> bool:
     """Return whether a node holds constants that are only known when the program runs, so that it stays as it is."""
     X = node.placement
-    known = _is_numeric(X.rotation) and _is_numeric(X.translation) and _is_numeric(node.inertia.parameters())
+    known = _is_numeric(X.rotation.entries()) and _is_numeric(X.translation) and _is_numeric(node.inertia.parameters())
     return not known or bool(opened(node.joint)[1])
 
 
@@ -116,7 +114,7 @@ def _cost(placement: SE3, below: Iterable[SE3]) -> float:
 
 def _weight(X: SE3) -> float:
     X = snapped(X)
-    turning = sum(e not in (0.0, 1.0, -1.0) for e in X.rotation)
+    turning = sum(e not in (0.0, 1.0, -1.0) for e in X.rotation.entries())
     return 2.0 * turning + sum(e != 0.0 for e in X.translation)
 
 

@@ -35,7 +35,6 @@ from typing import NamedTuple
 
 from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
 from cardan.program.program import Instruction, Program
-from cardan.program.replay import TABLE
 
 PRIME = 0x6487ED5110B4611A62633145C06E0E68948127044533E63A0105DF531D8A0323
 Value = int | tuple[tuple[int, int], ...]
@@ -177,7 +176,7 @@ class _Point:
         if op in _ARITHMETIC or Kind.BOOL in (SPEC[op].result, SPEC[op].operands[0]):
             return None
         numbers = [self.number(v) for v in operands]
-        result = math.nan if None in numbers else TABLE[op](*numbers)
+        result = math.nan if None in numbers else SPEC[op].evaluate(*numbers)
         return self.constant(result) if math.isfinite(result) else None
 
     def constant(self, x: float) -> Value:

@@ -24,7 +24,7 @@ from cardan.program.program import Instruction, Program
 Standing = tuple[int | float, bool]
 """What stands for an instruction: another one or a number, and whether negated."""
 
-_PARTIAL = {Op.DIV: 1, Op.SQRT: 0, Op.LOG: 0, Op.ASIN: 0, Op.ACOS: 0}
+_PARTIAL = {Op.DIV: 1, Op.SQRT: 0, Op.LOG: 0, Op.LOG1P: 0, Op.ASIN: 0, Op.ACOS: 0}
 """Operations that are not finite everywhere, and which operand decides."""
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
+from typing import Any
 
 from cardan.errors import ParameterError
 
 WORTHWHILE = 8_000_000  # operations times states from which a split gains (about 200 us of work)
+PART = 400_000_000  # ... that are done at a stretch (about 10 ms): so long an interrupt has to wait
 _chosen: list[int] = []
 
 
@@ -38,7 +42,9 @@ def _checked(count: int) -> int:
 
 
 @cache
-def _pool(count: int) -> ThreadPoolExecutor:
+def _pool(count: int) -> Any:
+    from concurrent.futures import ThreadPoolExecutor  # takes a millisecond, which most processes can do without
+
     return ThreadPoolExecutor(count, thread_name_prefix="cardan")
 
 
@@ -46,29 +52,73 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child inherits the pool, but not its threads
 
 
+class _Team:
+    """The parts of a batch, and the threads that take one after the other.
+
+    Whatever happens, once `finish` returns or raises no thread is at work on a part, and none will be: parts are taken
+    from a queue that is empty then, by threads that were on the list before they took one.
+    """
+
+    def __init__(self, parts: Iterable[tuple[int, int]], run: Callable[[int, int], object]) -> None:
+        self.parts, self.run = deque(parts), run
+        self.helpers: list[Any] = []  # locks, each held while its thread is at work
+        self.errors: list[BaseException] = []
+
+    def work(self) -> None:
+        """Take parts until there are none."""
+        while True:
+            try:
+                part = self.parts.popleft()
+            except IndexError:
+                return
+            self.run(*part)
+
+    def help(self) -> None:
+        """Take parts on another thread; what goes wrong there is raised where the batch was asked for."""
+        at_work = threading.RLock()
+        with at_work:
+            self.helpers.append(at_work)
+            try:
+                self.work()
+            except BaseException as error:
+                self.errors.append(error)
+                self.parts.clear()
+
+    def finish(self) -> None:
+        """Drop the parts nobody has begun, and wait for those somebody has; an interrupt meanwhile is raised then."""
+        self.parts.clear()
+        while self.helpers:
+            try:
+                self.helpers[-1].acquire()  # may be repeated after an interrupt, as a plain lock's could not
+                self.helpers.pop()
+            except KeyboardInterrupt as error:
+                self.errors.append(error)
+        if self.errors:
+            raise self.errors[0]
+
+
 def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int], object]) -> None:
-    """Call run(start, stop) over all rows, in parts on several threads where it is worth it.
+    """Call run(start, stop) over all rows, in parts, on several threads where it is worth it.
+
+    An interrupt is seen between two parts. Once it is raised here, nothing runs any more.
 
     Args:
         rows: number of states.
         work: operations a state.
         step: parts are multiples of this many rows.
-        threads: at most.
+        threads: at most, the caller's among them.
         run: releases the interpreter while it computes.
     """
-    if threads == 1 or rows * work < WORTHWHILE:
+    if rows * work < WORTHWHILE:
         run(0, rows)
         return
-    part = -(-rows // (threads * step)) * step
+    size = min(-(-rows // threads), PART // work)
+    size = max(-(-size // step), 1) * step
+    team = _Team([(k, min(k + size, rows)) for k in range(0, rows, size)], run)
     try:
-        parts = [_pool(threads).submit(run, k, min(k + part, rows)) for k in range(0, rows, part)]
-    except RuntimeError:  # no threads any more: the interpreter is shutting down, or the system has none left
-        run(0, rows)
-        return
-    try:
-        for one in parts:
-            one.result()
-    finally:  # after an interrupt, too, nothing is written once the caller goes on
-        for one in parts:
-            one.cancel()
-        wait(parts)
+        with suppress(RuntimeError):  # no threads any more: the interpreter is shutting down, or the system has none
+            for _ in range(min(threads, len(team.parts)) - 1):
+                _pool(threads).submit(team.help)
+        team.work()
+    finally:
+        team.finish()

@@ -1,5 +1,6 @@
 """Spatial algebra: rotations, rigid transformations, motions, forces, inertias."""
 
+from cardan.arrays import stack
 from cardan.spatial import rotations
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.matrix6 import SpatialMatrix, momentum_rate_matrix
@@ -14,7 +15,6 @@ from cardan.spatial.se3 import (
     right_jacobian_inverse_se3,
     right_jacobian_se3,
     snapped,
-    stack,
 )
 from cardan.spatial.stumpff import stumpff
 from cardan.spatial.subspace import MotionSubspace, transform_subspace

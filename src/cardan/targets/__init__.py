@@ -1,25 +1,59 @@
-"""Where programs run: one target a file, and the registry."""
+"""Where programs run: emitters write a program as text, loaders make a function on arrays of it; one table."""
 
 from __future__ import annotations
 
 import functools
 import os
 from collections.abc import Callable
+from typing import NamedTuple
 
 from cardan.errors import UnknownNameError
 from cardan.program.program import Program
 from cardan.targets.numpy import compile_numpy, evaluate
-from cardan.targets.runner import Runner
+from cardan.targets.runner import Outline, Runner
+
+Source = Callable[[], Program]
+"""Gives the program when it is needed; a target that kept what it made of it before may never ask."""
 
 
-def _llvm(program: Program) -> Runner:
-    from cardan.targets.llvm.target import compile_llvm  # llvmlite is loaded when it is first needed
+def _c_text(program: Program) -> str:
+    from cardan.targets.c import c_code
 
-    return compile_llvm(program)
+    return c_code(program, program.name).source
 
 
-TARGETS: dict[str, Callable[[Program], Runner]] = {"llvm": _llvm, "numpy": compile_numpy}
-"""Compilers by name; a new target is one file and one line here."""
+def _llvm_text(program: Program) -> str:
+    import numpy as np
+
+    from cardan.targets.llvm.machine import host_lanes
+    from cardan.targets.llvm.text import llvm_text
+
+    return llvm_text(program, host_lanes(np.dtype(np.float64)))
+
+
+def _llvm(outline: Outline, program: Source) -> Runner:
+    from cardan.targets.llvm.target import load_llvm
+
+    return load_llvm(outline, program)
+
+
+class Target(NamedTuple):
+    """A target: its emitter and its loader, each None if it has none."""
+
+    text: Callable[[Program], str] | None
+    load: Callable[[Outline, Source], Runner] | None
+
+
+TARGETS: dict[str, Target] = {
+    "ir": Target(str, None),
+    "c": Target(_c_text, None),
+    "llvm": Target(_llvm_text, _llvm),
+    "numpy": Target(None, lambda outline, program: compile_numpy(program())),
+}
+"""Targets by name; a new one is one file and one line here."""
+
+SOURCES = {name: target.text for name, target in TARGETS.items() if target.text}
+LOADERS = {name: target.load for name, target in TARGETS.items() if target.load}
 
 
 def default_target() -> str:
@@ -34,34 +68,41 @@ def _native() -> str:
     return "llvm" if is_supported() else "numpy"
 
 
+def load_program(outline: Outline, program: Source, target: str) -> Runner:
+    """Return a program, ready to run on a target, without its instructions where the target kept what it made of them.
+
+    Args:
+        outline: of the program, for example read from disk.
+        program: gives the program itself; called only if it is needed, at any later time.
+        target: name of the target.
+
+    Raises:
+        UnknownNameError: if there is no such target.
+    """
+    if target not in LOADERS:
+        raise UnknownNameError("target", target, LOADERS)
+    return LOADERS[target](outline, program)
+
+
 def compile_program(program: Program, target: str) -> Runner:
     """Return a program, ready to run on a target.
 
     Raises:
         UnknownNameError: if there is no such target.
     """
-    if target not in TARGETS:
-        raise UnknownNameError("target", target, TARGETS)
-    return TARGETS[target](program)
+    return load_program(Outline.of(program), lambda: program, target)
 
 
-def _c_text(program: Program) -> str:
-    from cardan.targets.c import c_code
-
-    return c_code(program, program.name).source
-
-
-def _llvm_text(program: Program) -> str:
-    import numpy as np
-
-    from cardan.targets.llvm.target import host_lanes
-    from cardan.targets.llvm.text import llvm_text
-
-    return llvm_text(program, host_lanes(np.dtype(np.float64)))
-
-
-SOURCES: dict[str, Callable[[Program], str]] = {"ir": str, "c": _c_text, "llvm": _llvm_text}
-"""A program as text, by the form's name."""
-
-
-__all__ = ["SOURCES", "TARGETS", "Runner", "compile_numpy", "compile_program", "default_target", "evaluate"]
+__all__ = [
+    "LOADERS",
+    "SOURCES",
+    "TARGETS",
+    "Outline",
+    "Runner",
+    "Target",
+    "compile_numpy",
+    "compile_program",
+    "default_target",
+    "evaluate",
+    "load_program",
+]

@@ -14,39 +14,6 @@ from cardan.errors import ParameterError
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Array, Program
 
-_INFIX = {
-    Op.ADD: "+",
-    Op.SUB: "-",
-    Op.MUL: "*",
-    Op.DIV: "/",
-    Op.LT: "<",
-    Op.LE: "<=",
-    Op.EQ: "==",
-    Op.AND: "&&",
-    Op.OR: "||",
-}
-_CALL = {
-    Op.SQRT: "sqrt",
-    Op.SIN: "sin",
-    Op.COS: "cos",
-    Op.TAN: "tan",
-    Op.ASIN: "asin",
-    Op.ACOS: "acos",
-    Op.ATAN2: "atan2",
-    Op.EXP: "exp",
-    Op.LOG: "log",
-    Op.ABS: "fabs",
-    Op.FLOOR: "floor",
-}
-_FORMULA = {
-    Op.NEG: "-{0}",
-    Op.NOT: "!{0}",
-    Op.SELECT: "{0} ? {1} : {2}",
-    Op.SIGN: "{0} > 0 ? 1 : {0} < 0 ? -1 : {0}",
-    Op.MIN: "({0} < {1} || {0} != {0}) ? {0} : {1}",
-    Op.MAX: "({0} > {1} || {0} != {0}) ? {0} : {1}",
-}
-
 
 class Code(NamedTuple):
     """The text of the two files."""
@@ -119,7 +86,7 @@ def _body(program: Program, single: bool) -> list[str]:
         elif op is Op.CONST:
             names.append(_number(value, single))
         else:
-            expression = _expression(op, [names[a] for a in args], suffix)
+            expression = SPEC[op].c.format(*(names[a] for a in args), f=suffix)
             kind = real if SPEC[op].result is Kind.REAL else "int"
             names.append(f"t{k}_")
             lines.append(f"    const {kind} t{k}_ = {expression};")
@@ -132,14 +99,6 @@ def _is_used(program: Program, array: Array) -> bool:
         return array.size > 0
     first = sum(a.size for a in program.inputs[: program.inputs.index(array)])
     return any(i.op is Op.INPUT and first <= i.value < first + array.size for i in program.instructions)
-
-
-def _expression(op: Op, names: list[str], suffix: str) -> str:
-    if op in _INFIX:
-        return f"{names[0]} {_INFIX[op]} {names[1]}"
-    if op in _CALL:
-        return f"{_CALL[op]}{suffix}({', '.join(names)})"
-    return _FORMULA[op].format(*names)
 
 
 def _number(value: float, single: bool) -> str:

@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from cardan.program.ops import Op
+from cardan.program.program import Array, Program
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """All of a program but its instructions: what a target needs to run code it made of the program before.
+
+    Attributes:
+        name: of the function it computes.
+        inputs: the arguments.
+        outputs: the results.
+        operations: how many there are.
+        digest: of what the program computes, in hexadecimal: equal for equal programs, on every machine.
+    """
+
+    name: str
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    operations: int
+    digest: str
+
+    @staticmethod
+    def of(program: Program) -> Outline:
+        """Return the outline of a program."""
+        return Outline(program.name, program.inputs, program.outputs, program.operations, _digest(program))
+
+
+def _digest(program: Program) -> str:
+    numbers = {op: k for k, op in enumerate(Op)}
+    layout = ([a.shape for a in program.inputs], [a.shape for a in program.outputs], program.results)
+    digest = hashlib.sha256(repr(([op.value for op in Op], layout)).encode())
+    digest.update(bytes(numbers[i.op] for i in program.instructions))
+    digest.update(array("q", [a for i in program.instructions for a in (*i.args, -1)]).tobytes())
+    digest.update(array("d", [i.value for i in program.instructions]).tobytes())
+    return digest.hexdigest()
 
 
 class Runner(ABC):

@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan.formats.report import Report
 from cardan.formats.urdf.links import Reading, read_origin
-from cardan.formats.urdf.xml import Element
+from cardan.formats.xml import Element
 from cardan.joints import (
     Fixed,
     FreeFlyer,

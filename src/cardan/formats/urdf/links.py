@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import ParameterError
-from cardan.formats.report import Report, quoted
+from cardan.errors import ParameterError, quoted
+from cardan.formats.report import Report
 from cardan.formats.resources import Packages, resolve
-from cardan.formats.urdf.xml import Element, Source
+from cardan.formats.source import Source
+from cardan.formats.xml import Element
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx

@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from cardan.formats.report import Report, quoted
+from cardan.errors import quoted
+from cardan.formats.report import Report
 from cardan.formats.urdf.links import Reading, read_pose
-from cardan.formats.urdf.xml import Element
+from cardan.formats.xml import Element
 from cardan.model import FRAME_KINDS
 from cardan.spatial import SE3
 

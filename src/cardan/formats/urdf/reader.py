@@ -20,12 +20,13 @@ from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionError, DescriptionWarning, Fault, ParameterError
 from cardan.formats.report import Report
 from cardan.formats.resources import Packages, check_packages
+from cardan.formats.source import Source
 from cardan.formats.urdf.checks import check_robot
 from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
 from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
 from cardan.formats.urdf.loops import UrdfFrame, read_frame, refuse_other_constraints
 from cardan.formats.urdf.schema import VERSIONS, remark_unknown
-from cardan.formats.urdf.xml import Element, Source, parse
+from cardan.formats.xml import Element, parse
 from cardan.model import WORLD
 
 UrdfSource = str | bytes | os.PathLike[str]

@@ -32,7 +32,7 @@ class Ellipsoid(Joint):
     def __post_init__(self) -> None:
         try:
             radii = tuple(float(r) for r in self.radii)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             radii = ()
         if len(radii) != 3 or not all(math.isfinite(r) and r > 0.0 for r in radii):
             raise ParameterError("radii of an ellipsoid joint", got=self.radii, expected="three positive numbers [m]")
@@ -40,8 +40,8 @@ class Ellipsoid(Joint):
 
     def transform(self, q: Scalars) -> SE3:
         R = matrix_from_xyz(q)
-        a, b, c = self.radii
-        return SE3(R, (a * R[2], b * R[5], c * R[8]))
+        (x, y, z), (a, b, c) = R[:, 2], self.radii
+        return SE3(R, (a * x, b * y, c * z))
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return tuple(xyz_from_matrix(X_pc.rotation))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 
 from cardan.errors import ParameterError
 from cardan.joints.joint import Joint, Scalars
 from cardan.manifolds import Euclidean, Manifold, UnitComplex
+from cardan.scalar import is_finite
 from cardan.spatial import SE3, Motion, Scalar
 
 
@@ -42,7 +41,7 @@ class Mimic(Joint):
             raise ParameterError("primary of a mimic", got=self.primary, expected="the name of a joint")
         for name in ("multiplier", "offset"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or not math.isfinite(value):
+            if not is_finite(value):
                 raise ParameterError(f"{name} of a mimic", got=value, expected="a finite number")
             object.__setattr__(self, name, float(value))
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cardan.arrays import symbolic
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -111,7 +112,7 @@ def _form(template: Joint, by_factors: bool) -> Form:
     def entries(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
         with listening() as history:
-            part, found = taken_apart(joint.transform(q), history if by_factors else History())
+            part, found = taken_apart(joint.transform(symbolic(q, (len(q),))), history if by_factors else History())
         parts.append(part)
         return {"factors": _array(found)}
 
@@ -159,7 +160,7 @@ def _subspace(template: Joint, form: Form) -> Program:
 
     X, columns, _ = put_together(form.whole, leaf)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
-    results = [*X.rotation, *X.translation, *(e for V in columns for e in V.scalars())]
+    results = [*X.rotation.entries(), *X.translation, *(e for V in columns for e in V.scalars())]
     return merge_identities(assemble("subspace", graph, form.program.inputs, outputs, results))
 
 
@@ -181,7 +182,7 @@ def _bias(template: Joint, form: Form) -> Program:
     X, _, (total,) = put_together(form.whole, leaf)
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
-    results = [*X.rotation, *X.translation, *S, *total.scalars()]
+    results = [*X.rotation.entries(), *X.translation, *S, *total.scalars()]
     return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
 
 
@@ -201,9 +202,9 @@ def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
         places[id(part)] = len(rates)
         own, along = _own(part, entries), [_own(part, change) for change in changes]
         if part.kind == "rotation":
-            rates += _weighed([_rate(part, own, change) for change in along], v)
+            rates.extend(_weighed([_rate(part, own, change) for change in along], v))
         else:
-            rates += _rate(part, own, _weighed(along, v))
+            rates.extend(_rate(part, own, _weighed(along, v)))
     outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
     return merge_identities(assemble("motion", graph, inputs, outputs, [*entries, *rates])), places
 

@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import sys
-import sysconfig
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from cardan.runtime import disk_cache as cache
-from cardan.targets.llvm.machine import LOCK, Engine, compile_object, machine_name
+from cardan.runtime.log import log
+from cardan.targets.llvm.image import LOCK, Image, load
+from cardan.targets.llvm.store import kept
 
 MAX_ARRAYS, MAX_CORE, MAX_DIMS = 16, 6, 32
 RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
@@ -34,8 +33,11 @@ _FIELDS = (
 WORD = {name: k for k, name in enumerate(_FIELDS)}
 SPEC_WORDS = 2 + MAX_CORE  # of an array: number of core dimensions, number of entries, the dimensions
 
-# offsets in bytes; `is_supported` sees that they are right
-_TYPE, _SIZE, _ITEMS, _DATA, _ND, _DIMS, _DESCR, _FLAGS = 8, 16, 24, 16, 24, 32, 56, 64
+# offsets in bytes, after the head that all objects have; `closed_because` sees that they are right
+_HEAD = object.__basicsize__
+_TYPE, _SIZE, _ITEMS = _HEAD - 8, _HEAD, tuple.__basicsize__
+_DATA, _ND, _DIMS, _DESCR, _FLAGS = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 40, _HEAD + 48
+_BYTE_ORDER, _NUMBER = _HEAD + 10, _HEAD + 12  # of a dtype
 _CONTIGUOUS_ALIGNED, _WRITEABLE = 0x101, 0x400
 _TYPE_NUMBERS = {8: 12, 4: 11}
 _NEW_ARRAY, _AS_SCALAR = 93, 76  # in NumPy's table of C functions, fixed since 1.0
@@ -84,15 +86,41 @@ done:
   ret i1 %r
 }}
 
-; whether an object is an array of this dtype, contiguous, of shape (batch..., core...)
-define internal i1 @fits(ptr %array, ptr %context, ptr %descr, ptr %spec, i64 %batch, ptr %batch_dims, i32 %flags) {{
+; 0 for float64, 1 for float32, 2 for others; NumPy has one dtype object for each, but pickled arrays have their own
+define internal i64 @precision(ptr %descr, ptr %context) alwaysinline {{
+  %descr0 = call ptr @word(ptr %context, i64 {WORD["descr0"]})
+  %is0 = icmp eq ptr %descr, %descr0
+  br i1 %is0, label %done, label %not_first
+not_first:
+  %descr1 = call ptr @word(ptr %context, i64 {WORD["descr1"]})
+  %is1 = icmp eq ptr %descr, %descr1
+  br i1 %is1, label %done, label %neither
+neither:
+  %number = call i32 @small(ptr %descr, i64 {_NUMBER})
+  %order_at = getelementptr inbounds i8, ptr %descr, i64 {_BYTE_ORDER}
+  %order = load i8, ptr %order_at, align 1
+  %native = icmp eq i8 %order, {ord("=")}
+  %like0 = icmp eq i32 %number, {_TYPE_NUMBERS[8]}
+  %like1 = icmp eq i32 %number, {_TYPE_NUMBERS[4]}
+  %single = select i1 %like1, i64 1, i64 2
+  %either = select i1 %like0, i64 0, i64 %single
+  %answer = select i1 %native, i64 %either, i64 2
+  br label %done
+done:
+  %r = phi i64 [ 0, %0 ], [ 1, %not_first ], [ %answer, %neither ]
+  ret i64 %r
+}}
+
+; whether an object is an array of this precision, contiguous, of shape (batch..., core...)
+define internal i1 @fits(ptr %array, ptr %context, i64 %which, ptr %spec, i64 %batch, ptr %batch_dims, i32 %flags) {{
   %type = call ptr @field(ptr %array, i64 {_TYPE})
   %expected = call ptr @word(ptr %context, i64 {WORD["array_type"]})
   %is_array = icmp eq ptr %type, %expected
   br i1 %is_array, label %array_ok, label %no
 array_ok:
   %own = call ptr @field(ptr %array, i64 {_DESCR})
-  %same_descr = icmp eq ptr %own, %descr
+  %its = call i64 @precision(ptr %own, ptr %context)
+  %same = icmp eq i64 %its, %which
   %its_flags = call i32 @small(ptr %array, i64 {_FLAGS})
   %masked = and i32 %its_flags, %flags
   %flags_ok = icmp eq i32 %masked, %flags
@@ -101,7 +129,7 @@ array_ok:
   %core = call i64 @number(ptr %spec, i64 0)
   %wanted = add nsw i64 %batch, %core
   %nd_ok = icmp eq i64 %nd64, %wanted
-  %two = and i1 %same_descr, %flags_ok
+  %two = and i1 %same, %flags_ok
   %three = and i1 %two, %nd_ok
   br i1 %three, label %shape, label %no
 shape:
@@ -117,7 +145,7 @@ no:
   ret i1 false
 }}
 
-define ptr @door(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {{
+define ptr @door(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{
 entry:
   %pointers = alloca [{MAX_ARRAYS} x ptr], align 8
   %dims = alloca [{MAX_DIMS} x i64], align 8
@@ -155,12 +183,11 @@ first:                                            ; the first array says dtype a
   br i1 %is_array, label %dtype, label %slow
 dtype:
   %descr = call ptr @field(ptr %a0, i64 {_DESCR})
-  %descr0 = call ptr @word(ptr %c, i64 {WORD["descr0"]})
-  %descr1 = call ptr @word(ptr %c, i64 {WORD["descr1"]})
-  %double = icmp eq ptr %descr, %descr0
-  %float = icmp eq ptr %descr, %descr1
-  %known = or i1 %double, %float
-  %which = select i1 %double, i64 0, i64 1
+  %which = call i64 @precision(ptr %descr, ptr %c)
+  %known = icmp ult i64 %which, 2
+  br i1 %known, label %precision, label %slow
+precision:
+  %double = icmp eq i64 %which, 0
   %itemsize = select i1 %double, i64 8, i64 4
   %k_evaluate = add nuw nsw i64 %which, {WORD["evaluate0"]}
   %evaluate = call ptr @word(ptr %c, i64 %k_evaluate)
@@ -171,14 +198,13 @@ dtype:
   %core0 = call i64 @number(ptr %specs0, i64 0)
   %batch = sub nsw i64 %nd0_64, %core0
   %not_less = icmp sge i64 %batch, 0
-  %fine1 = and i1 %known, %ready
-  %fine2 = and i1 %fine1, %not_less
+  %fine = and i1 %ready, %not_less
   %batch_dims = call ptr @field(ptr %a0, i64 {_DIMS})
-  br i1 %fine2, label %rows_head, label %slow
+  br i1 %fine, label %rows_head, label %slow
 
 rows_head:
-  %j = phi i64 [ 0, %dtype ], [ %j_next, %rows_body ]
-  %rows = phi i64 [ 1, %dtype ], [ %rows_next, %rows_body ]
+  %j = phi i64 [ 0, %precision ], [ %j_next, %rows_body ]
+  %rows = phi i64 [ 1, %precision ], [ %rows_next, %rows_body ]
   %j_more = icmp slt i64 %j, %batch
   br i1 %j_more, label %rows_body, label %rows_done
 rows_body:
@@ -204,7 +230,7 @@ arrays_body:
   %k_next = add nuw nsw i64 %k, 1
   %spec_at = mul nuw nsw i64 %k_next, {SPEC_WORDS}
   %spec = getelementptr inbounds i64, ptr %specs, i64 %spec_at
-  %ok = call i1 @fits(ptr %a, ptr %c, ptr %descr, ptr %spec, i64 %batch, ptr %batch_dims, i32 {_CONTIGUOUS_ALIGNED})
+  %ok = call i1 @fits(ptr %a, ptr %c, i64 %which, ptr %spec, i64 %batch, ptr %batch_dims, i32 {_CONTIGUOUS_ALIGNED})
   br i1 %ok, label %arrays_ok, label %slow
 arrays_ok:
   %data = call ptr @field(ptr %a, i64 {_DATA})
@@ -217,7 +243,7 @@ output:
   br i1 %no_out, label %allocate, label %check_out
 check_out:
   %flags = add i32 {_CONTIGUOUS_ALIGNED}, {_WRITEABLE}
-  %out_ok = call i1 @fits(ptr %out_argument, ptr %c, ptr %descr, ptr %specs, i64 %batch, ptr %batch_dims, i32 %flags)
+  %out_ok = call i1 @fits(ptr %out_argument, ptr %c, i64 %which, ptr %specs, i64 %batch, ptr %batch_dims, i32 %flags)
   br i1 %out_ok, label %apart, label %slow
 apart:                                            ; an output that shares memory with an input goes the slow way
   %out_first = call ptr @field(ptr %out_argument, i64 {_DATA})
@@ -393,40 +419,61 @@ def _read(address: int, kind: Any) -> int:
 
 @functools.cache
 def is_supported() -> bool:
-    """Return whether NumPy's arrays and Python's tuples lie in memory as the door expects."""
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED") or sys.maxsize < 2**32:
-        return False
-    sample, names = np.zeros((7, 3, 5))[2:], ("one", "two", "three")
+    """Return whether calls may go through the door; if not, say why, once."""
+    reason = closed_because()
+    if reason is not None:
+        log().warning("calls go through Python, which takes tens of microseconds more: %s", reason)
+    return reason is None
+
+
+def closed_because() -> str | None:
+    """Return why this Python and NumPy are not those the door is made for; None if they are."""
+    if sys.implementation.name != "cpython":
+        return f"{sys.implementation.name} is not CPython"
+    if "free-threading" in sys.version:
+        return "this Python is free-threaded"
+    if sys.maxsize < 2**32:
+        return "this Python has 32 bits"
+    wrong = [what for what, expected, found in _layout() if expected != found]
+    return f"objects are laid out otherwise in memory: {', '.join(wrong)}" if wrong else None
+
+
+def _layout() -> Iterator[tuple[str, Any, Any]]:
+    """Yield what the door reads from memory: what it is, what is so, and what is found there."""
+    sample, names, swapped = np.zeros((7, 3, 5))[2:], ("one", "two", "three"), np.dtype(np.float64).newbyteorder()
     array, dims = id(sample), _read(id(sample) + _DIMS, ctypes.c_void_p)
-    flags = _read(array + _FLAGS, ctypes.c_int)
-    return (
-        _read(array + _TYPE, ctypes.c_void_p) == id(np.ndarray)
-        and _read(array + _DATA, ctypes.c_void_p) == sample.__array_interface__["data"][0]
-        and _read(array + _ND, ctypes.c_int) == 3
-        and [_read(dims + 8 * k, ctypes.c_int64) for k in range(3)] == [5, 3, 5]
-        and _read(array + _DESCR, ctypes.c_void_p) == id(np.dtype(np.float64))
-        and flags & (_CONTIGUOUS_ALIGNED | _WRITEABLE) == _CONTIGUOUS_ALIGNED | _WRITEABLE
-        and not _read(id(sample.T) + _FLAGS, ctypes.c_int) & 1
-        and _read(id(names) + _SIZE, ctypes.c_int64) == 3
-        and _read(id(names) + _ITEMS, ctypes.c_void_p) == id(names[0])
-    )
+    yield "type", id(np.ndarray), _read(array + _TYPE, ctypes.c_void_p)
+    yield "data", sample.__array_interface__["data"][0], _read(array + _DATA, ctypes.c_void_p)
+    yield "dimensions", 3, _read(array + _ND, ctypes.c_int)
+    yield "dtype", id(np.dtype(np.float64)), _read(array + _DESCR, ctypes.c_void_p)
+    flags = _CONTIGUOUS_ALIGNED | _WRITEABLE
+    yield "flags", flags, _read(array + _FLAGS, ctypes.c_int) & flags
+    yield "flags of others", 0, _read(id(sample.T) + _FLAGS, ctypes.c_int) & 1
+    if dims and sample.ndim == _read(array + _ND, ctypes.c_int):  # else there is no telling where this points
+        yield "shape", [5, 3, 5], [_read(dims + 8 * k, ctypes.c_int64) for k in range(3)]
+    for size, number in _TYPE_NUMBERS.items():
+        yield "number of a dtype", number, _read(id(np.dtype(f"f{size}")) + _NUMBER, ctypes.c_int)
+    orders = [_read(id(descr) + _BYTE_ORDER, ctypes.c_char) for descr in (np.dtype(np.float64), swapped)]
+    yield "byte order", [b"=", swapped.byteorder.encode()], orders
+    yield "length of a tuple", 3, _read(id(names) + _SIZE, ctypes.c_int64)
+    yield "items of a tuple", id(names[0]), _read(id(names) + _ITEMS, ctypes.c_void_p)
 
 
-def _machine_code() -> Engine:
+def _machine_code() -> Any:
     """Return the door's machine code; the same one for good, as every door runs in it."""
     with LOCK:
         return _loaded_code()
 
 
 @functools.cache
-def _loaded_code() -> Engine:
-    """Return the door's machine code, from the disk cache where it is there."""
-    key = hashlib.sha256(repr((machine_name(), TEXT)).encode()).hexdigest()
-    code = cache.load(key)
-    if code is None:
-        code = compile_object(TEXT)
-        cache.save(key, code)
-    return Engine(code, "door")
+def _loaded_code() -> Any:
+    return load(kept(TEXT, _compiled)[0], "door")
+
+
+def _compiled() -> Image:
+    from cardan.targets.llvm.machine import compile_image
+
+    return compile_image(TEXT, "door")
 
 
 @functools.cache
@@ -453,14 +500,17 @@ def _addresses() -> dict[str, int]:
 
 
 def _method(name: str) -> _Method:
-    """Return what Python's function objects of a name refer to; kept for good, as they read it while they are freed."""
-    with LOCK:  # of two threads in a bare functools.cache, the first one's would be freed in use
+    """Return what Python's function objects of a name refer to."""
+    with LOCK:  # two threads in a bare functools.cache make two
         return _new_method(name)
 
 
 @functools.cache
 def _new_method(name: str) -> _Method:
-    return _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
+    record = _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
+    # never freed: Python reads it while it frees functions, and some outlive all modules (those of daemon threads)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(record))
+    return record
 
 
 class Door:

@@ -21,7 +21,7 @@ def constant_results(program: Program, plan: Plan) -> list[list[tuple[float, int
 
 def constant_function(number: int, stores: list[tuple[float, int]], lanes: Lanes) -> str:
     """Return a function that puts constant results in their slots, where they stay for all tiles."""
-    lines = [f"define internal void @constants{number}(ptr noalias align 64 %ws) #0 {{"]
+    lines = [f"define internal void @constants{number}(ptr noalias align {lanes.bytes} %ws) #0 {{"]
     for k, (value, slot) in enumerate(stores):
         lines.append(f"  %p{k} = getelementptr inbounds i8, ptr %ws, i64 {slot * lanes.bytes}")
         lines.append(f"  store {lanes.vector} {lanes.constant(value)}, ptr %p{k}, align {lanes.bytes}")
@@ -268,10 +268,12 @@ def _tile_count(e: _Entry, rows: str) -> str:
 
 def _prepare(e: _Entry) -> None:
     """Put the results that are constant in their slots."""
-    size = len(e.program.results) * e.lanes.bytes
-    e.lines.append(
-        f"  call void @llvm.memset.p0.i64(ptr align 64 {e.slot(e.plan.first_output)}, i8 0, i64 {size}, i1 false)"
-    )
+
+    def clear(column: str) -> None:
+        at = e.column_slot(e.plan.first_output, column, 0)
+        e.lines.append(f"  store {e.lanes.vector} zeroinitializer, ptr {at}, align {e.lanes.bytes}")
+
+    e.loop(len(e.program.results), 1, clear)  # not `memset`: the code refers to nothing outside (see `image`)
     for k in range(len(constant_results(e.program, e.plan))):
         e.lines.append(f"  call void @constants{k}(ptr {e.workspace})")
 

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import os
-import threading
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
+from cardan.targets.llvm.elf import flattened
+from cardan.targets.llvm.image import LOCK, OBJECT, Image, has_flat_images
 from cardan.targets.llvm.plan import Lanes
-
-LOCK = threading.RLock()  # llvmlite's own state is not made for several threads
-
-
-_INNER: Any = getattr(llvm.ffi.lib, "_lock", None) or contextlib.nullcontext()
-"""llvmlite's own lock, where it has one: it takes it for every call, also to free something."""
-
-
-def _hold() -> None:
-    LOCK.acquire()
-    _INNER.__enter__()
-
-
-def _let_go() -> None:
-    _INNER.__exit__(None, None, None)
-    LOCK.release()
-
-
-if hasattr(os, "register_at_fork"):  # a child must not inherit locks held by threads it does not have
-    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
 
 
 @functools.cache
@@ -48,8 +27,8 @@ def machine_name() -> tuple[str, ...]:
     return (llvmlite.__version__, *host_features(), llvm.get_default_triple())
 
 
-def is_supported() -> bool:
-    """Return whether this processor has what the generated code relies on: fused multiply-add."""
+def has_multiply_add() -> bool:
+    """Return whether this processor multiplies and adds as one instruction, as LLVM knows it."""
     machine = llvm.get_default_triple().split("-")[0]
     return machine not in ("x86_64", "i386", "i686") or "+fma" in host_features()[1].split(",")
 
@@ -87,8 +66,15 @@ def _pipeline() -> tuple[Any, Any, Any]:
     return machine, builder.getModulePassManager(), builder
 
 
+def compile_image(text: str, function: str, **about: int) -> Image:
+    """Return the image of a module's function; what else is known of it is passed on (see `Image`)."""
+    code = compile_object(text)
+    code, entry = flattened(code, function) if has_flat_images() else (code, OBJECT)
+    return Image(code, entry, **about)
+
+
 class Engine:
-    """Machine code in memory, with one function to call; unloaded when it is no longer referred to.
+    """An object file in memory, with one function to call; unloaded when it is no longer referred to.
 
     JITLink keeps code and constants close together. (MCJIT may map them further apart than 2 GB, out of reach of the
     small code model, in a process where other libraries have taken much of the address space.) Each has a linker of

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cardan.targets.llvm.machine import Engine, compile_object, host_lanes
+from cardan.targets.llvm.image import load
+from cardan.targets.llvm.machine import compile_image, host_lanes
 from cardan.targets.llvm.plan import Lanes
 
 CHAINS = 24  # sums that grow side by side: enough to hide the latency of a multiply-add on every unit
@@ -24,7 +25,7 @@ def peak_operations(dtype: type[np.floating] = np.float64, runs: int = 7) -> flo
         runs: how often the loop is timed; the fastest counts.
     """
     lanes = host_lanes(np.dtype(dtype))
-    engine = Engine(compile_object(_text(lanes)), "peak")
+    engine = load(compile_image(_text(lanes), "peak"), "peak")
     loop = _LOOP(engine.address)
     sums = np.empty(CHAINS * lanes.width, dtype=dtype)
     best = min(_seconds(loop, sums) for _ in range(runs))

@@ -1,42 +1,27 @@
 """The LLVM target: a program as native vector code for this machine's processor.
 
-A table (`llvm_text`, `llvm_math`), a tool (llvmlite) and a launcher.
+What was compiled before is loaded from the disk cache, without the program and without LLVM.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
-import hashlib
-import struct
 import time
-from array import array
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
 
-from cardan._version import __version__
 from cardan.errors import TargetError
-from cardan.program.ops import Op
 from cardan.program.program import Program
-from cardan.runtime import disk_cache as cache
+from cardan.runtime import processor
+from cardan.runtime.log import log
 from cardan.runtime.threads import WORTHWHILE, num_threads, split
 from cardan.targets.llvm.door import Door, serves
-from cardan.targets.llvm.machine import (
-    LOCK,
-    Engine,
-    compile_object,
-    host_features,
-    host_lanes,
-    is_supported,
-    machine_name,
-)
-from cardan.targets.llvm.plan import Lanes, heap_bytes, plan_program
-from cardan.targets.llvm.text import llvm_text
-from cardan.targets.runner import Runner
+from cardan.targets.llvm.image import LOCK, Image, load
+from cardan.targets.llvm.store import kept
+from cardan.targets.runner import Outline, Runner
 
 _POINTER = ctypes.c_void_p
 _ENTRY = ctypes.CFUNCTYPE(None, _POINTER, _POINTER, ctypes.c_int64, _POINTER)
@@ -50,9 +35,9 @@ def _address(array: np.ndarray, row: int) -> int:
 class Loaded:
     """A program's machine code in memory."""
 
-    def __init__(self, code: bytes, heap: int, origin: str) -> None:
-        self.engine, self.heap, self.origin, self.size = Engine(code, "evaluate"), heap, origin, len(code)
-        self.address = self.engine.address
+    def __init__(self, image: Image, origin: str) -> None:
+        self.code, self.image, self.origin = load(image, "evaluate"), image, origin
+        self.heap, self.address = image.heap, self.code.address
         self.entry = _ENTRY(self.address)
 
     def __call__(self, arrays: Sequence[np.ndarray], out: np.ndarray, start: int, stop: int) -> None:
@@ -66,51 +51,13 @@ class Loaded:
         return self.entry(table, _address(out, start), stop - start, aligned)
 
 
-@functools.cache
-def _generator() -> bytes:
-    """Return a digest of this target's own source: code another revision generated must never be taken for ours."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
-
-
-def program_key(program: Program, lanes: Lanes) -> str:
-    """Return the name under which a program's machine code is kept: what it computes, for whom, by which version."""
-    digest = hashlib.sha256()
-    versions = (__version__, *machine_name(), lanes.vector)
-    digest.update(_generator())
-    layout = (program.inputs, [a.shape for a in program.outputs], program.results)
-    digest.update(repr((versions, layout)).encode())
-    numbers = {op: k for k, op in enumerate(Op)}
-    digest.update(bytes(numbers[i.op] for i in program.instructions))
-    digest.update(array("q", [a for i in program.instructions for a in (*i.args, -1)]).tobytes())
-    digest.update(array("d", [i.value for i in program.instructions]).tobytes())
-    return digest.hexdigest()
-
-
-def load_program(program: Program, lanes: Lanes) -> Loaded:
-    """Return a program's machine code from the disk cache, or compile and keep it.
-
-    An entry is the workspace it needs from the heap (eight bytes), then the machine code.
-    """
-    key = program_key(program, lanes)
-    started, entry = time.perf_counter(), cache.load(key)
-    origin = "found in the disk cache"
-    if entry is None:
-        plan = plan_program(program)
-        entry = struct.pack("<Q", heap_bytes(plan, lanes)) + compile_object(llvm_text(program, lanes, plan))
-        seconds = time.perf_counter() - started
-        if seconds > 1.0:
-            cache.LOG.info("compiled %s (%d operations) in %.1f s", program.name, program.operations, seconds)
-        cache.save(key, entry)
-        origin = f"compiled in {seconds:.3f} s"
-    return Loaded(entry[8:], struct.unpack("<Q", entry[:8])[0], origin)
-
-
 class NativeProgram(Runner):
-    """A program as native code, compiled for each dtype when it is first needed."""
+    """A program as native code, loaded or compiled for each dtype when it is first needed."""
 
-    def __init__(self, program: Program) -> None:
-        self.program, self.work = program, program.operations + len(program.results)
+    def __init__(self, outline: Outline, program: Callable[[], Program]) -> None:
+        self.outline, self.program = outline, program
+        self.total = sum(a.size for a in outline.outputs)
+        self.work = outline.operations + self.total
         self._loaded: dict[np.dtype, Loaded] = {}
         self._doors: WeakSet[Door] = WeakSet()
 
@@ -119,10 +66,18 @@ class NativeProgram(Runner):
         if dtype not in self._loaded:
             with LOCK:  # of several threads one compiles, and no door appears meanwhile
                 if dtype not in self._loaded:
-                    self._loaded[dtype] = load_program(self.program, host_lanes(dtype))
+                    self._loaded[dtype] = self._load(dtype)
                     for door in self._doors:
                         self._open(door)
         return self._loaded[dtype]
+
+    def _load(self, dtype: np.dtype) -> Loaded:
+        started = time.perf_counter()
+        image, found = kept(f"{self.outline.digest} {dtype}", lambda: _compiled(self.program(), dtype))
+        seconds = time.perf_counter() - started
+        if seconds > 1.0:
+            log().info("compiled %s (%d operations) in %.1f s", self.outline.name, self.outline.operations, seconds)
+        return Loaded(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
 
     def __call__(
         self,
@@ -133,19 +88,19 @@ class NativeProgram(Runner):
         out: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the flattened outputs; see `Runner`."""
-        result = np.empty((batch, len(self.program.results)), dtype=dtype) if out is None else out
+        result = np.empty((batch, self.total), dtype=dtype) if out is None else out
         if not result.size:
             return result
-        code, step = self.code(dtype), host_lanes(dtype).width
-        split(batch, self.work, step, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
+        code = self.code(dtype)
+        split(batch, self.work, code.image.width, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
         return result
 
     def door(
         self, name: str, slow: Callable[..., Any], finish: Callable[[np.ndarray], Any] | None
     ) -> Callable[..., Any] | None:
         """Return a function that reads the arrays itself; see `Runner` and `llvm_door`."""
-        arrays, outputs = [a.shape for a in self.program.inputs], self.program.outputs
-        output = (sum(a.size for a in outputs),) if finish else outputs[0].shape
+        arrays = [a.shape for a in self.outline.inputs]
+        output = (self.total,) if finish else self.outline.outputs[0].shape
         if not serves(arrays, output):
             return None
         door = Door(name, arrays, output, work=self.work, limit=WORTHWHILE, slow=slow, finish=finish)
@@ -159,10 +114,9 @@ class NativeProgram(Runner):
         self.code(np.dtype(np.float64))
         lines = []
         for dtype, code in self._loaded.items():
-            lanes, plan = host_lanes(dtype), plan_program(self.program)
-            made = f"{len(plan.blocks)} functions, {code.size} bytes of object code, {code.origin}"
-            space = f"workspace {plan.tiles * plan.slots * lanes.bytes} bytes"
-            lines.append(f"llvm, {dtype}: {lanes.width} states at a time on {host_features()[0]}; {made}; {space}")
+            image = code.image
+            made = f"{image.functions} functions, {len(image.code)} bytes of machine code, {code.origin}"
+            lines.append(f"llvm, {dtype}: {image.width} states at a time; {made}; workspace {image.workspace} bytes")
         return lines
 
     def _open(self, door: Door) -> None:
@@ -170,15 +124,30 @@ class NativeProgram(Runner):
             door.open(dtype, code)
 
 
-def compile_llvm(program: Program) -> NativeProgram:
+def _compiled(program: Program, dtype: np.dtype) -> Image:
+    from cardan.targets.llvm.compiler import compile_program  # needs LLVM
+
+    return compile_program(program, dtype)
+
+
+def is_supported() -> bool:
+    """Return whether this processor has what the generated code relies on: fused multiply-add."""
+    known = processor.has_multiply_add()
+    if known is None:
+        from cardan.targets.llvm.machine import has_multiply_add
+
+        return has_multiply_add()
+    return known
+
+
+def load_llvm(outline: Outline, program: Callable[[], Program]) -> NativeProgram:
     """Return a program as native code.
 
     Raises:
         TargetError: on a processor without multiply-add.
     """
     if not is_supported():
-        name = host_features()[0]
         raise TargetError(
-            f"the llvm target needs a processor with fused multiply-add, {name} has none; use on('numpy')."
+            "the llvm target needs a processor with fused multiply-add, this one has none; use on('numpy')."
         )
-    return NativeProgram(program)
+    return NativeProgram(outline, program)

@@ -39,7 +39,7 @@ class _Block:
             self.keep(k)
         if self.number == len(self.plan.blocks) - 1:
             self.copy_input_results()
-        head = f"define internal void @block{self.number}(ptr noalias align 64 %ws) #0 {{"
+        head = f"define internal void @block{self.number}(ptr noalias align {self.lanes.bytes} %ws) #0 {{"
         return "\n".join([head, *self.lines, "  ret void", "}"])
 
     def fresh(self) -> str:
@@ -163,5 +163,4 @@ def _declarations(lanes: Lanes) -> str:
         f"declare {v} @llvm.masked.load.{s}.p0(ptr, i32 immarg, <{n} x i1>, {v})",
         f"declare void @llvm.masked.store.{s}.p0({v}, ptr, i32 immarg, <{n} x i1>)",
     ]
-    memory.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1 immarg)")
     return "\n".join(one + two + memory)

@@ -1,0 +1,58 @@
+"""Where images are kept: in the disk cache, under names that say what they were made of, by what, and for whom."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from cardan.runtime import disk_cache as cache
+from cardan.runtime import processor
+from cardan.targets.llvm.image import Image
+
+
+def revision() -> bytes:
+    """Return a digest of this target's own source as it is on disk now.
+
+    By content: times and sizes agree between revisions often enough (files from archives have one time for all), and
+    reading twenty files takes half a millisecond.
+    """
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
+
+
+_REVISION = revision()  # before any module that writes code is loaded (the package imports this one first)
+
+
+@functools.cache
+def _machine() -> tuple[str, ...]:
+    """Return what machine code depends on besides its source: the processor and LLVM."""
+    known = processor.description()
+    if known is None:
+        from cardan.targets.llvm.machine import machine_name
+
+        return machine_name()
+    found = importlib.util.find_spec("llvmlite")  # its version, without loading it
+    folder = (found.submodule_search_locations or [""])[0] if found else ""
+    version = Path(folder, "_version.py") if folder else None
+    return (sys.platform, known, version.read_text() if version and version.exists() else "")
+
+
+def key(source: str) -> str:
+    """Return the name under which the image of a source is kept; another processor, LLVM or revision has another."""
+    return hashlib.sha256(repr((source, _REVISION, _machine())).encode()).hexdigest()
+
+
+def kept(source: str, make: Callable[[], Image]) -> tuple[Image, bool]:
+    """Return the image of a source, and whether it was kept; otherwise it is made, and kept from now on."""
+    name = key(source)
+    data = cache.load(name)
+    if data is not None:
+        return Image.from_bytes(data), True
+    image = make()
+    if revision() == _REVISION:  # else the modules that wrote the code may be newer than the name says
+        cache.save(name, image.to_bytes())
+    return image, False
