@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from cardan.errors import MechanismError
 from cardan.functions.function import function
 from cardan.functions.vocabulary import Reals, algorithms
-from cardan.model import Model, economical
+from cardan.model import Model
 from cardan.spatial import Force
 
 
@@ -34,7 +34,7 @@ def without_loops(model: Model, where: str) -> Model:
     return model
 
 
-@function(returns=("nv",))
+@function(returns=("nv",), simplified=True)
 def inverse_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_forces: ArrayLike | None = None
 ) -> Reals:
@@ -59,10 +59,10 @@ def inverse_dynamics(
 
     Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
     """
-    return algorithms.inverse_dynamics(economical(model), q, v, a, wrenches(external_forces))
+    return algorithms.inverse_dynamics(model, q, v, a, wrenches(external_forces))
 
 
-@function(returns=("nv",))
+@function(returns=("nv",), simplified=True)
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
 ) -> Reals:
@@ -87,10 +87,10 @@ def forward_dynamics(
     Source: Featherstone (1983); Featherstone (2008), table 7.1.
     """
     model = without_loops(model, "forward_dynamics")
-    return algorithms.forward_dynamics(economical(model), q, v, tau, wrenches(external_forces))
+    return algorithms.forward_dynamics(model, q, v, tau, wrenches(external_forces))
 
 
-@function(returns=("nv", "nv"))
+@function(returns=("nv", "nv"), simplified=True)
 def mass_matrix(model: Model, q: ArrayLike) -> Reals:
     """Return the joint-space mass matrix M: the kinetic energy is v^T M v / 2.
 
@@ -108,10 +108,10 @@ def mass_matrix(model: Model, q: ArrayLike) -> Reals:
 
     Source: Walker and Orin (1982); Featherstone (2008), table 6.2.
     """
-    return algorithms.mass_matrix(economical(model), q)
+    return algorithms.mass_matrix(model, q)
 
 
-@function(returns=("nv", "nv"))
+@function(returns=("nv", "nv"), simplified=True)
 def mass_matrix_inverse(model: Model, q: ArrayLike) -> Reals:
     """Return the inverse of the mass matrix.
 
@@ -129,7 +129,7 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Reals:
 
     Source: Featherstone (2008), section 6.5 (the factors L^T D L of M), or table 7.1 on unit efforts in deep trees.
     """
-    return algorithms.mass_matrix_inverse(economical(model), q)
+    return algorithms.mass_matrix_inverse(model, q)
 
 
 @function(returns=("nv", "nv"))
@@ -156,7 +156,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     return algorithms.coriolis_matrix(model, q, v)
 
 
-@function(returns=("nv",))
+@function(returns=("nv",), simplified=True)
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external_forces: ArrayLike | None = None) -> Reals:
     """Return C v + g - J^T f: the efforts at zero acceleration, gravity among them.
 
@@ -177,10 +177,10 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external_forces: Array
 
     Source: Featherstone (2008), table 5.1 with zero acceleration.
     """
-    return algorithms.bias_forces(economical(model), q, v, wrenches(external_forces))
+    return algorithms.bias_forces(model, q, v, wrenches(external_forces))
 
 
-@function(returns=("nv",))
+@function(returns=("nv",), simplified=True)
 def gravity_forces(model: Model, q: ArrayLike) -> Reals:
     """Return g: the efforts that hold the robot still against gravity, the gradient of `potential_energy`.
 
@@ -199,7 +199,7 @@ def gravity_forces(model: Model, q: ArrayLike) -> Reals:
 
     Source: Featherstone (2008), table 5.1 at rest.
     """
-    return algorithms.gravity_forces(economical(model), q)
+    return algorithms.gravity_forces(model, q)
 
 
 @function(returns=("nv",))

@@ -295,9 +295,10 @@ class Function(Generic[P, R]):
 
 def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:
     """Return a function that was pickled: the one a module holds, if it is that one."""
-    found = source.function()
-    if not isinstance(found, Function):  # no module has it
-        found = functools.update_wrapper(Function(source), source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    found: Function | None = source.function()
+    if found is None:  # no module has it
+        found = Function(source)
+        functools.update_wrapper(found, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
     same = (found.target, found.threads, found.checked) == (target, threads, checked)
     return found if same else found.on(target, threads=threads, checked=checked)
 

@@ -18,7 +18,7 @@ from cardan.errors import DTypeError, MechanismError, ParameterError
 from cardan.functions.dynamics import wrenches
 from cardan.functions.function import function
 from cardan.functions.vocabulary import Reals, algorithms
-from cardan.model import Model, economical
+from cardan.model import Model
 
 
 def with_loops(model: Model, where: str) -> Model:
@@ -95,7 +95,7 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     return algorithms.loop_bias(with_loops(model, "loop_bias"), q, v)
 
 
-@function(options=("stabilization",))
+@function(options=("stabilization",), simplified=True)
 def constrained_forward_dynamics(
     model: Model,
     q: ArrayLike,
@@ -141,11 +141,11 @@ def constrained_forward_dynamics(
     """
     rate = _checked_rate(stabilization)
     return algorithms.constrained_forward_dynamics(
-        with_loops(economical(model), "constrained_forward_dynamics"), q, v, tau, wrenches(external_forces), rate
+        with_loops(model, "constrained_forward_dynamics"), q, v, tau, wrenches(external_forces), rate
     )
 
 
-@function
+@function(simplified=True)
 def constrained_inverse_dynamics(
     model: Model,
     q: ArrayLike,
@@ -182,7 +182,7 @@ def constrained_inverse_dynamics(
     """
     chosen = None if actuated is None else joint_coordinates(model, actuated)
     return algorithms.constrained_inverse_dynamics(
-        with_loops(economical(model), "constrained_inverse_dynamics"), q, v, a, wrenches(external_forces), chosen
+        with_loops(model, "constrained_inverse_dynamics"), q, v, a, wrenches(external_forces), chosen
     )
 
 

@@ -132,7 +132,7 @@ def rotation_vector_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
     return v * where(small, near, 2.0 * atan2(length, w) / length)
 
 
-NEAR = 64.0  # tan^-2 of half the angle from which atan(t) / t loses nothing to its powers of t^2, which derivatives pass
+NEAR = 64.0  # tan^-2 of half the angle from which atan(t) / t loses nothing to its powers of t^2 on derivatives' way
 TERMS = 10  # the first neglected at t^2 = 1 / 64, and what it adds to a third derivative, are below every rounding
 
 
