@@ -71,7 +71,8 @@ def acos(x: float) -> float:
     """Return the angle in [0, pi] whose cosine is x; NaN outside [-1, 1]."""
     if x == 1.0 or not abs(x) <= 1.0:
         return 0.0 if x == 1.0 else math.nan
-    return _fixed_atan2(*reversed(_on_unit_circle(x)), math.acos(x))
+    cosine, sine = _on_unit_circle(x)
+    return _fixed_atan2(sine, cosine, math.acos(x))
 
 
 def exp(x: float) -> float:

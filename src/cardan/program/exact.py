@@ -13,7 +13,7 @@ A constant is the short fraction or decimal that was written, where one reads as
 the float, so that 0.1 + 0.2 is not 0.3. Different floats are different numbers. Only what a unit axis (x, y, z) is
 rounded to is read as what it was: its length is 1, and what is the rounded product of a component and another constant,
 or 1 less a product of components, is that. (Else no rotation about (1, 2, 3) would have R^T R = 1.) So what is found is
-exact for constants that differ from those given by a few units in the last place, or not at all.
+exact for constants that differ from those given by their own rounding, or not at all.
 
 All this holds for real numbers whatever the random values, so an identity of the field is one of the reals. Conversely,
 values that are different rational functions of the random ones, of degree d, agree with probability d / P. Of 10^5
@@ -129,6 +129,10 @@ def _sum(a: Value, b: Value) -> Value:
     return _sum_of(terms)
 
 
+def _if_short(v: Value) -> Value | None:
+    return v if len(_terms(v)) <= MOST_TERMS else None
+
+
 def _on_circle(angle: Value) -> tuple[int, int]:
     """Return the cosine and sine drawn for an angle."""
     t = _hashed("angle", angle)
@@ -148,7 +152,7 @@ class _Point:
         self._roots: dict[Value, int] = {}  # the number of a root, by what it is the root of
         self._squares: list[Value] = []
         self._sums: dict[Value, dict[Value, int]] = {}  # of angles, each with how often it is turned
-        self._constants: dict[float, Value] = {}  # of those that are read as what they were rounded from
+        self._constants: dict[float, int] = {}  # of those that are read as what they were rounded from
         self._numbers: dict[Value, float] = {}  # the other way round
 
     def add(self, instruction: Instruction) -> None:
@@ -176,16 +180,15 @@ class _Point:
         if op in _ARITHMETIC or Kind.BOOL in (SPEC[op].result, SPEC[op].operands[0]):
             return None
         numbers = [self.number(v) for v in operands]
-        result = math.nan if None in numbers else SPEC[op].evaluate(*numbers)
+        result: float = math.nan if None in numbers else SPEC[op].evaluate(*numbers)
         return self.constant(result) if math.isfinite(result) else None
 
     def constant(self, x: float) -> Value:
         """Return a number."""
         size = abs(x)
-        value = self._constants.get(size)
-        if value is None:
-            value = _of_float(size)
-            self._know(size, value)
+        if size not in self._constants:
+            self._know(size, _of_float(size))
+        value = self._constants[size]
         return _negated(value) if x < 0.0 else value
 
     def number(self, v: Value) -> float | None:
@@ -197,6 +200,7 @@ class _Point:
         return -x if negative else x
 
     def _know(self, x: float, value: int) -> None:
+        """Remember a constant and what it is; what is known of either stays."""
         self._constants.setdefault(x, value)
         size, negative = up_to_sign(value)
         self._numbers.setdefault(size, -x if negative else x)
@@ -206,15 +210,15 @@ class _Point:
         present = sorted({abs(x) for x in numbers if math.isfinite(x)})
         known = set(present)
         squared = [x for x in present if 0.0 < x < 1.0 and x * x in known][:MOST_AXES]
+        axes: dict[float, int] = {}
         for axis in (*combinations(squared, 2), *combinations(squared, 3)):
-            if abs(math.fsum(x * x for x in axis) - 1.0) <= 1e-15 and self._constants.keys().isdisjoint(axis):
-                self._constants |= zip(axis, _on_sphere(axis), strict=True)
-        axes = dict(self._constants)
+            if abs(math.fsum(x * x for x in axis) - 1.0) <= 1e-15 and axes.keys().isdisjoint(axis):
+                axes |= zip(axis, _on_sphere(axis), strict=True)
         for x, value in axes.items():
             self._know(x, value)
-            for y in present:
-                other = axes.get(y) or _of_float(y)
-                product = value * other % PRIME
+        for x, value in axes.items():
+            for y in (y for y in present if y > 1e-290):  # products of smaller ones lose digits
+                product = value * (axes.get(y) or _of_float(y)) % PRIME
                 self._know(x * y, product)
                 if y in axes:
                     self._know(1.0 - x * y, (1 - product) % PRIME)
@@ -229,13 +233,14 @@ class _Point:
         for left, c in _terms(a):
             for right, d in _terms(b):
                 term: Value | None = _sum_of({left ^ right: c * d})
-                for k, square in enumerate(self._squares):
-                    if left & right & 1 << k and term is not None:
-                        term = self.product(term, square)
+                shared = left & right
+                while shared and term is not None:
+                    term = self.product(term, self._squares[shared.bit_length() - 1])
+                    shared &= ~(1 << shared.bit_length() - 1)
                 if term is None:
                     return None
                 total = _sum(total, term)
-        return total if len(_terms(total)) <= MOST_TERMS else None
+        return _if_short(total)
 
     def quotient(self, a: Value, b: Value) -> Value | None:
         """Return a / b; None where b has no inverse, or there are too many terms."""
@@ -311,8 +316,8 @@ def _symbol(op: Op, operands: Sequence[Value]) -> Value:
 _ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG)
 _ODD = (Op.ASIN, Op.ATAN2, Op.SIGN)  # in their first operand
 _ALGEBRA: dict[Op, Callable[..., Value | None]] = {
-    Op.ADD: lambda at, a, b: _sum(a, b),
-    Op.SUB: lambda at, a, b: _sum(a, _negated(b)),
+    Op.ADD: lambda at, a, b: _if_short(_sum(a, b)),
+    Op.SUB: lambda at, a, b: _if_short(_sum(a, _negated(b))),
     Op.MUL: _Point.product,
     Op.DIV: _Point.quotient,
     Op.NEG: lambda at, a: _negated(a),

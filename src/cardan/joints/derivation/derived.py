@@ -111,8 +111,9 @@ def _form(template: Joint, by_factors: bool) -> Form:
 
     def entries(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
+        as_array: Any = symbolic(q, (len(q),))
         with listening() as history:
-            part, found = taken_apart(joint.transform(symbolic(q, (len(q),))), history if by_factors else History())
+            part, found = taken_apart(joint.transform(as_array), history if by_factors else History())
         parts.append(part)
         return {"factors": _array(found)}
 
