@@ -5,12 +5,12 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from cardan.dual import Dual
 
 import cardan
 from cardan.program import Array, trace
 from cardan.program.autodiff import jacobian
 from cardan.targets import evaluate
+from duals import Dual
 
 POINTS = (0.0, -0.0, 1e-300, 1e-20, -1e-12, 1e-8, -1e-4, 0.01, 0.3, -0.5, 1.0, -3.0, 10.0, -18.0, 25.0, -40.0, 300.0)
 FAR = (700.0, -700.0, -800.0, 1e5, -1e5, 1e300, -1e300, math.inf, -math.inf)
@@ -62,7 +62,11 @@ def test_far_away_nothing_is_lost(name, x):
     assert math.isfinite(slope) or (abs(x) > 709.0 and name not in ("tanh", "log1p")) or math.isinf(x)
 
 
-@pytest.mark.parametrize("make", [float, np.float64, lambda x: np.array([x]), mp.mpf, Dual], ids=repr)
+@pytest.mark.parametrize(
+    "make",
+    [float, np.float64, lambda x: np.array([x]), mp.mpf, Dual],
+    ids=["float", "float64", "array", "mpf", "dual"],
+)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_small_arguments_of_every_number(name, make):
     got = getattr(cardan, name)(make(1e-10))

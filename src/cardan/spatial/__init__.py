@@ -8,6 +8,7 @@ from cardan.spatial.motion import Force, Motion
 from cardan.spatial.representations import REPRESENTATIONS, Representation, in_body, represented
 from cardan.spatial.se3 import (
     SE3,
+    checked_pose,
     exp_se3,
     is_proper_rotation,
     log_from_rotation_vector,
@@ -34,6 +35,7 @@ __all__ = [
     "SpatialMatrix",
     "Symmetric3",
     "Vector3",
+    "checked_pose",
     "components",
     "exp_se3",
     "in_body",

@@ -210,7 +210,7 @@ def _check_numbers(mass: Scalar, com: Vector3, inertia: Matrix3) -> None:
     """Check every entry that is a number of any kind, NumPy's among them; a batch or a symbol may be anything."""
     if not all(is_finite(e) for e in (mass, *com, *inertia.entries()) if isinstance(e, Real)):
         raise ParameterError("inertia", got=(mass, tuple(com), tuple(inertia)), expected="finite numbers")
-    if isinstance(mass, Real) and not (mass == 0.0 or mass >= sys.float_info.min):
+    if isinstance(mass, Real) and not (mass == 0.0 or float(mass) >= sys.float_info.min):
         raise ParameterError("mass of a body", got=mass, expected="a mass >= 0 [kg], and none too small to divide by")
     if not all(isinstance(e, Real) for e in inertia.entries()):
         return

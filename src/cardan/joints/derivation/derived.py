@@ -14,12 +14,11 @@ Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.arrays import symbolic
+from cardan.arrays import as_argument
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -32,6 +31,7 @@ from cardan.joints.derivation.factors import (
     taken_apart,
 )
 from cardan.joints.derivation.parameters import filled, opened, slots
+from cardan.joints.state import kept_by_state
 from cardan.program import Array, Graph, Op, Program, trace
 from cardan.program.autodiff import assemble, jacobian_vector_product, pushforward
 from cardan.program.exact import evaluated
@@ -68,13 +68,13 @@ def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion
     return [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def subspace_program(template: Joint) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
     return min((_subspace(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def bias_program(template: Joint) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
     return min((_bias(template, form) for form in _forms(template)), key=lambda p: p.operations)
@@ -95,7 +95,7 @@ class Form(NamedTuple):
     whole: Part
 
 
-@lru_cache(maxsize=64)
+@kept_by_state
 def _forms(template: Joint) -> list[Form]:
     """Return the ways to write the transform: by its entries, and by its factors where these are rotations.
 
@@ -111,9 +111,8 @@ def _form(template: Joint, by_factors: bool) -> Form:
 
     def entries(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
-        as_array: Any = symbolic(q, (len(q),))
         with listening() as history:
-            part, found = taken_apart(joint.transform(as_array), history if by_factors else History())
+            part, found = taken_apart(joint.transform(q), history if by_factors else History())
         parts.append(part)
         return {"factors": _array(found)}
 
@@ -240,7 +239,7 @@ def _given(template: Joint, symbols: Scalars, *sizes: int) -> tuple[Joint, int, 
     """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
     count = slots(template)
     joint = filled(template, symbols[:count]) if count else template
-    return joint, count, _split(symbols[count:], *sizes)[: len(sizes)]
+    return joint, count, [as_argument(vector) for vector in _split(symbols[count:], *sizes)[: len(sizes)]]
 
 
 def _directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
@@ -305,7 +304,7 @@ def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates 
     return JointRates(subspace, velocity, acceleration, bias)
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def rates_program(template: Joint) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
     nq, nv = template.nq, template.nv
@@ -343,7 +342,7 @@ def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
     return _motions(_subspace_rate_program(template), [*parameters, *q, *qdot])
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def _subspace_rate_program(template: Joint) -> Program:
     """Return the program of dS/dt, of q and dq/dt."""
 
