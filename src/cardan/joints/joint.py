@@ -25,9 +25,8 @@ from typing import Any
 import numpy as np
 
 from cardan.arrays import as_argument
-from cardan.dual import duals, tangent
 from cardan.errors import JointError
-from cardan.joints.derivation.derived import derived_bias, derived_subspace
+from cardan.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
 from cardan.joints.state import attributes, is_frozen
@@ -134,9 +133,7 @@ class Joint(ABC):
 
     def motion_subspace_rate(self, q: Scalars, v: Scalars) -> MotionSubspace:
         """Return dS/dt while q moves with velocity v, by differentiating `motion_subspace` exactly."""
-        rates = self.velocity_to_configuration_derivative(q, v)
-        columns = self.motion_subspace(duals(q, rates))
-        return MotionSubspace(Motion.of(tuple(tangent(e) for e in column.scalars())) for column in columns)
+        return MotionSubspace(subspace_rate(self, q, v))
 
     def twist(self, q: Scalars, v: Scalars) -> Motion:
         """Return the twist of the child relative to the parent, in child coordinates."""
