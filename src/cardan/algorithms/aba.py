@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.crba import mass_matrix
-from cardan.algorithms.linear import Factor, Rows, mirrored
+from cardan.algorithms.linear import Factor, Rows, SingularError, mirrored
 from cardan.algorithms.rnea import bias_forces, node_forces
 from cardan.algorithms.tree import Relative, Vector, of_parent, outward, relative_kinematics, weightless
 from cardan.errors import MechanismError
@@ -68,7 +68,7 @@ def articulated_inertias(model: Model, relative: Relative) -> list[Articulated]:
     for node in reversed(model.nodes):
         i, S = node.index, relative.S[node.index]
         U = [I_A[i] @ s for s in S]  # (2)
-        D = Factor(_joint_inertia(node, S, U))
+        D = _joint_inertia(node, S, U)
         inertia = None
         if node.parent >= 0:
             inertia = I_A[i]
@@ -79,21 +79,28 @@ def articulated_inertias(model: Model, relative: Relative) -> list[Articulated]:
     return found[::-1]
 
 
-def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force]) -> Rows:
+def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force]) -> Factor:
     D = [list(S.T @ column) for column in U]
     for k, rotor in enumerate(node.armature):
         D[k][k] = D[k][k] + rotor
     _check_inertia(node, D)
-    return D
+    try:
+        return Factor(D)
+    except SingularError:
+        raise _singular(node) from None
 
 
 def _check_inertia(node: Node, D: Rows) -> None:
     """Raise where a joint moves nothing: there M is singular for every configuration."""
     if any(is_zero(row[k]) for k, row in enumerate(D)):
-        raise MechanismError(
-            f"joint {node.name!r} moves nothing that has inertia, so its acceleration is not determined; "
-            "give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
-        )
+        raise _singular(node)
+
+
+def _singular(node: Node) -> MechanismError:
+    return MechanismError(
+        f"joint {node.name!r} moves nothing that has inertia, in one direction at least, so its acceleration is not "
+        "determined; give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
+    )
 
 
 def mass_factor(model: Model, q: Vector) -> Factor:
@@ -109,7 +116,10 @@ def factored(model: Model, M: Rows) -> Factor:
     """
     for node in model.nodes:
         _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
-    return Factor(M)
+    try:
+        return Factor(M)
+    except SingularError as error:
+        raise _singular(next(node for node in model.nodes if error.row in node.v)) from None
 
 
 def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:

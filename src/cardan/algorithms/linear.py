@@ -11,10 +11,12 @@ Source: Featherstone (2008), section 6.5 (the LTDL factorisation).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from cardan.scalar import is_zero
 from cardan.spatial import Motion, Scalar
 
 Rows = list[list[Scalar]]
@@ -59,8 +61,29 @@ def gram(columns: Sequence[Sequence[Scalar]]) -> Factor:
     return Factor([[dot(a, b) for b in columns] for a in columns])
 
 
+ROUNDING = 4e-15
+"""A pivot this small, relative to what it was before the elimination, is nothing but rounding errors."""
+
+
+class SingularError(ZeroDivisionError):
+    """Numbers in a matrix, known here and now, make it singular; `row` is where that shows."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__("the matrix is singular")
+        self.row = row
+
+
+def _is_rounding(pivot: Scalar, before: Scalar) -> bool:
+    known = isinstance(pivot, Real) and isinstance(before, Real)
+    return is_zero(pivot) or (known and abs(pivot) <= ROUNDING * abs(before))
+
+
 class Factor:
-    """The factorisation A = L^T D L of a symmetric positive definite matrix; its lower triangle is read."""
+    """The factorisation A = L^T D L of a symmetric positive definite matrix; its lower triangle is read.
+
+    Raises:
+        SingularError: if numbers in A make it singular.
+    """
 
     __slots__ = ("L", "inverse_diagonal")
 
@@ -69,6 +92,8 @@ class Factor:
         n = len(H)
         self.inverse_diagonal: list[Scalar] = [0.0] * n
         for k in reversed(range(n)):
+            if _is_rounding(H[k][k], A[k][k]):
+                raise SingularError(k)
             self.inverse_diagonal[k] = 1.0 / H[k][k]
             for i in reversed(range(k)):
                 factor = H[k][i] * self.inverse_diagonal[k]

@@ -83,8 +83,8 @@ def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[st
     """Return the names of the joints of the spanning tree."""
     copied = {c.joint.primary for c in joints if isinstance(c.joint, Mimic)}
     first = [c for c in joints if isinstance(c.joint, Mimic) or c.name in copied]
-    needed = {c.name for c in first}
-    rest = [c for c in joints if c.name not in needed and c.name not in closing]
+    early = {c.name for c in first}
+    rest = [c for c in joints if c.name not in early and c.name not in closing]
     chosen = {c.name for c in (*first, *rest) if c.name not in closing and forest.join(c.parent, c.child)}
     for c in first:
         if c.name not in chosen:

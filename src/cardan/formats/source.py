@@ -41,6 +41,10 @@ class Node(Protocol):
         """Yield what is in it under a tag."""
         ...
 
+    def walk(self) -> Iterator[Any]:
+        """Yield it and everything below it, in document order."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

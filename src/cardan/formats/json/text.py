@@ -157,7 +157,7 @@ def path_text(path: Sequence[Key]) -> str:
     text = ""
     for key in path:
         plain = isinstance(key, str) and key.isidentifier()
-        text += f".{key[:60]}" if plain else f"[{json.dumps(key)[:60]}]"
+        text += f".{str(key)[:60]}" if plain else f"[{json.dumps(key)[:60]}]"
     return text.removeprefix(".") or "the top level"
 
 
@@ -176,10 +176,11 @@ def lines_of(text: str, paths: Iterable[Sequence[Key]]) -> Iterator[int]:
         line, before = line + text.count("\n", before, place), place
         lines[branch] = line
     for path in paths:
-        inner, last = wanted, lines[id(wanted)]
+        branch: Any = wanted
+        last = lines[id(branch)]
         for key in path:
-            inner = inner[key]
-            last = lines.get(id(inner), last)
+            branch = branch[key]
+            last = lines.get(id(branch), last)
         yield last
 
 
