@@ -241,7 +241,7 @@ def _is_across(c: Connection) -> bool:
     if not isinstance(c.joint, Planar) or any(c.child_pose.translation):
         return False
     R = c.child_pose.rotation
-    return max(abs(a - b) for a, b in zip(R, rotation_onto(across(c)), strict=True)) <= 1e-15
+    return max(abs(a - b) for a, b in zip(R.entries(), rotation_onto(across(c)).entries(), strict=True)) <= 1e-15
 
 
 def across(c: Connection) -> Vector3:
