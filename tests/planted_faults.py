@@ -446,7 +446,7 @@ FAULTS = (  # joint, the check that must fail first, words its message must have
     (Memory(), "shapes", "the joint stores what depends on q"),
     (Cache(), "no memory", "the joint stores what depends on q"),
     (Branch(), "traced", "branches on the value of a coordinate; use cardan.where"),
-    (FloatsAlone(), "traced", "it needs floats, as functions of math and numpy do"),
+    (FloatsAlone(), "traced", "it needs floats, as functions of math and scipy do"),
     (Kink(), "smooth", "the pose jumps or has a kink near q"),
     (WrongInverse(), "inverse of transform", "nearest_configuration is not the inverse of transform"),
     (OneWay(), "rank", "some velocities do nothing, or the same as others"),

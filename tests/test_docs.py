@@ -22,6 +22,7 @@ PAGES = {
     "mechanism.md": (),
     "conventions.md": (),
     "loops.md": (),
+    "functions.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

@@ -516,3 +516,28 @@ def test_keywords_mean_what_positions_mean(arm, state):
         np.testing.assert_array_equal(cardan.inverse_dynamics(arm, q[0], v=v[0], a=a[0].tolist()), expected[0])
         with pytest.raises(ShapeError, match="'v'"):
             cardan.inverse_dynamics(arm, q, a=a, v=v[:, :3])
+
+
+def test_shapes_of_robots_without_degrees_of_freedom():
+    m = cardan.Mechanism("rock")
+    m.add_body("b", cardan.Inertia(2.0, (1.0, 0.0, 0.0)))
+    m.add_joint("bolt", cardan.joints.Fixed(), "world", "b")
+    model = m.model()
+    for lead in ((), (4,)):
+        none = np.zeros((*lead, 0))
+        assert cardan.torque_regressor(model, none, none, none).shape == (*lead, 0, 10)
+        for function in (cardan.inverse_dynamics_derivatives, cardan.forward_dynamics_derivatives):
+            assert {part.shape for part in function(model, none, none, none)} == {(*lead, 0, 0)}
+
+
+def test_a_centre_of_mass_needs_a_mass():
+    m = cardan.Mechanism("ghost")
+    m.add_body("b")
+    m.add_joint("turn", cardan.joints.Revolute((0, 0, 1)), "world", "b")
+    model = m.model()
+    for function, arguments in (
+        (cardan.center_of_mass_velocity, ([0.0], [1.0])),
+        (cardan.center_of_mass_jacobian, ([0.0],)),
+    ):
+        with pytest.raises(MechanismError, match=r"'ghost' has no mass.*give a body an inertia"):
+            function(model, *arguments)

@@ -31,13 +31,13 @@ def test_what_is_imported_is_what_is_named_and_what_is_found(package):
 def test_importing_loads_no_room_before_it_is_used():
     code = (
         "import sys, cardan\n"
-        "late = ('formats', 'interop', 'verification', 'robots', 'description', 'geometry', 'cli')\n"
+        "late = ('formats', 'coordinates', 'verification', 'robots', 'description', 'geometry', 'cli')\n"
         "print([m for m in sys.modules if m.startswith('cardan.') and m.split('.')[1] in late])\n"
-        "print([m for m in ('llvmlite', 'json', 'xml') if m in sys.modules])\n"
+        "print([m for m in ('llvmlite', 'xml') if m in sys.modules])\n"
         "print(cardan.load.__name__, cardan.conventions.__name__, bool(cardan.robots.ROBOTS))\n"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert out.splitlines() == ["[]", "[]", "load cardan.interop.conventions True"]
+    assert out.splitlines() == ["[]", "[]", "load cardan.coordinates.conventions True"]
 
 
 @pytest.mark.parametrize(

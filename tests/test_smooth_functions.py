@@ -62,7 +62,11 @@ def test_far_away_nothing_is_lost(name, x):
     assert math.isfinite(slope) or (abs(x) > 709.0 and name not in ("tanh", "log1p")) or math.isinf(x)
 
 
-@pytest.mark.parametrize("make", [float, np.float64, lambda x: np.array([x]), mp.mpf, Dual], ids=repr)
+@pytest.mark.parametrize(
+    "make",
+    [float, np.float64, lambda x: np.array([x]), mp.mpf, Dual],
+    ids=["float", "float64", "array", "mpf", "dual"],
+)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_small_arguments_of_every_number(name, make):
     got = getattr(cardan, name)(make(1e-10))

@@ -1,9 +1,14 @@
 """The first call of a process: what was traced before is found again, and never taken for anything else."""
 
+import collections
+import functools
+import operator
 import os
 import subprocess
 import sys
 import textwrap
+import threading
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -136,6 +141,35 @@ def test_content_tells_numbers_and_arrays_apart():
     assert of(nan) == of(nan)
     names = {"b", "a", "c"}
     assert of(names) == of({"c", "b", "a"})
+
+
+class Table(dict):
+    """A dictionary with an attribute, and with a method."""
+
+    def __init__(self, scale):
+        super().__init__(lift=1.0)
+        self.scale = scale
+
+
+class Doubled(Table):
+    def lift(self):
+        return 2.0
+
+
+class Pair(NamedTuple):
+    x: float
+    y: float
+
+    def total(self):
+        return self.x + self.y
+
+
+def test_what_holds_more_than_it_shows_is_not_taken_for_another():
+    assert of(Table(1.0)) != of(Table(2.0)) != of(Doubled(2.0))
+    assert None not in (of(Table(1.0)), of(Doubled(1.0)))
+    assert of(Pair(1.0, 2.0)) != of((1.0, 2.0))
+    hidden = functools.partial(max, 1), operator.itemgetter(1), np.dtype("f4"), collections.deque([1]), threading.Lock()
+    assert [of(thing) for thing in hidden] == [None] * 5
 
 
 def test_models_tell_their_content():

@@ -96,17 +96,8 @@ if TYPE_CHECKING:
     from cardan import robots
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
-    from cardan.formats import (
-        check_urdf,
-        from_json,
-        load,
-        load_mechanism,
-        read_urdf,
-        register_joint,
-        save,
-        to_json,
-        to_urdf,
-    )
+    from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
+    from cardan.formats.load import load, load_mechanism, save
     from cardan.verification import Certificate, verify_joint
 
 __all__ = [  # noqa: RUF022 -- by subject
@@ -151,7 +142,8 @@ _fetch = fetcher(
     __name__,
     {
         ".description": "Mechanism",
-        ".formats": "check_urdf from_json load load_mechanism read_urdf register_joint save to_json to_urdf",
+        ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
+        ".formats.load": "load load_mechanism save",
         ".coordinates": "conventions converter representation",
         ".verification": "Certificate verify_joint",
     },

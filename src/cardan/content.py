@@ -45,6 +45,7 @@ SKIPPED = frozenset(
     {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__firstlineno__", "__static_attributes__"}
 )
 """Members of a class that do not say what it does."""
+_HEAP_TYPE = 1 << 9  # of `type.__flags__`: set for every class that is not built into a library
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
@@ -82,13 +83,11 @@ def _content(thing: Any, above: tuple[int, ...]) -> Any:
     inner = (*above, id(thing))
     if hasattr(kind, "__content__"):
         return (_name(kind), _content(thing.__content__(), inner))
-    if isinstance(thing, (tuple, list)):
-        parts = thing if all(type(e) is float for e in thing) else [_content(e, inner) for e in thing]
-        return (_name(kind), *parts, *_state(thing, inner))
-    if isinstance(thing, (dict, types.MappingProxyType)):
-        return ("dict", *((_content(k, inner), _content(v, inner)) for k, v in thing.items()))
-    if isinstance(thing, (set, frozenset)):
-        return ("set", *sorted(map(repr, (_content(e, inner) for e in thing))))
+    for container in (tuple, list, dict, set, frozenset):
+        if isinstance(thing, container):
+            return _container(thing, container, inner)
+    if kind is types.MappingProxyType:
+        return ("proxy", *((_content(k, inner), _content(v, inner)) for k, v in thing.items()))
     if isinstance(thing, (np.ndarray, np.generic)):
         return _array(thing, inner)
     if thing is Ellipsis:
@@ -102,7 +101,37 @@ def _content(thing: Any, above: tuple[int, ...]) -> Any:
     if isinstance(thing, (property, staticmethod, classmethod)):
         parts = (thing.fget, thing.fset) if isinstance(thing, property) else (thing.__func__,)
         return (_name(kind), *(_content(p, inner) for p in parts))
+    if not is_plain(kind):
+        raise UnknownContentError(thing)  # functools.partial, say, holds what no attribute of its class shows
     return (_class(kind, inner), *_state(thing, inner))
+
+
+@functools.cache
+def is_plain(kind: type, container: type = object) -> bool:
+    """Return whether instances of a class hold nothing but attributes, and what a container does.
+
+    Python then makes them in the container's own way; a class written in C would refuse that.
+    """
+    try:
+        container.__new__(kind)
+    except TypeError:
+        return False
+    return all(base in (container, object) or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
+
+
+def _container(thing: Any, container: Any, inner: tuple[int, ...]) -> Any:
+    """Return a built-in container, or one of a class below it: its class, its entries, its attributes."""
+    kind = type(thing)
+    if not is_plain(kind, container):
+        raise UnknownContentError(thing)
+    if container is dict:
+        entries = [(_content(k, inner), _content(v, inner)) for k, v in dict.items(thing)]
+    elif all(type(e) is float for e in container.__iter__(thing)) and container in (tuple, list):
+        entries = list(container.__iter__(thing))
+    else:
+        entries = [_content(e, inner) for e in container.__iter__(thing)]
+    entries = sorted(map(repr, entries)) if container in (set, frozenset) else entries
+    return (_class(kind, inner), tuple(entries), *_state(thing, inner))
 
 
 @functools.cache

@@ -32,6 +32,7 @@ __all__ = [
     "expm1",
     "floor",
     "is_finite",
+    "is_symbol",
     "is_zero",
     "log",
     "log1p",
@@ -366,6 +367,14 @@ def floor(x: Any) -> Any:
 def sign(x: Any) -> Any:
     """Return -1, 0 or 1."""
     return _backend((x,))["sign"](x)
+
+
+def is_symbol(x: Any) -> bool:
+    """Return whether x is a scalar but no machine number and no array of these: a symbol of this or another library."""
+    kind = type(x)
+    if issubclass(kind, (float, int, np.generic, np.ndarray)):
+        return False
+    return any(base in _BY_TYPE or base.__module__.partition(".")[0] in _BY_MODULE for base in kind.__mro__)
 
 
 def is_zero(x: Any) -> bool:

@@ -44,6 +44,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "radians": lambda x: x * (pi / 180.0),
     "rad2deg": lambda x: x * (180.0 / pi),
     "degrees": lambda x: x * (180.0 / pi),
+    "conjugate": lambda x: x,
     "logical_not": scalar.logical_not,
     "invert": scalar.logical_not,
     "isnan": lambda x: x != x,

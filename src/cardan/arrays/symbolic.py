@@ -8,7 +8,7 @@ look at values that are not there yet, and say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from cardan.errors import TraceError, users_line
 class SymbolicArray(np.ndarray):
     """An array of symbols (dtype object): an argument of a traced function, or what was made of one."""
 
-    __array_priority__ = 1e6  # before symbols that pretend to be arrays
+    __array_priority__ = 1e6  # pyright: ignore -- NumPy's stub has a property; before symbols that pretend to be arrays
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return by_numpy(ufunc, method, inputs, options)
@@ -57,6 +57,11 @@ def symbolic(entries: Iterable[Any], shape: tuple[int, ...]) -> SymbolicArray:
     for k, entry in enumerate(flat):
         array[k] = entry
     return array.reshape(shape).view(SymbolicArray)
+
+
+def as_argument(scalars: Sequence[Any]) -> np.ndarray:
+    """Return the scalars a joint is called with, floats, batches or symbols, as the array it receives."""
+    return scalars if isinstance(scalars, np.ndarray) else symbolic(scalars, (len(scalars),))
 
 
 def stack(nested: Any) -> np.ndarray:
@@ -122,12 +127,12 @@ OWN: dict[Any, Callable[..., Any]] = {}
 
 MOVING = """
     all any append array_split atleast_1d atleast_2d atleast_3d average block broadcast_arrays broadcast_to
-    column_stack concatenate copy cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack einsum
-    expand_dims flip fliplr flipud hsplit hstack inner insert kron linalg.cross linalg.diagonal
+    column_stack concatenate copy copyto cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack
+    einsum expand_dims fill_diagonal flip fliplr flipud hsplit hstack inner insert kron linalg.cross linalg.diagonal
     linalg.matmul linalg.matrix_power linalg.matrix_transpose linalg.multi_dot linalg.outer linalg.tensordot
     linalg.trace linalg.vecdot max mean meshgrid min moveaxis ndim outer polyval prod ravel repeat reshape resize roll
     rollaxis rot90 shape size split squeeze stack sum swapaxes take tensordot tile trace transpose trapezoid tril
-    triu vander var vdot vsplit vstack
+    triu vander vdot vsplit vstack
 """
 """NumPy's functions that only add, multiply, compare and move entries."""
 

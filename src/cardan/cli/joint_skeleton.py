@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import cardan
 from cardan import SE3, Joint, Motion
 from cardan.manifolds import Euclidean  # or Product, UnitComplex, UnitQuaternion, MRP, SE2, SE3
-from cardan.scalar import cos, sin  # never math's or numpy's: these run on floats, arrays and symbols alike
+from cardan.scalar import cos, sin  # never math's: these, and numpy's, run on symbols, too
 from cardan.spatial.rotations import rotation_about_axis
 
 Z = (0.0, 0.0, 1.0)

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from cardan.content import UnknownContentError
@@ -31,6 +31,9 @@ from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
 from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
+
+if TYPE_CHECKING:
+    from cardan.model.model import ModelWithInputs
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -108,7 +111,11 @@ class Function(Generic[P, R]):
         """The parameters of its kernel."""
         return self.interface.parameters
 
-    def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> R:
+    @overload
+    def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, model: ModelWithInputs, *args: Any, **kwargs: Any) -> R: ...  # those by keyword, too
+    def __call__(self, model: Model, *args: Any, **kwargs: Any) -> R:
         """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
 
         Raises:

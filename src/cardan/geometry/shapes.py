@@ -16,9 +16,8 @@ from typing import Any, Literal
 
 from cardan.errors import ParameterError
 from cardan.geometry.mesh import mesh_integrals
-from cardan.records import checked_pose
 from cardan.scalar import is_finite
-from cardan.spatial import SE3, Inertia, Matrix3
+from cardan.spatial import SE3, Inertia, Matrix3, checked_pose
 
 
 class _Centred:

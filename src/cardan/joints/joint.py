@@ -16,16 +16,21 @@ Source: Featherstone (2008), section 4.4; Duindam (2006), definition 2.9.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from cardan.arrays import as_argument
 from cardan.dual import duals, tangent
+from cardan.errors import JointError
 from cardan.joints.derivation.derived import derived_bias, derived_subspace
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
+from cardan.joints.state import attributes, is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
 from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
@@ -35,10 +40,27 @@ Axis = Any
 """Three numbers, which become a unit `Vector3`."""
 
 
+def _with_array(transform: Callable[[Any, Any], SE3]) -> Callable[[Any, Any], SE3]:
+    """Return a transform that is given its q as an array."""
+
+    @functools.wraps(transform)
+    def of_array(self: Any, q: Scalars) -> SE3:
+        return transform(self, as_argument(q))
+
+    return of_array
+
+
 class Joint(ABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints."""
 
     manifold: Manifold
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how."""
+        super().__init_subclass__(**kwargs)
+        own = cls.__dict__.get("transform")
+        if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not cls.__module__.startswith("cardan."):
+            type.__setattr__(cls, "transform", _with_array(own))
 
     @abstractmethod
     def transform(self, q: Scalars) -> SE3:
@@ -207,7 +229,17 @@ class Joint(ABC):
         """Return the joint's own parameters by name."""
         if dataclasses.is_dataclass(self):
             return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return dict(getattr(self, "__dict__", {}))
+        return attributes(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; the public ones of a joint that a mechanism keeps cannot be changed any more."""
+        if is_frozen(self) and not name.startswith("_"):
+            raise JointError(
+                f"{type(self).__name__}.{name} cannot be set: this joint is part of a mechanism, which read its "
+                "parameters when it was added. Take another: mechanism.replace_joint(name, joint), or vary it at every "
+                "call: model.with_inputs(...)."
+            )
+        object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Joint):

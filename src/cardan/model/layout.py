@@ -107,14 +107,15 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
 
 
 def _checked_copy(name: str, joint: Mimic, by_name: dict[str, Joint]) -> Mimic:
-    """Return a mimic of a joint that is none, if it can be one."""
+    """Return a mimic of a joint that is none, as it reads its coordinates."""
     primary = by_name[joint.primary]
-    if type(primary.manifold) is not type(joint.manifold) or primary.nq != joint.nq or primary.nv != joint.nv:
+    found = joint.copying(primary)
+    if found is None:
         raise MechanismError(
-            f"mimic joint {name!r} ({type(joint.joint).__name__}, nq={joint.nq}) cannot copy {joint.primary!r} "
-            f"({type(primary).__name__}, nq={primary.nq}): both need the same kind of coordinates."
+            f"mimic joint {name!r} ({type(joint.joint).__name__}, {joint.manifold!r}) cannot copy {joint.primary!r} "
+            f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
         )
-    return joint
+    return found
 
 
 def _primary_name(name: str, mimic: Mimic, by_name: dict[str, Joint]) -> str:

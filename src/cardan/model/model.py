@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from cardan.joints import Joint, Mimic
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
+from cardan.model.frame_words import meant_by
 from cardan.model.inputs import Input
 from cardan.model.locking import locked
 from cardan.model.node import Attachment, Node
@@ -155,7 +156,8 @@ class Model:
     def attachment(self, frame: str) -> Attachment:
         """Return where a body or frame rides: its node, and its pose in the node's frame."""
         if not isinstance(frame, str) or frame not in self.attachments:
-            raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}")
+            hint = meant_by(frame, self.connections)
+            raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}", hint=hint)
         return self.attachments[frame]
 
     # --- configuration space ---
@@ -262,7 +264,7 @@ class Model:
         """Return the model without the joints that close loops: the tree alone, with the same coordinates."""
         return replace(self, closures=())
 
-    def with_inputs(self, *names: str, **owned: tuple[str, str]) -> Model:
+    def with_inputs(self, *names: str, **owned: tuple[str, str]) -> ModelWithInputs:
         """Return the model with some of its constants given at every call, for every state of a batch its own.
 
         The functions of such a model take them by keyword, compile once for all values, and have derivatives by them:
@@ -289,7 +291,7 @@ class Model:
         Raises:
             UnknownNameError, ParameterError: for a constant that does not exist, or is asked for twice.
         """
-        return replace(self, inputs=constants.find_inputs(self, names, owned))
+        return cast("ModelWithInputs", replace(self, inputs=constants.find_inputs(self, names, owned)))
 
     def input_values(self) -> dict[str, np.ndarray]:
         """Return the model's own values of what `with_inputs` made inputs, by name."""
@@ -334,6 +336,12 @@ class Model:
     def __repr__(self) -> str:
         given = f", inputs {', '.join(self.inputs)}" if self.inputs else ""
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}{given}>"
+
+
+if TYPE_CHECKING:
+
+    class ModelWithInputs(Model):
+        """For type checkers: a model whose functions take further keywords, the inputs' names."""
 
 
 def _checked_gravity(gravity: Any) -> Vector3:

@@ -80,7 +80,8 @@ class Graph:
         if isinstance(value, Number):
             return self.constant(float(value))
         if type(value) is Condition:
-            raise TraceError("a condition is not a real value; choose with cardan.where(condition, a, b).")
+            place = users_line()
+            raise TraceError(f"a condition is not a real value{place}; choose with cardan.where(condition, a, b).")
         if isinstance(value, np.ndarray):
             what = f"an array of shape {value.shape} stands where one number is needed"
             raise TraceError(f"{what}{users_line()}; take its entries: np.cos(q[0]) instead of np.cos(q).")
@@ -220,6 +221,9 @@ class Expr:
         raise no_branch()
 
     def __float__(self) -> float:
+        raise no_number()
+
+    def __round__(self, digits: int = 0) -> float:
         raise no_number()
 
     __int__ = __index__ = __float__  # pyright: ignore[reportAssignmentType]

@@ -11,7 +11,7 @@ from cardan.errors import LIBRARIES, TraceError, room, users_frame, users_line
 
 _PEERS = (
     "scipy works on numbers alone: for a curve through points use cardan.joints.NaturalSpline or cardan.interpolate, "
-    "for rotations cardan.spatial.rotations"
+    "for rotations cardan.spatial.rotations, for linear systems cardan.solve"
 )
 
 
@@ -21,9 +21,9 @@ def no_number() -> TraceError:
     if _through_scipy():
         return TraceError(f"{what}{users_line()}: {_PEERS}.")
     if _instruction(users_frame()).startswith("STORE_S"):
-        hint = "an array of numbers cannot hold it; begin with np.zeros_like(q), or use np.array([...]), np.stack"
+        hint = "an array of numbers cannot hold it; begin with np.zeros_like(q), or np.zeros_like(q, shape=(3, 3))"
     else:
-        hint = "use cardan.sin, cardan.sqrt, ... or numpy's functions, not math's, and no float() or int()"
+        hint = "use cardan.sin, cardan.sqrt, ... or numpy's functions, not math's, and no float(), int() or round()"
     return TraceError(f"{what}{users_line()}: {hint}.")
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from cardan.description import Box, Cylinder, Mechanism, Shape, Sphere
 from cardan.errors import ParameterError
-from cardan.records import checked_pose
 from cardan.scalar import is_finite
-from cardan.spatial import SE3
+from cardan.spatial import SE3, checked_pose
 from cardan.spatial.rotations import matrix_from_zyx
 
 _ONTO = {"x": (0.0, math.pi / 2, 0.0), "y": (0.0, 0.0, -math.pi / 2), "z": (0.0, 0.0, 0.0)}

@@ -8,16 +8,16 @@ from cardan.spatial.motion import Force, Motion
 from cardan.spatial.representations import REPRESENTATIONS, Representation, in_body, represented
 from cardan.spatial.se3 import (
     SE3,
+    checked_pose,
     exp_se3,
     is_proper_rotation,
     log_from_rotation_vector,
     log_se3,
     right_jacobian_inverse_se3,
-    right_jacobian_se3,
     snapped,
 )
 from cardan.spatial.stumpff import stumpff
-from cardan.spatial.subspace import MotionSubspace, transform_subspace
+from cardan.spatial.subspace import MotionSubspace
 from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, components, unit_vector
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "SpatialMatrix",
     "Symmetric3",
     "Vector3",
+    "checked_pose",
     "components",
     "exp_se3",
     "in_body",
@@ -43,11 +44,9 @@ __all__ = [
     "momentum_rate_matrix",
     "represented",
     "right_jacobian_inverse_se3",
-    "right_jacobian_se3",
     "rotations",
     "snapped",
     "stack",
     "stumpff",
-    "transform_subspace",
     "unit_vector",
 ]

@@ -8,13 +8,14 @@ Robotics (2017), section 7.1 for the Jacobians of the exponential.
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from cardan.arrays import stack
-from cardan.errors import ShapeError
+from cardan.errors import ParameterError, ShapeError
 from cardan.spatial import rotations
 from cardan.spatial.composition import noted
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
@@ -164,15 +165,8 @@ def _coupling(v: Motion) -> Matrix3:
     return first + second + third
 
 
-def right_jacobian_se3(v: Motion) -> Rows:
-    """Return the rows of J (6x6) with: body twist = J d(v)/dt, for X = exp(v)."""
-    minus = -v
-    J, Q = rotations.right_jacobian(v.angular), _coupling(minus)
-    return _upper_triangular(J, Q)
-
-
 def right_jacobian_inverse_se3(v: Motion) -> Rows:
-    """Return the rows of the inverse of `right_jacobian_se3`; singular only at rotation angles 2 pi k, k >= 1."""
+    """Return the rows of K (6x6) with: d(v)/dt = K body twist, for X = exp(v); singular at angles 2 pi k, k >= 1."""
     K = rotations.right_jacobian_inverse(v.angular)
     return _upper_triangular(K, -(K @ _coupling(-v) @ K))
 
@@ -210,6 +204,27 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
         return float(e) + 0.0 if abs(float(e)) > smallest else 0.0
 
     return SE3(Matrix3(snap(e) for e in X.rotation.entries()), Vector3(*(shorten(e) for e in X.translation)))
+
+
+def checked_pose(what: str, pose: Any) -> SE3:
+    """Return a constant pose, checked and with the residues of right angles removed.
+
+    Raises:
+        ParameterError: if it is not a proper rotation and a finite translation.
+    """
+    if isinstance(pose, SE3) and pose == SE3.identity():
+        return pose
+    try:
+        X = SE3.of(pose)
+        numbers = SE3([[float(e) for e in row] for row in X.rotation], tuple(float(e) for e in X.translation))
+    except (TypeError, ValueError, IndexError, OverflowError):
+        raise ParameterError(what, got=pose, expected="a cardan.SE3 or a 4x4 homogeneous matrix of numbers") from None
+    if not is_proper_rotation(numbers.rotation):
+        rows = [tuple(row) for row in numbers.rotation.rows()]
+        raise ParameterError(what, got=rows, expected="a rotation matrix (orthonormal, determinant +1)")
+    if not all(math.isfinite(e) for e in numbers.translation):
+        raise ParameterError(what, got=tuple(numbers.translation), expected="a finite translation [m]")
+    return snapped(numbers)
 
 
 def _is_number(e: Scalar) -> bool:

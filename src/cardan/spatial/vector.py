@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from cardan.arrays import stack, symbolic
+from cardan.arrays import array_of, stack, symbolic
 from cardan.errors import ParameterError, ShapeError, users_line
 from cardan.scalar import is_finite, sqrt
 from cardan.spatial.composition import noted
@@ -68,7 +68,24 @@ def scalar_of(name: str, value: Any) -> Scalar:
 _NO_SCALARS = (str, bytes, complex, list, tuple, dict, type(None), np.flexible, np.bool_, np.datetime64, np.timedelta64)
 
 
-class Vector3(tuple[Any, Any, Any]):
+def as_arrays(value: Any) -> Any:
+    """Return an argument of NumPy's functions with arrays in place of vectors and matrices."""
+    if isinstance(value, (Vector3, Matrix3)):
+        return array_of(value)
+    return type(value)(map(as_arrays, value)) if type(value) in (list, tuple) else value
+
+
+class _Arrays:
+    """What vectors and matrices are to NumPy: its operators leave the work to us, its functions get arrays."""
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*as_arrays(args), **kwargs)
+
+
+class Vector3(_Arrays, tuple[Any, Any, Any]):
     """Three scalars (x, y, z).
 
     It combines as an array of shape (3,) does: `v + w`, `v * w` component by component, `v @ w` the inner product.
@@ -76,7 +93,6 @@ class Vector3(tuple[Any, Any, Any]):
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # an array on the left leaves the operation to us
 
     def __new__(cls, x: Scalar, y: Scalar, z: Scalar) -> Vector3:
         return tuple.__new__(cls, (x, y, z))
@@ -174,14 +190,13 @@ _ZERO = Vector3(0.0, 0.0, 0.0)
 _vector = partial(tuple.__new__, Vector3)
 
 
-class Matrix3(tuple[Vector3, Vector3, Vector3]):
+class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
     """Three rows of three scalars; made of its nine entries, row by row, or of its rows.
 
     `R[i]` is a row, `R[i, j]` an entry, `R[:, j]` a column, `np.array(R)` the array of shape (..., 3, 3).
     """
 
     __slots__ = ()
-    __array_ufunc__ = None
 
     def __new__(cls, entries: Iterable[Any]) -> Matrix3:
         flat = tuple(entries)

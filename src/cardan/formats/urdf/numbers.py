@@ -13,8 +13,7 @@ from itertools import product
 from typing import Any
 
 from cardan.formats.urdf.joints import unit_axis
-from cardan.records import checked_pose
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, checked_pose
 from cardan.spatial.rotations import matrix_from_zyx, zyx_from_matrix
 
 Numbers = tuple[float, ...]

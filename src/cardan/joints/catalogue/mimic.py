@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cardan.errors import ParameterError
+from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
 from cardan.joints.joint import Joint, Scalars
 from cardan.manifolds import Euclidean, Manifold, UnitComplex
 from cardan.scalar import is_finite
@@ -86,6 +87,18 @@ class Mimic(Joint):
         """Return the same joint, copying directly what its primary, itself a mimic, copies."""
         multiplier = self.multiplier * primary.multiplier
         return Mimic(self.joint, primary.primary, multiplier, self.multiplier * primary.offset + self.offset)
+
+    def copying(self, primary: Joint) -> Mimic | None:
+        """Return the same joint reading the coordinates of a primary; None if these are of another kind.
+
+        (cos, sin) and (sin, cos) of an angle are one kind in two orders.
+        """
+        own, other, inner = self.manifold, primary.manifold, self.joint
+        if type(own) is not type(other) or (own.nq, own.nv) != (other.nq, other.nv):
+            return None
+        if not isinstance(other, UnitComplex) or own == other:
+            return self
+        return replace(self, joint=replace(inner, order=other.order)) if type(inner) is UnboundedRevolute else None
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -13,12 +13,10 @@ Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.arrays import symbolic
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -32,6 +30,7 @@ from cardan.joints.derivation.factors import (
     taken_apart,
 )
 from cardan.joints.derivation.parameters import filled, opened, slots
+from cardan.joints.state import kept_by_state
 from cardan.program import Array, Graph, Op, Program, trace
 from cardan.program.autodiff import assemble, pushforward
 from cardan.program.replay import replay
@@ -66,13 +65,13 @@ def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
     return Motion.of(tuple(values[r] for r in program.results[-6:]))
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def subspace_program(template: Joint) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
     return _cheaper(template, _entrywise_subspace(template), _factorwise_subspace(template))
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def bias_program(template: Joint) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
     return _cheaper(template, _entrywise_bias(template), _factorwise_bias(template))
@@ -307,7 +306,7 @@ def _split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
 def _pose_program(template: Joint) -> Program:
     def entries(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
-        X = joint.transform(symbolic(q, (len(q),)))
+        X = joint.transform(q)
         return {"pose": _array([*X.rotation.entries(), *X.translation])}
 
     try:
@@ -359,7 +358,7 @@ def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates 
     return JointRates(subspace, velocity, acceleration, bias)
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def rates_program(template: Joint) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
     nq, nv = template.nq, template.nv
