@@ -13,8 +13,8 @@ STREAM = 16 * 2**20  # bytes of results from which they bypass the caches: they 
 
 
 def constant_results(program: Program, plan: Plan) -> list[list[tuple[float, int]]]:
-    """Return the results that are a number other than 0, with their slots, in groups of at most `STORES`."""
-    numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST and i.value != 0.0}
+    """Return the results that are numbers other than 0 (-0 is one), with their slots, in groups of `STORES`."""
+    numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST and repr(i.value) != "0.0"}
     stores = [(number, slot) for k, number in numbers.items() for slot in plan.copies.get(k, ())]
     return [stores[s : s + STORES] for s in range(0, len(stores), STORES)]
 
