@@ -66,9 +66,11 @@ def joined(w: Writer, x: str, near: str | tuple[str, ...], far_function: str) ->
     near = (near,) if isinstance(near, str) else near
     flags = w.emit(f"bitcast {w.m} {w.compare('ogt', w.call('fabs', x), FAST_RANGE)} to i{w.width}")
     some = w.emit(f"icmp ne i{w.width} {flags}, 0")
-    w.lines += [f"  br i1 {some}, label %far, label %near, !prof !1", "far:"]
+    w.line(f"br i1 {some}, label %far, label %near, !prof !1")
+    w.label("far")
     exact = w.invoke(far_function, [w.v] * len(near), [(w.v, x)])
-    w.lines += ["  br label %near", "near:"]
+    w.line("br label %near")
+    w.label("near")
     return tuple(w.emit(f"phi {w.v} [ {e}, %far ], [ {n}, %start ]") for e, n in zip(exact, near, strict=True))
 
 
