@@ -1,6 +1,28 @@
 import os
 import tempfile
 
+import pytest
+
 # A generated program's cache, a picture library's settings: all in a folder that goes away.
 _TEMPORARY = tempfile.TemporaryDirectory(prefix="cardan-tests-")
 os.environ["XDG_CACHE_HOME"] = os.environ["CARDAN_CACHE_DIR"] = os.environ["MPLCONFIGDIR"] = _TEMPORARY.name
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="run all tests, those marked `full` too")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is marked `full`, unless it is asked for: by --full, by -m, or by its name."""
+    if config.getoption("--full") or config.getoption("-m") or any("::" in argument for argument in config.args):
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    items[:] = [item for item in items if not item.get_closest_marker("full")]
+    config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture
+def quick_target(request, monkeypatch):
+    """The reference target, which compiles nothing; with --full, the native one, which ships."""
+    if not request.config.getoption("--full"):
+        monkeypatch.setenv("CARDAN_TARGET", "numpy")

@@ -38,7 +38,7 @@ class Polar(Joint):
         return Motion((0.0, v[0] * v[1], 0.0), ZERO)
 
     def nearest_configuration(self, X_pc):
-        angle = cardan.atan2(X_pc.rotation[3], X_pc.rotation[0])
+        angle = cardan.atan2(X_pc.rotation[1, 0], X_pc.rotation[0, 0])
         return angle, X_pc.translation.dot((cos(angle), sin(angle), 0.0)) - self.radius
 
     def equivalent_chain(self):
@@ -446,7 +446,7 @@ FAULTS = (  # joint, the check that must fail first, words its message must have
     (Memory(), "shapes", "the joint stores what depends on q"),
     (Cache(), "no memory", "the joint stores what depends on q"),
     (Branch(), "traced", "branches on the value of a coordinate; use cardan.where"),
-    (FloatsAlone(), "traced", "it needs floats, as functions of math and numpy do"),
+    (FloatsAlone(), "traced", "it needs floats, as functions of math and scipy do"),
     (Kink(), "smooth", "the pose jumps or has a kink near q"),
     (WrongInverse(), "inverse of transform", "nearest_configuration is not the inverse of transform"),
     (OneWay(), "rank", "some velocities do nothing, or the same as others"),

@@ -10,6 +10,7 @@ import numpy as np
 from cardan import algorithms as alg
 from cardan import joints, load_mechanism
 from cardan.algorithms.kinematics import Kinematics
+from cardan.coordinates import model_converter as paths
 from cardan.joints import CATALOGUE
 from cardan.manifolds import Euclidean
 from cardan.spatial import SE3
@@ -28,7 +29,7 @@ class Bowl(joints.Joint):
 
     def transform(self, q):
         R = matrix_from_xyz((q[0], q[1], 0.3 * q[0] * q[1]))
-        return SE3(R, (self.radius * R[2], 0.5 * self.radius * R[5], self.radius * R[8]))
+        return SE3(R, (self.radius, 0.5 * self.radius, self.radius) * R[:, 2])
 
 
 QUANTITIES = (
@@ -67,21 +68,21 @@ def compare(a, b, seed):
     q, v, tau, _ = state(a, seed)
     M = np.array(alg.mass_matrix(a, q), dtype=float)
     acc = alg.forward_dynamics(a, q, v, tau)
-    q_b, v_b = alg.converted_configuration(a, b, q), alg.converted_velocity(a, b, q, v)
-    acc_b, tau_b = alg.converted_acceleration(a, b, q, v, acc), alg.converted_effort(a, b, q, tau)
+    q_b, v_b = paths.converted_configuration(a, b, q), paths.converted_velocity(a, b, q, v)
+    acc_b, tau_b = paths.converted_acceleration(a, b, q, v, acc), paths.converted_effort(a, b, q, tau)
     M_b = np.array(alg.mass_matrix(b, q_b), dtype=float)
-    G = np.array([alg.converted_velocity(a, b, q, e) for e in np.eye(a.nv).tolist()], dtype=float).T
+    G = np.array([paths.converted_velocity(a, b, q, e) for e in np.eye(a.nv).tolist()], dtype=float).T
     ours, theirs = described(a, q, v, acc), described(b, q_b, v_b, acc_b)
     errors = {name: relative(ours[name], theirs[name]) for name in ours}
     errors["mass matrix congruence"] = relative(M, G.T @ M_b @ G)
     errors["accelerations (ABA)"] = relative(acc_b, alg.forward_dynamics(b, q_b, v_b, tau_b))
     errors["efforts, from RNEA"] = relative(tau_b, alg.inverse_dynamics(b, q_b, v_b, acc_b))
-    back = alg.converted_configuration(b, a, q_b)
+    back = paths.converted_configuration(b, a, q_b)
     errors["round trip of q"] = relative(np.zeros(a.nv), alg.difference(a, q, back))
     backs = [
-        alg.converted_velocity(b, a, q_b, v_b),
-        alg.converted_acceleration(b, a, q_b, v_b, acc_b),
-        alg.converted_effort(b, a, q_b, tau_b),
+        paths.converted_velocity(b, a, q_b, v_b),
+        paths.converted_acceleration(b, a, q_b, v_b, acc_b),
+        paths.converted_effort(b, a, q_b, tau_b),
     ]
     errors["round trip of v, a, tau"] = max(map(relative, (v, acc, tau), backs))
     return errors

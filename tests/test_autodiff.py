@@ -147,3 +147,101 @@ def test_native_code_of_a_derivative(quadruped):
     native = compile_program(derivative, default_target())([np.atleast_2d(x) for x in state], 1, np.dtype(np.float64))
     expected = run(derivative, *state)
     np.testing.assert_allclose(native[0], expected, atol=1e-13 * np.abs(expected).max())
+
+
+GUARDED = {
+    "root": (lambda x: scalar.where(x > 0.0, scalar.sqrt(x), 0.0), [(-1.0, 0.0), (0.0, 0.0), (4.0, 0.25)]),
+    "sinc": (
+        lambda x: scalar.where(x == 0.0, 1.0, scalar.sin(x) / x),
+        [(0.0, 0.0), (1.0, math.cos(1.0) - math.sin(1.0))],
+    ),
+    "sinc, scaled": (lambda x: 3.0 * scalar.where(x == 0.0, 1.0, 2.0 * (scalar.sin(x) / x)) + x, [(0.0, 1.0)]),
+    "nested": (
+        lambda x: scalar.where(
+            x > 0.0, scalar.where(x < 1.0, scalar.sqrt(x) * scalar.sqrt(1.0 - x), 0.0), scalar.log(-x)
+        ),
+        [(-2.0, -0.5), (0.0, math.inf), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0)],
+    ),
+    "both sides": (
+        lambda x: scalar.where(x > 0.0, scalar.exp(x), 1.0 + scalar.absolute(x)),
+        [(-2.0, -1.0), (0.0, 0.0)],
+    ),
+    "minimum": (lambda x: scalar.minimum(scalar.sqrt(x), -1.0), [(0.0, 0.0), (4.0, 0.0)]),
+    "maximum": (lambda x: scalar.maximum(scalar.sqrt(x), 1.0), [(0.0, 0.0), (4.0, 0.25)]),
+    "kinks": (
+        lambda x: scalar.minimum(x, -x) + 10.0 * scalar.maximum(x, -x) + 100.0 * scalar.absolute(x),
+        [(0.0, 11.0), (2.0, 109.0), (-2.0, -109.0)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GUARDED)
+@pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+def test_the_side_that_is_not_chosen_has_no_say(name, mode):
+    function, expected = GUARDED[name]
+    program = trace("f", lambda x: {"y": np.array([function(x[0])], dtype=object)}, [Array("x", (1,))])
+    derivative = verify(jacobian(program, "x", mode=mode))
+    product = verify(vector_jacobian_product(program, ["x"]))
+    for x, slope in expected:
+        with np.errstate(all="ignore"):
+            assert run(derivative, [x]) == pytest.approx(slope, abs=1e-15)
+            assert run(product, [x], [2.0]) == pytest.approx(2.0 * slope, abs=1e-15)
+
+
+def test_guarded_slopes_of_a_users_function():
+    @cardan.function
+    def f(model, q):
+        return cardan.where(q[0] > 0.0, cardan.sqrt(q[0]), 0.0)
+
+    model = cardan.robots.arm7().model()
+    q = np.zeros((2, 7))
+    q[1, 0] = 4.0
+    for function in (cardan.gradient(f, "q"), *(cardan.derivative(f, "q", mode=m) for m in ("forward", "reverse"))):
+        np.testing.assert_array_equal(function(model, q)[..., 0], [0.0, 0.25])
+
+
+@pytest.mark.parametrize("angle", [0.0, *(10.0**k for k in range(-20, 0)), 0.2499, 0.2507, 0.5, 3.0])
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_three_derivatives_of_the_log_of_a_rotation(angle, mode):
+    """The length of the way t d is t: log(exp(t d)) = t d has the derivatives d, 0, 0, near the identity, too."""
+    d = np.array([0.6, -0.3, 0.74])
+    manifold = cardan.manifolds.UnitQuaternion()
+    q = np.array([0.5, -0.1, 0.7, 0.5])
+    q = q / np.linalg.norm(q)
+
+    def there(t):
+        moved = manifold.integrate(tuple(q), tuple(t[0] * e for e in d))
+        return {"y": np.array(manifold.difference(tuple(q), moved), dtype=object)}
+
+    program = trace("f", there, [Array("t", (1,))])
+    for expected in (angle * d, d, 0.0 * d, 0.0 * d):
+        np.testing.assert_allclose(run(program, [angle]), expected, atol=2e-13)
+        program = jacobian(program, "t", mode=mode)
+
+
+BASES = [-3.0, -2.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.5]
+EXPONENTS = [-3.0, -2.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_powers_of_a_computed_exponent():
+    """As C's pow: a negative base with an integer exponent has a value, and everything to the power 0 is 1."""
+    program = program_of(lambda x, y: x**y)
+    with np.errstate(all="ignore"):
+        for x in BASES:
+            for y in EXPONENTS:
+                expected = abs(np.power(x, y)) if x == 0.0 else np.power(x, y)
+                np.testing.assert_allclose(run(program, [x, y]), [expected], rtol=4e-15)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_slopes_of_powers_of_a_computed_exponent(mode):
+    derivative = jacobian(program_of(lambda x, y: x**y), "x", mode=mode)
+    with np.errstate(all="ignore"):
+        for x, y in ((-2.0, 3.0), (-0.5, -2.0), (2.5, 0.5), (1.5, 0.0)):
+            assert run(derivative, [x, y])[0] == pytest.approx(y * x ** (y - 1.0), rel=1e-14)
+
+
+@pytest.mark.parametrize(("function", "expected"), [(lambda x: x**101, -1.0), (lambda x: (-2.0) ** (3.0 * x), -0.125)])
+def test_powers_of_negative_numbers(function, expected):
+    program = trace("f", lambda x: {"y": np.array([function(x[0])], dtype=object)}, [Array("x", (1,))])
+    assert run(program, [-1.0])[0] == pytest.approx(expected, rel=1e-14)

@@ -1,6 +1,7 @@
 """The C target: compiled by gcc with every warning an error, equal to the NumPy target."""
 
 import ctypes
+import re
 import shutil
 import subprocess
 
@@ -9,6 +10,7 @@ import pytest
 
 import cardan
 from cardan.cli import main
+from cardan.errors import ParameterError
 from cardan.program import Array, trace
 from cardan.targets import compile_numpy
 from cardan.targets.c import c_code
@@ -57,7 +59,9 @@ def test_every_operation(tmp_path, dtype):
 
 
 @needs_gcc
-@pytest.mark.parametrize("function", [cardan.inverse_dynamics, cardan.mass_matrix, cardan.integrate])
+@pytest.mark.parametrize(
+    "function", [cardan.inverse_dynamics, pytest.param(cardan.mass_matrix, marks=pytest.mark.full), cardan.integrate]
+)
 def test_a_robot_with_every_joint(tmp_path, function):
     model = random_model(0)
     q, v, a = random_state(model, seed=0, shape=(5,))
@@ -104,3 +108,49 @@ def test_robots_without_degrees_of_freedom_are_valid_c():
     code = c_code(cardan.center_of_mass.program(m.model()), "com")
     assert "const double q[1]" in code.header
     assert "(void)q;" in code.source
+
+
+@needs_gcc
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_constants_that_are_not_finite(tmp_path, dtype):
+    program = trace(
+        "f",
+        lambda x: {"y": np.array([cardan.where(x[0] > c, x[0], c) for c in (np.inf, -np.inf, np.nan, 1e300, -0.0)])},
+        [Array("x", (1,))],
+    )
+    x = np.array([[-1.0], [2.0]], dtype)
+    got = run(built(tmp_path, program, single=dtype is np.float32), program, [x])
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(got, compile_numpy(program)([x], 2, np.dtype(dtype)))
+
+
+@needs_gcc
+def test_names_that_mean_something_in_c(tmp_path):
+    names = ["double", "int", "n", "k", "w", "sin", "t0_", "f", "f_batch", "size_t", "NAN", "é"]
+    arrays = [Array(name, (1,)) for name in names]
+    program = trace("f", lambda *x: {"restrict": np.array([sum(e[0] for e in x), cardan.sin(x[0][0])])}, arrays)
+    states = [np.full((3, 1), float(k)) for k in range(len(names))]
+    got = run(built(tmp_path, program), program, states)
+    np.testing.assert_array_equal(got, compile_numpy(program)(states, 3, np.dtype(float)))
+    assert "const double double_[1]" in c_code(program, "f").header
+    for name in ("while", "sin", "sinf", "INFINITY"):
+        with pytest.raises(ParameterError, match="no keyword or function of C"):
+            c_code(program, name)
+
+
+@needs_gcc
+@pytest.mark.parametrize("single", [False, True])
+def test_long_programs_are_cut_into_parts(tmp_path, single):
+    """Equal to the whole to the last bit, results where the inputs are, and no part much longer than the rest."""
+    model = cardan.robots.quadruped().model(base="floating")
+    program = cardan.inverse_dynamics_derivatives.program(model)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    q, v, a = random_state(model, seed=0, shape=(3,))
+    arrays = [{"q": q, "v": v, "a": a}[x.name].astype(dtype) for x in program.inputs]
+    code = c_code(program, "f", single=single)
+    longest = max(len(re.findall(r" t\d+_ =", part)) for part in code.source.split("PART void"))
+    assert longest < 1000 < program.operations
+    got = run(built(tmp_path, program, single=single), program, arrays)
+    expected = compile_numpy(program)(arrays, 3, dtype)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(got, expected, atol=(1e-4 if single else 1e-13) * scale)

@@ -3,6 +3,8 @@
 That the conventions are really theirs is for the libraries themselves to say: tests/oracles/test_convention_robots.py.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -24,9 +26,7 @@ CASES = [(peer, options) for peer, several in OPTIONS.items() for options in sev
 FREE = (J.FreeFlyer, J.FloatingMRP, J.Distance)
 
 
-@pytest.fixture(autouse=True)
-def reference_target(monkeypatch):
-    monkeypatch.setenv("CARDAN_TARGET", "numpy")
+pytestmark = pytest.mark.usefixtures("quick_target")
 
 
 def has(peer, joint):
@@ -145,6 +145,80 @@ def test_newton_efforts_turn_with_the_anchor():
             np.testing.assert_allclose(R @ work[part] + turned[part], tau[part], atol=1e-10)
             np.testing.assert_allclose(R.T @ R, np.eye(3), atol=1e-12)
     assert count == 4
+
+
+class Hinge(J.Joint):
+    """A user's: a turn by q about an axis beside the origin, then a fixed pose."""
+
+    manifold = cardan.manifolds.Euclidean(1)
+    unit, rise = 1.0, 0.0
+
+    def transform(self, q):
+        turn = cardan.SE3(J.Revolute((0, 0.6, 0.8)).transform([self.unit * q[0]]).rotation)
+        beside = cardan.SE3(translation=(0.1, 0.2, 0.3))
+        along = cardan.SE3(translation=[self.rise * q[0] * e for e in (0, 0.6, 0.8)])
+        return beside @ along @ turn @ beside.inverse() @ J.Revolute((1, 0, 0)).transform([0.4])
+
+
+class HalfHinge(Hinge):
+    unit = 0.5
+
+
+class Screw(Hinge):
+    rise = 0.2
+
+
+class Slide(J.Joint):
+    manifold = cardan.manifolds.Euclidean(1)
+
+    def transform(self, q):
+        return cardan.SE3(translation=(0.6 * q[0], 0.8 * q[0], 0.5))
+
+
+class Turn(Hinge):
+    """On the circle."""
+
+    manifold = cardan.manifolds.UnitComplex("sin_cos")
+
+    def transform(self, q):
+        return J.UnboundedRevolute((0, 0, 1), "sin_cos").transform(q)
+
+
+@pytest.mark.parametrize("peer", conventions.PEERS)
+def test_joints_of_a_user_are_what_their_motion_is(peer):
+    turn = J.UnboundedRevolute(order="sin_cos")
+    for joint, shipped in ((Hinge(), J.Revolute()), (Slide(), J.Prismatic()), (Turn(), turn)):
+        assert has(peer, joint)
+        assert has(peer, J.Composite((joint, joint))) == has(peer, J.Composite((shipped, shipped)))
+    assert has(peer, Screw()) == has(peer, J.Helical())
+    assert not has(peer, HalfHinge())  # its coordinate is another angle
+    model = random_mechanism(0, joints=[Hinge(), Slide(), Turn()]).model(base="floating")
+    own = {"continuous": "angle"} if peer == "pinocchio" else {}
+    c = conventions.to(peer, model, **own)
+    q, v, _ = random_state(model, 1)
+    for name in model.joint_names[1:]:
+        row = next(row for row in c.rows if row.connection.name == name)
+        assert c.velocity(q, v)[row.v_there] == v[row.v]
+        if not isinstance(row.joint, Turn):
+            assert c.configuration(q)[row.q_there] == q[row.q]
+    assert "Hinge" in str(c)
+
+
+@pytest.mark.parametrize("peer", conventions.PEERS)
+def test_pickles_single_precision_and_loops(peer):
+    """A model with a loop, mimics and other names: what is written there are the coordinates of its tree."""
+    m = cardan.robots.four_bar()
+    m = m.renamed({j.name: f"x{k}" for k, j in enumerate(m.joints)}).mechanism
+    model = m.model(base="floating")
+    c = conventions.to(peer, model)
+    q, v, a = random_state(model, 0, (5,))
+    there = c.acceleration(q, v, a)
+    again = pickle.loads(pickle.dumps(c))
+    assert str(again) == str(c)
+    np.testing.assert_array_equal(again.acceleration(q, v, a), there)
+    single = c.acceleration(*(x.astype("f4") for x in (q, v, a)))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, there, atol=1e-4)
 
 
 def test_permutations_name_exact_copies(case):

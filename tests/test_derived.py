@@ -6,7 +6,8 @@ import pytest
 import cardan
 from cardan import verify_joint
 from cardan.errors import JointError
-from cardan.joints import CATALOGUE, Joint, derived
+from cardan.joints import CATALOGUE, Joint
+from cardan.joints.derivation import derived
 from cardan.program import Array, Instruction, Op, Program, trace, verify
 from cardan.program.value_numbering import merge_identities
 from cardan.targets import compile_numpy
@@ -91,6 +92,7 @@ def test_products_are_differentiated_factor_by_factor():
     assert verify_joint(Sloping(), samples=6).passed
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_models_of_short_joints_move_alike(base):
     def build(wrap):

@@ -22,11 +22,14 @@ PAGES = {
     "mechanism.md": (),
     "conventions.md": (),
     "loops.md": (),
+    "functions.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=[pytest.mark.full] * (p == "identification.md")) for p in PAGES]
+)
 def test_pages_run(page, tmp_path, monkeypatch):
     for module in PAGES[page]:
         pytest.importorskip(module)

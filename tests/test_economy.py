@@ -5,6 +5,7 @@ import pytest
 
 import cardan
 from cardan import algorithms
+from cardan.errors import MechanismError
 from cardan.model import economical
 from mechanisms import random_model
 
@@ -30,7 +31,7 @@ def test_the_same_dynamics_on_random_trees(seed):
     np.testing.assert_allclose(M @ back_twin, M @ back, atol=1e-15 * condition * np.abs(tau).max() + 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.full) for k in range(1, 10))])
 def test_external_forces_act_where_they_did(seed):
     model = random_model(seed)
     rng = np.random.default_rng(seed)
@@ -81,3 +82,77 @@ def test_what_is_left_are_the_base_parameters():
     rank = np.linalg.matrix_rank(Y.reshape(-1, Y.shape[-1]), tol=1e-9)
     left = sum(e != 0.0 for node in economical(model).nodes for e in node.inertia.parameters())
     assert (model.nv, rank, left) == (7, 45, 49)
+
+
+def wire(length, radius):
+    """A thin wire that hangs from a turning head without inertia of its own."""
+    m = cardan.Mechanism("wire")
+    across, along = length**2 / 12.0 + radius**2 / 4.0, radius**2 / 2.0
+    m.add_body("head", cardan.Inertia(0.0))
+    m.add_body("wire", cardan.Inertia(1.0, (0.0, 0.0, -0.5 * length), np.diag([across, across, along])))
+    m.add_joint("yaw", cardan.joints.Revolute((0.0, 0.0, 1.0)), "world", "head")
+    m.add_joint("pitch", cardan.joints.Revolute((0.0, 1.0, 0.0)), "head", "wire")
+    return m.model()
+
+
+@pytest.mark.parametrize("length", [1.0, 10.0])
+@pytest.mark.parametrize("radius", [1e-1, 1e-2, 1e-3, 1e-4])
+def test_a_thin_body_keeps_its_inertia(length, radius):
+    """M_zz is that of the wire about itself, however much smaller than the moments that go to the head."""
+    for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-4)):
+        M = cardan.mass_matrix(wire(length, radius), np.zeros(2, dtype))
+        np.testing.assert_allclose(M[0, 0], 0.5 * radius**2, rtol=tolerance)
+
+
+def test_the_inertia_of_the_joint_before_a_thin_body_allows_it_to_go():
+    """A head that is heavy enough loses no digits: then operations are saved as ever."""
+
+    def chain(head):
+        m = cardan.Mechanism("wire")
+        m.add_body("head", cardan.Inertia(1.0, inertia=np.diag([head] * 3)))
+        m.add_body("wire", cardan.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([0.08, 0.08, 1e-9])))
+        m.add_joint("yaw", cardan.joints.Revolute((0.0, 0.0, 1.0)), "world", "head")
+        m.add_joint("pitch", cardan.joints.Revolute((0.0, 1.0, 0.0)), "head", "wire")
+        return cardan.mass_matrix.program(m.model()).operations
+
+    assert chain(0.01) < chain(1e-9)
+
+
+@pytest.mark.parametrize(
+    ("axis", "com"),
+    [((0.0, 0.0, 1.0), (0.0, 0.0, 0.1)), ((0.6, 0.0, 0.8), (0.06, 0.0, 0.08)), ((1.0, 2.0, 3.0), (0.1, 0.2, 0.3))],
+)
+def test_a_point_mass_on_the_axis_has_no_acceleration(axis, com):
+    """Its inertia about the axis is a rounding error, and the acceleration would be 1e17."""
+    m = cardan.Mechanism("top")
+    m.add_body("b", cardan.Inertia(1.0, com))
+    m.add_joint("j", cardan.joints.Revolute(axis), "world", "b")
+    m.add_body("c", cardan.Inertia(1.0, com))
+    m.add_joint("k", cardan.joints.Revolute(axis), "b", "c", cardan.SE3(translation=(0.1, 0.2, 0.3)))
+    for function, count in ((cardan.forward_dynamics, 3), (cardan.mass_matrix_inverse, 1)):
+        with pytest.raises(MechanismError, match="moves nothing that has inertia"):
+            function(m.model(), *[[0.1, 0.2]] * count)
+    driven = m.remove("k", "c").mechanism.replace_joint("j", cardan.joints.Revolute(axis), armature=[0.1]).mechanism
+    np.testing.assert_allclose(cardan.forward_dynamics(driven.model(gravity=(0, 0, 0)), [0.0], [0.0], [1.0]), 10.0)
+
+
+@pytest.mark.parametrize("base", [cardan.joints.FreeFlyer(), cardan.joints.FloatingMRP()])
+@pytest.mark.parametrize("com", [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.1, 0.2, 0.3)])
+def test_a_floating_point_mass_has_no_acceleration(base, com):
+    m = cardan.Mechanism("point")
+    m.add_body("b", cardan.Inertia(1.0, com))
+    model = m.model(root="b", base=base)
+    for function, arrays in ((cardan.forward_dynamics, (np.zeros(6), np.ones(6))), (cardan.mass_matrix_inverse, ())):
+        with pytest.raises(MechanismError, match="moves nothing that has inertia"):
+            function(model, model.neutral(), *arrays)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9])
+def test_scales_of_mass_and_length_are_no_singularity(scale):
+    for length in (1e-3, 1.0, 1e3):
+        m = cardan.Mechanism("rod")
+        m.add_body("b", cardan.Inertia(scale, (0.0, 0.0, length), np.diag([1.0, 1.0, 1e-3]) * scale * length**2))
+        free = m.model(root="b", base="floating", gravity=(0, 0, 0))
+        q, v, tau = free.neutral(), np.zeros(6), np.ones(6)
+        a = cardan.forward_dynamics(free, q, v, tau)
+        np.testing.assert_allclose(cardan.inverse_dynamics(free, q, v, a), tau, rtol=1e-9)

@@ -18,7 +18,17 @@ from cardan.errors import (
     ShapeError,
     UnknownNameError,
 )
-from cardan.joints import CATALOGUE, Fixed, FreeFlyer, Helical, Mimic, Prismatic, Revolute, Spherical
+from cardan.joints import (
+    CATALOGUE,
+    Fixed,
+    FreeFlyer,
+    Helical,
+    Mimic,
+    Prismatic,
+    Revolute,
+    Spherical,
+    UnboundedRevolute,
+)
 from mechanisms import random_inertia, random_mechanism, random_pose, random_state
 
 
@@ -388,3 +398,74 @@ def test_frames_of_sensors(tmp_path):
     text = '<robot name="r"><link name="a"/><frame name="f" link="a" kind="eye"/></robot>'
     with pytest.raises(cardan.DescriptionError, match="its kind is 'eye'"):
         cardan.load_mechanism(text)
+
+
+def follower(**drive):
+    """A heavy arm, and a massless pointer that copies its joint."""
+    m = Mechanism("pointer")
+    m.add_body("arm", Inertia(1.0, (0.1, 0.0, 0.0), np.diag([0.1, 0.1, 0.1])))
+    m.add_body("pointer")
+    m.add_joint("p", Revolute((0, 0, 1)), "world", "arm")
+    m.add_joint("m", Mimic(Revolute((0, 0, 1)), "p", 2.0), "world", "pointer", **drive)
+    return m
+
+
+def test_a_massless_leaf_stays_where_its_primary_feels_its_drive():
+    for drive in ({"armature": [0.05]}, {"damping": [0.4]}, {"friction": [0.3]}):
+        m = follower(**drive)
+        lean, report = m.without_massless_leaves()
+        assert lean == m
+        assert report.removed == ()
+        q, v = [0.3], [0.2]
+        np.testing.assert_array_equal(cardan.mass_matrix(lean.model(), q), cardan.mass_matrix(m.model(), q))
+        np.testing.assert_array_equal(cardan.passive_forces(lean.model(), v), cardan.passive_forces(m.model(), v))
+    assert follower().without_massless_leaves().report.removed == ("pointer", "m")
+
+
+def test_a_massless_leaf_that_is_copied_stays_while_its_copy_does():
+    m = Mechanism("dial")
+    m.add_body("dial")
+    m.add_body("arm", Inertia(1.0, (0.1, 0.0, 0.0), np.diag([0.1, 0.1, 0.1])))
+    m.add_joint("p", Revolute((0, 0, 1)), "world", "dial")
+    m.add_joint("m", Mimic(Revolute((0, 0, 1)), "p", 2.0), "world", "arm")
+    assert m.without_massless_leaves().mechanism == m
+    both = Mechanism("dials")
+    both.add_body("a")
+    both.add_body("b")
+    both.add_joint("p", Revolute((0, 0, 1)), "world", "a")
+    both.add_joint("m", Mimic(Revolute((0, 0, 1)), "p", 2.0), "world", "b")
+    assert both.without_massless_leaves().mechanism.bodies == ()
+
+
+def test_a_mimic_reads_the_angle_whatever_the_order_of_its_primary():
+    """Copying (cos, sin) as (sin, cos) would turn the follower by pi/2 - angle."""
+    inertia = Inertia(1.0, (0.1, 0.2, 0.0), np.diag([0.01, 0.02, 0.03]))
+    for first, second in (("cos_sin", "sin_cos"), ("sin_cos", "cos_sin"), ("sin_cos", "sin_cos")):
+        m = Mechanism("pair")
+        m.add_body("a", inertia)
+        m.add_body("b", inertia)
+        m.add_body("c", inertia)
+        m.add_joint("p", UnboundedRevolute((0, 0, 1), order=first), "world", "a")
+        m.add_joint("s", Mimic(UnboundedRevolute((0, 0, 1), order=second), "p", 2.0, 0.1), "world", "b")
+        m.add_joint("t", Mimic(UnboundedRevolute((0, 0, 1), order=first), "s", 1.0), "world", "c")
+        other = m.replace_joint("p", UnboundedRevolute((0, 0, 1), order=second)).mechanism
+        for mechanism, order in ((m, first), (other, second)):
+            model = mechanism.model(gravity=(0.0, -9.81, 0.0))
+            q = np.array(UnboundedRevolute(order=order).manifold.from_angle(0.3))
+            poses = [cardan.frame_transform(model, q, body) for body in "abc"]
+            np.testing.assert_allclose([np.arctan2(X[1, 0], X[0, 0]) for X in poses], [0.3, 0.7, 0.7])
+            work = cardan.gradient(cardan.potential_energy, "q")(model, q)
+            np.testing.assert_allclose(cardan.gravity_forces(model, q), work, rtol=1e-12)
+            np.testing.assert_allclose(mechanism.transform({"p": q}, "b", "world"), poses[1], atol=1e-15)
+
+
+def test_a_long_chain_of_mimics_is_resolved_link_by_link():
+    m = Mechanism("chain")
+    names = [f"b{k}" for k in range(3000)]
+    for k, name in enumerate(names):
+        m.add_body(name)
+        joint = Mimic(Revolute(), names[k - 1], -1.0, 0.5) if k else Revolute()
+        m.add_joint(name, joint, "world", name)
+    model = m.model()  # in a time that grows with the chain alone: nothing here is walked anew for each mimic
+    assert (model.nodes[-1].joint.primary, model.nodes[-1].joint.multiplier) == ("b0", -1.0)
+    assert model.nodes[-1].joint.offset == pytest.approx(0.5)

@@ -7,6 +7,7 @@ import cardan
 
 jax = pytest.importorskip("jax", reason="needs jax")
 jax.config.update("jax_enable_x64", True)
+pytestmark = pytest.mark.full  # compiles by JAX, which takes long
 
 
 @pytest.fixture

@@ -798,6 +798,7 @@ def test_joints_on_sympy(joint):
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.full
 @every
 def test_motion_on_sympy_symbols(joint):
     sp = pytest.importorskip("sympy")

@@ -2,11 +2,11 @@
 
 import pytest
 
-import cardan
+from cardan import targets
 from launch_fuzz import Cases, run_case
 
 
-@pytest.mark.skipif(cardan.targets.default_target() != "llvm", reason="compares the llvm target with the reference")
+@pytest.mark.skipif(targets.default_target() != "llvm", reason="compares the llvm target with the reference")
 @pytest.mark.parametrize("part", range(4))
 def test_random_calls(part):
     cases = Cases()

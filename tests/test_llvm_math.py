@@ -7,16 +7,18 @@ import pytest
 
 import cardan
 from cardan.program import Array, trace
+from cardan.targets import compile_program
+from cardan.targets.llvm import compiler
 from cardan.targets.llvm.exp_log import EXP, LOG
 from cardan.targets.llvm.inverse_trig import ASIN, ATAN
 from cardan.targets.llvm.plan import Lanes
-from cardan.targets.llvm.target import host_lanes, load_program
+from cardan.targets.llvm.target import Loaded
 from cardan.targets.llvm.trig import FAST_RANGE
 from minimax import minimax, weighted_error
 
 mp = pytest.importorskip("mpmath")
 NUMPY = {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2"}
-NAMES = ["sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log"]
+NAMES = ["sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log", "expm1", "log1p"]
 
 
 def traced(name):
@@ -29,12 +31,10 @@ PROGRAMS = {name: traced(name) for name in NAMES}
 N = 4000  # points of a kind
 
 
-def run(name, x, lanes=None):
+def run(name, x):
     """Evaluate one function: x is (n,), or (n, 2) for atan2's (y, x)."""
     x = np.ascontiguousarray(x)
-    out = np.empty((len(x), 1), dtype=x.dtype)
-    load_program(PROGRAMS[name], lanes or host_lanes(x.dtype))([x.reshape(len(x), -1)], out, 0, len(x))
-    return out[:, 0]
+    return compile_program(PROGRAMS[name], "llvm")([x.reshape(len(x), -1)], len(x), x.dtype)[:, 0]
 
 
 def decades(rng, low, high, size=N):
@@ -74,6 +74,19 @@ def positive(rng):
     return np.concatenate([edge, [5e-324, np.finfo(float).max], *kinds])
 
 
+def near_exponents(rng):
+    halves = neighbours((np.arange(-60, 1020) + 0.5) * math.log(2.0))
+    kinds = [rng.uniform(-40, 709.7, 2 * N), decades(rng, -323, 2.8), rng.uniform(-2, 2, 3 * N), decades(rng, -18, 0)]
+    return np.concatenate([[709.782712893384, -750.0, 5e-324], halves, *kinds])
+
+
+def above_minus_one(rng):
+    near_minus_one = -1.0 + abs(decades(rng, -15.9, 0))
+    edge = neighbours(np.array([2.0**-54, 2.0**53, 2.0**60, 0.5**0.5 - 1, 2.0**0.5 - 1, 1e-310]))
+    kinds = [decades(rng, -323, -0.01), abs(decades(rng, 0, 308)), near_minus_one, rng.uniform(-0.9, 3.0, 3 * N)]
+    return np.concatenate([edge, [-(2.0**-54), -1e-310, 5e-324, np.finfo(float).max], *kinds])
+
+
 def points(rng):
     y = decades(rng, -300, 280)
     pairs = [
@@ -87,7 +100,7 @@ def points(rng):
 
 
 SAMPLES = {"sin": angles, "cos": angles, "tan": angles, "asin": units, "acos": units}
-SAMPLES |= {"exp": exponents, "log": positive, "atan2": points}
+SAMPLES |= {"exp": exponents, "log": positive, "atan2": points, "expm1": near_exponents, "log1p": above_minus_one}
 
 
 def worst(name, x, got):
@@ -128,13 +141,19 @@ def test_single_is_rounded_from_double(name):
 
 @pytest.mark.parametrize("scalar", ["double", "float"])
 @pytest.mark.parametrize("name", NAMES)
-def test_every_width_gives_the_same_bits(name, scalar):
+def test_every_width_gives_the_same_bits(name, scalar, monkeypatch):
     dtype = np.float64 if scalar == "double" else np.float32
     with np.errstate(over="ignore"):
         x = SAMPLES[name](np.random.default_rng(2))[::37].astype(dtype)
     expected = run(name, x)
     for width in (1, 2, 4, 8, 16):
-        np.testing.assert_array_equal(run(name, x, Lanes(width, scalar)), expected)
+        monkeypatch.setattr(compiler, "host_lanes", lambda _, width=width: Lanes(width, scalar))
+        code, found = (
+            Loaded(compiler.compile_program(PROGRAMS[name], np.dtype(dtype)), ""),
+            np.empty((len(x), 1), dtype),
+        )
+        code([x.reshape(len(x), -1)], found, 0, len(x))
+        np.testing.assert_array_equal(found[:, 0], expected)
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
@@ -167,6 +186,10 @@ SPECIAL = {
     + [(1.0000000000000002, NAN), (-2.0, NAN), (INF, NAN), (-INF, NAN), (NAN, NAN)],
     "exp": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (INF, INF), (-INF, 0.0), (NAN, NAN), (709.7827128933841, INF)]
     + [(1e308, INF), (-745.1332191019412, 0.0), (-1e308, 0.0), (-745.1332191019411, TINY)],
+    "expm1": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY), (-TINY, -TINY), (INF, INF), (-INF, -1.0), (NAN, NAN)]
+    + [(709.7827128933841, INF), (1e308, INF), (-1e308, -1.0)],
+    "log1p": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY), (-TINY, -TINY), (INF, INF), (-1.0, -INF), (NAN, NAN)]
+    + [(-1.0000000000000002, NAN), (-INF, NAN)],
     "log": [(1.0, 0.0), (0.0, -INF), (-0.0, -INF), (INF, INF), (-TINY, NAN), (-1.0, NAN), (-INF, NAN), (NAN, NAN)],
 }
 

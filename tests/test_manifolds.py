@@ -74,11 +74,11 @@ def embedding(m, q):
     if isinstance(m, Product):
         return [e for f, iq, _ in m.slices() for e in embedding(f, q[iq])]
     if isinstance(m, SE3):
-        return [*q[:3], *m.orientation.matrix(q[3:])]
+        return [*q[:3], *m.orientation.matrix(q[3:]).entries()]
     if isinstance(m, SE2):
         return [*q[:2], *m.cos_sin(q)]
     if isinstance(m, (UnitQuaternion, MRP)):
-        return list(m.matrix(q))
+        return list(m.matrix(q).entries())
     return list(q)
 
 

@@ -457,7 +457,7 @@ MORE = [
 
 
 @pytest.mark.parametrize("joint", MORE, ids=lambda j: type(j).__name__)
-@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("base", [pytest.param("fixed", marks=pytest.mark.full), "floating"])
 def test_every_algorithm_runs_with_it(joint, base):
     """A hinge, the joint, a hinge: the laws, at compiled speed, on a batch."""
     model = random_mechanism(3, [Revolute(AXIS), joint, Revolute(Y)], chain=True, armature=False).model(base=base)

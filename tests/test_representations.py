@@ -1,5 +1,7 @@
 """Velocity representations of the base: laws that hold in each, on random floating trees of every joint type."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -12,10 +14,9 @@ AT = {"body": ("frame", "frame"), "inertial": ("world", "world"), "mixed": ("fra
 
 
 @pytest.fixture(autouse=True)
-def reference_target(request, monkeypatch):
-    """The laws are about algorithms; batches run on the native target."""
+def quick_target_but_for_batches(request):
     if "batches" not in request.node.name:
-        monkeypatch.setenv("CARDAN_TARGET", "numpy")
+        request.getfixturevalue("quick_target")
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +152,35 @@ def test_batches_float32_and_fixed_base():
     np.testing.assert_array_equal(r.velocity(q, v), v)
     at_origin = cardan.frame_velocity(fixed, q, v, "body0", at="world")
     close(r.frame_velocity(q, v, "body0"), at_origin)
+
+
+class Drifting(J.Joint):
+    """A user's free joint: X = (R, p), its velocity the twist, written as a product of what ships."""
+
+    manifold = J.FreeFlyer().manifold
+
+    def transform(self, q):
+        return J.FreeFlyer().transform(q)
+
+    def motion_subspace(self, q):
+        return J.FreeFlyer().motion_subspace(q)
+
+
+def test_a_base_is_what_moves_freely_whatever_its_class():
+    rng = np.random.default_rng(0)
+    m = random_mechanism(1, joints=[J.Revolute((0, 0, 1))])
+    pose = random_pose(rng)
+    models = []
+    for joint in (J.FreeFlyer(), Drifting(), J.Composite((J.Translation(), J.Spherical()))):
+        made = m.copy()
+        made.add_joint("base", joint, "world", "body", pose)
+        models.append(made.model())
+    q, v, _ = random_state(models[0], 0)
+    expected, found = (cardan.representation(model, "mixed") for model in models[:2])
+    np.testing.assert_array_equal(found.velocity(q, v), expected.velocity(q, v))
+    assert cardan.representation(models[2], "mixed").base_joints == ()  # its v is no twist
+    again = pickle.loads(pickle.dumps(expected))
+    np.testing.assert_array_equal(again.mass_matrix(q), expected.mass_matrix(q))
 
 
 def test_refusals(model):

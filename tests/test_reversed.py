@@ -4,8 +4,22 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan import SE3
 from cardan.errors import ParameterError
-from cardan.joints import CATALOGUE, Composite, Ellipsoid, Joint, Mimic, Reversed, Revolute, Spherical, reverse
+from cardan.joints import (
+    CATALOGUE,
+    Composite,
+    Ellipsoid,
+    FreeFlyer,
+    Joint,
+    Mimic,
+    Reversed,
+    Revolute,
+    Spherical,
+    SphericalZYX,
+    reverse,
+)
+from cardan.verification.numerics import program
 from mechanisms import random_inertia, random_pose
 
 
@@ -97,3 +111,37 @@ def test_a_reversed_ellipsoid_stays_an_ellipsoid():
     q = [0.3, -0.4, 0.9]
     p = np.array(list(reverse(joint).transform(q).inverse().translation), dtype=float)
     assert ((p / joint.radii) ** 2).sum() == pytest.approx(1.0, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("joint", "derived"),
+    [
+        (Ellipsoid(radii=(0.5, 0.7, 1.1)), True),
+        (SphericalZYX(), True),
+        (FreeFlyer(), False),  # S is constant
+        (
+            Composite(
+                [Revolute((0, 0, 1)), Ellipsoid(radii=(0.5, 0.7, 1.1))], [SE3(), SE3(translation=(0.1, 0.2, 0.3))]
+            ),
+            True,
+        ),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_a_reversed_joint_takes_the_form_with_fewer_operations(joint, derived):
+    """Its S and bias are mapped from the joint's own, or derived from its transform, by the count of operations."""
+
+    class Mapped(Reversed):
+        def motion_subspace(self, q):
+            X = self.joint.transform(q)
+            return [-(X @ s) for s in self.joint.motion_subspace(q)]
+
+        def bias(self, q, v):
+            return -(self.joint.transform(q) @ self.joint.bias(q, v))
+
+    ours, mapped = (program(form(joint)).operations for form in (Reversed, Mapped))
+    assert ours < mapped if derived else ours == mapped
+    q, v = joint.random_configuration(seed=1), np.linspace(0.3, 1.0, joint.nv)
+    for quantity, arrays in (("motion_subspace", (q,)), ("bias", (q, v))):
+        values = [cardan.evaluate_joint(form(joint), quantity, *arrays) for form in (Reversed, Mapped)]
+        np.testing.assert_allclose(*values, atol=1e-13)

@@ -4,6 +4,7 @@ The figures over 200 random mechanisms and real robots are printed by `python te
 """
 
 import concurrent.futures
+import pickle
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ import pytest
 import cardan
 import rerooting
 from cardan import SE3, Inertia, Limits, Mechanism
-from cardan import algorithms as alg
-from cardan.errors import MechanismError, ShapeError, UnknownNameError
+from cardan.coordinates.model_converter import owners
+from cardan.errors import DTypeError, MechanismError, ShapeError, UnknownNameError
 from cardan.joints import (
     CATALOGUE,
     Composite,
@@ -190,6 +191,36 @@ def test_between_kinds_of_coordinates():
     np.testing.assert_allclose(cardan.difference(a, q, c.inverse().configuration(q_b)), 0.0, atol=1e-12)
 
 
+def type_name(joint):
+    return type(joint).__name__
+
+
+@pytest.mark.parametrize("joint", [j for j in CATALOGUE if j.nv and not isinstance(j, Mimic)], ids=type_name)
+def test_efforts_do_the_same_work_wherever_the_source_is(joint, monkeypatch):
+    """On other branches of the coordinates (a pitch beyond pi/2), too, where the same pose has other rates."""
+    monkeypatch.setenv("CARDAN_TARGET", "numpy")
+    rng = np.random.default_rng(0)
+    m = Mechanism("one")
+    for body in "ab":
+        m.add_body(body, random_inertia(rng))
+    m.add_joint("j", joint, "a", "b", random_pose(rng), random_pose(rng))
+    a, b = m.model(base="floating"), m.replace_joint("j", FreeFlyer()).mechanism.model(root="b", base="floating")
+    c = cardan.converter(a, b)
+    q, v, _ = random_state(a, 0, (40,))
+    tau = rng.normal(size=v.shape)
+    work = np.einsum("...i,...i->...", c.effort(q, tau), c.velocity(q, v))
+    np.testing.assert_allclose(work, np.einsum("...i,...i->...", tau, v), atol=1e-9)
+
+
+def test_efforts_beyond_a_pitch_of_a_right_angle():
+    m = pendulum(SphericalZYX())
+    c = cardan.converter(m.model(), m.replace_joint("j", Spherical()).mechanism.model())
+    tau, v = np.array([1.0, 2.0, 3.0]), np.array([0.3, -0.5, 0.7])
+    for pitch in (1.0, 2.0, -2.5):
+        q = np.array([0.3, pitch, 0.2])
+        assert c.effort(q, tau) @ c.velocity(q, v) == pytest.approx(tau @ v, abs=1e-12)
+
+
 def test_locked_joints():
     m = robot()
     at = {"j2": [0.1, 0.2, 0.3, np.sqrt(1 - 0.14)], "j4": 0.3}
@@ -272,6 +303,27 @@ def test_unrelated_models_are_refused():
         cardan.converter(m.model().with_inputs("mass"), m.model())
     with pytest.raises(ShapeError, match="external_forces"):
         c.external_forces(np.zeros((3, 6)))
+
+
+@pytest.mark.parametrize("models", [(None, "mujoco"), ("mujoco", None), (None, robot)])
+def test_what_is_no_model_is_refused(models):
+    source, target = (given or robot().model() for given in models)
+    with pytest.raises(
+        DTypeError, match=r"converter: argument '(source|target)' is .* expected a cardan.Model"
+    ) as caught:
+        cardan.converter(source, target)
+    assert ("cardan.conventions.to('mujoco', model)" in str(caught.value)) == ("mujoco" in models)
+
+
+def test_converters_pickle():
+    m = robot()
+    a, b = m.model(base="floating"), m.model(root="b6", base="floating")
+    c = cardan.converter(a, b)
+    q, v, _ = random_state(a, 0)
+    there = c.velocity(q, v)
+    again = pickle.loads(pickle.dumps(c))
+    assert again.shared == c.shared
+    np.testing.assert_array_equal(again.velocity(q, v), there)
 
 
 @pytest.mark.parametrize(
@@ -419,7 +471,7 @@ def test_idyntree_a_frame_as_floating_base_keeps_jacobians_and_momentum():
     there = m.model(base="floating")
     c = cardan.converter(model, there)
     np.testing.assert_allclose(cardan.centroidal_momentum(there, c.configuration(q), c.velocity(q, v)), h, atol=1e-12)
-    assert alg.owners(model)[0].name == "root"
+    assert owners(model)[0].name == "root"
 
 
 def test_graph_3_converters_give_new_arrays_and_leave_theirs_alone():
@@ -477,6 +529,8 @@ def test_graph_what_others_accept_silently():
             act()
         assert words in str(caught.value)
     m.add_joint("root", Revolute(), "b", "alone")
+    assert m.model(root="a").joint_names[0] == "root_a"
+    m.add_joint("root_a", Revolute(), "b", "alone")
     with pytest.raises(cardan.errors.DuplicateNameError, match="base joint"):
         m.model(root="a")
 

@@ -439,7 +439,7 @@ def test_angles_about_any_axes(name):
     R = compose(columns(q))
     again = compose(angles_about_axes(axes, R))
     atol = 1e-7 if name == "oblique" else 4e-15  # oblique axes lose half the digits where they align
-    got, expected = (np.array([np.broadcast_to(e, 200) for e in m]) for m in (again, R))
+    got, expected = (np.array([np.broadcast_to(e, 200) for e in m.entries()]) for m in (again, R))
     np.testing.assert_allclose(got, expected, rtol=0, atol=atol)
 
 
@@ -476,7 +476,7 @@ quick = settings(max_examples=60, deadline=None)
 
 
 def assert_same(a, b, atol=1e-13):
-    flat = [np.ravel(np.array([*x[0], *x[1]] if isinstance(x, SE3) else list(x), dtype=float)) for x in (a, b)]
+    flat = [np.ravel(np.array(x.matrix() if isinstance(x, SE3) else list(x), dtype=float)) for x in (a, b)]
     assert type(a) is type(b)
     np.testing.assert_allclose(*flat, rtol=0, atol=atol)
 
@@ -552,7 +552,7 @@ def test_vectors_and_matrices_equal_numpy():
     close(m.axial(), [(M - M.T)[2, 1] / 2, (M - M.T)[0, 2] / 2, (M - M.T)[1, 0] / 2])
     close(m.trace(), np.trace(M))
     close(dense(Matrix3.from_columns(*m.columns())), M)
-    close([m.entry(1, 2), m.entry(2, 0)], [M[1, 2], M[2, 0]])
+    close([m[1, 2], m[2, 0]], [M[1, 2], M[2, 0]])
     S = M + M.T
     s = Symmetric3.of(S)
     close(s @ va, S @ a)
@@ -913,7 +913,7 @@ def test_is_proper_rotation():
 def test_snapped_removes_the_residues_of_right_angles():
     X = SE3(ro.matrix_from_zyx((PI / 2, -PI / 2, PI)), (1.0, -0.0, 2.0))
     clean = snapped(X)
-    assert set(clean.rotation) <= {0.0, 1.0, -1.0}
+    assert set(clean.rotation.entries()) <= {0.0, 1.0, -1.0}
     assert is_proper_rotation(clean.rotation, 0.0)
     assert clean.translation == X.translation
     tilted = SE3(ro.matrix_from_zyx((1e-9, 0.4, 1.0)))
@@ -975,3 +975,80 @@ def test_poses_hold_batches_and_homogeneous_matrices():
     np.testing.assert_array_equal(assert_batch.matrix(), X.matrix())
     np.testing.assert_allclose((X @ X.inverse()).matrix(), np.broadcast_to(np.eye(4), (3, 1, 2, 4, 4)), atol=1e-14)
     assert scalar.sin(X.translation[0]).shape == (3, 1, 2)
+
+
+# --- vectors and matrices as arrays ----------------------------------------------------------------------------------
+
+ROWS = np.arange(1.0, 10.0).reshape(3, 3) ** 1.5
+R3, V3 = Matrix3.of(ROWS), Vector3(1.0, -2.0, 0.5)
+OTHER, ARROW = np.cos(ROWS), np.array([0.3, 2.0, -1.0])
+COMBINED = {
+    # the same text on our objects and on arrays
+    "row": lambda R, v: R[2],
+    "entry": lambda R, v: R[1, 2],
+    "column": lambda R, v: R[:, 2],
+    "part of a row": lambda R, v: R[0, 1:],
+    "block": lambda R, v: R[:2, 1:],
+    "last": lambda R, v: R[-1, -1] + R[-1][0],
+    "rows": lambda R, v: [row for row in R],  # noqa: C416
+    "transpose": lambda R, v: R.T[0],
+    "halves": lambda R, v: R / 2,
+    "doubles": lambda R, v: 2 * R - R * 0.5,
+    "matrix by array": lambda R, v: R @ OTHER,
+    "array by matrix": lambda R, v: OTHER @ R,
+    "matrix by nested lists": lambda R, v: R @ OTHER.tolist(),
+    "matrix by vector": lambda R, v: R @ v,
+    "matrix by array of three": lambda R, v: R @ ARROW,
+    "array of three by matrix": lambda R, v: ARROW @ R,
+    "vector by matrix": lambda R, v: v @ R,
+    "vector by matrix of lists": lambda R, v: v @ OTHER,
+    "array by vector": lambda R, v: OTHER @ v,
+    "inner": lambda R, v: v @ v + ARROW @ v + v @ ARROW,
+    "sum": lambda R, v: R + OTHER + (OTHER + R) - (OTHER - R) + (R - OTHER),
+    "vector sum": lambda R, v: v + ARROW + (ARROW + v) - (ARROW - v),
+    "quotient": lambda R, v: v / 2 + v / v,
+    "elementwise": lambda R, v: v * v + v * (1, 2, 3) + [1, 2, 3] * v,
+    "elementwise matrix": lambda R, v: R * R,
+    "tuple": lambda R, v: (1, 2, 3) + v,
+    "tuple less": lambda R, v: (1, 2, 3) - v,
+    "list": lambda R, v: [1.0, 2.0, 3.0] + v,
+    "numpy": lambda R, v: np.linalg.det(R) + np.linalg.norm(v) + np.trace(np.array(R)),
+    "array": lambda R, v: np.array(R),
+}
+
+
+@pytest.mark.parametrize("name", COMBINED)
+def test_vectors_and_matrices_combine_as_arrays_do(name):
+    got, expected = COMBINED[name](R3, V3), COMBINED[name](ROWS, np.array(V3))
+    np.testing.assert_allclose(np.array(got, dtype=float), expected, rtol=1e-15, atol=1e-15)
+
+
+def test_arrays_of_poses_and_matrices():
+    X = exp_se3(Motion((0.1, 0.2, 0.3), (0.4, 0.5, 0.6)))
+    assert np.array(X.rotation).shape == (3, 3)
+    assert np.array(X).shape == (4, 4)
+    assert np.array(X, dtype=np.float32).dtype == np.float32
+    batch = np.stack([np.array(X), np.array(X.inverse())])
+    np.testing.assert_array_equal(np.array(SE3.of(batch)), batch)
+    np.testing.assert_array_equal(np.array(SE3.of(batch).rotation), batch[:, :3, :3])
+    for product in (X @ batch[1], batch[0] @ X.inverse(), X @ X.inverse()):
+        np.testing.assert_allclose(np.array(product), np.eye(4), atol=1e-15)
+    assert (V3.x, V3.y, V3.z) == tuple(V3)
+    assert V3.norm() == pytest.approx(math.sqrt(5.25))
+
+
+def test_a_matrix_is_made_of_entries_or_of_rows():
+    assert Matrix3(ROWS.ravel().tolist()) == Matrix3(ROWS.tolist()) == R3
+    assert R3.entries() == tuple(ROWS.ravel())
+    assert type(R3[0]) is type(R3[:, 0]) is Vector3
+    assert pickle.loads(pickle.dumps(R3)) == copy.deepcopy(R3) == R3
+    assert hash(Matrix3(R3)) == hash(R3)
+    with pytest.raises(ShapeError, match="nine entries, or three rows"):
+        Matrix3((1.0, 2.0))
+
+
+def test_a_batch_beside_an_array_of_three_batches_is_one_of_vectors():
+    angles = np.array([0.1, 0.2, 0.3])  # three states, whose vectors are an array of shape (3, 3), too
+    R, p = ro.rotation_about_axis((0.0, 0.0, 1.0), angles), np.arange(9.0).reshape(3, 3)
+    expected = np.stack([np.array(ro.rotation_about_axis((0.0, 0.0, 1.0), a)) @ p[:, k] for k, a in enumerate(angles)])
+    np.testing.assert_allclose(np.stack(R @ p, axis=-1), expected, atol=1e-15)

@@ -4,11 +4,11 @@ import sys
 
 import pytest
 
-import cardan
 import stress
+from cardan import targets
 
 pytestmark = [
-    pytest.mark.skipif(cardan.targets.default_target() != "llvm", reason="stresses the llvm target and its cache"),
+    pytest.mark.skipif(targets.default_target() != "llvm", reason="stresses the llvm target and its cache"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals, /proc and fork as on Linux"),
 ]
 

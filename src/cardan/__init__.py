@@ -1,20 +1,11 @@
 """cardan: articulated rigid-body kinematics and dynamics built around the joint."""
 
-from cardan import errors, joints, manifolds, robots, scalar, spatial
+from typing import TYPE_CHECKING, Any
+
+from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
-from cardan.description import Mechanism
+from cardan.arrays import determinant, interpolate, inverse, norm, solve
 from cardan.errors import CardanError, DescriptionError
-from cardan.formats import (
-    check_urdf,
-    from_json,
-    load,
-    load_mechanism,
-    read_urdf,
-    register_joint,
-    save,
-    to_json,
-    to_urdf,
-)
 from cardan.functions import (
     Function,
     assemble,
@@ -30,7 +21,6 @@ from cardan.functions import (
     configuration_derivative_to_velocity,
     constrained_forward_dynamics,
     constrained_inverse_dynamics,
-    converter,
     coriolis_matrix,
     derivative,
     difference,
@@ -65,13 +55,12 @@ from cardan.functions import (
     potential_energy,
     principal_value,
     project_velocity,
-    representation,
     torque_regressor,
     vector_jacobian_product,
     velocity_to_configuration_derivative,
 )
-from cardan.interop import conventions
 from cardan.joints import Joint, Limits
+from cardan.lazy import fetcher
 from cardan.model import Model
 from cardan.runtime.threads import num_threads, set_num_threads
 from cardan.scalar import (
@@ -79,20 +68,97 @@ from cardan.scalar import (
     acos,
     asin,
     atan2,
+    clip,
     cos,
+    cosh,
     exp,
+    expm1,
     floor,
     log,
+    log1p,
     logical_and,
     logical_not,
     logical_or,
     maximum,
     minimum,
+    power,
     sign,
     sin,
+    sinh,
     sqrt,
     tan,
+    tanh,
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion
-from cardan.verification import Certificate, verify_joint
+
+if TYPE_CHECKING:
+    from cardan import robots
+    from cardan.coordinates import conventions, converter, representation
+    from cardan.description import Mechanism
+    from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
+    from cardan.formats.load import load, load_mechanism, save
+    from cardan.verification import Certificate, verify_joint
+
+__all__ = [  # noqa: RUF022 -- by subject
+    # robots: read, written, described
+    "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json",
+    "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "joints", "manifolds",
+    # dynamics
+    "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
+    "gravity_forces", "passive_forces", "torque_regressor",
+    # kinematics
+    "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
+    "body_velocities", "body_accelerations",
+    # mass centre, momentum, energy
+    "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "centroidal_momentum",
+    "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",
+    # moving in configuration space
+    "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
+    "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
+    # closed loops
+    "assemble", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
+    "constrained_forward_dynamics", "constrained_inverse_dynamics",
+    # derivatives
+    "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
+    "jacobian_vector_product", "vector_jacobian_product",
+    # one's own functions, and the scalar functions they are made of
+    "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "clip",
+    "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
+    "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
+    "determinant", "interpolate", "inverse", "norm", "solve",
+    # one's own joints
+    "Certificate", "evaluate_joint", "register_joint", "verify_joint",
+    # other coordinates, other libraries
+    "converter", "representation", "conventions",
+    # spatial algebra
+    "SE3", "Motion", "Force", "spatial",
+    # errors
+    "errors", "CardanError", "DescriptionError",
+    "__version__",
+]  # fmt: skip
+
+_fetch = fetcher(
+    __name__,
+    {
+        ".description": "Mechanism",
+        ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
+        ".formats.load": "load load_mechanism save",
+        ".coordinates": "conventions converter representation",
+        ".verification": "Certificate verify_joint",
+    },
+    modules="cli description coordinates formats geometry robots verification",
+)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _fetch(name)
+    except AttributeError as error:
+        from cardan.functions.peers import said_of
+
+        raise AttributeError(f"{error}{said_of(name, globals())}", name=name) from None
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -116,6 +116,8 @@ scalar.register_scalar(
         "sqrt": _unary(scalar.sqrt, lambda x, y: 0.5 / y),
         "exp": _unary(scalar.exp, lambda x, y: y),
         "log": _unary(scalar.log, lambda x, y: 1.0 / x),
+        "expm1": _unary(scalar.expm1, lambda x, y: y + 1.0),
+        "log1p": _unary(scalar.log1p, lambda x, y: 1.0 / (1.0 + x)),
         "absolute": _unary(scalar.absolute, lambda x, y: scalar.sign(x)),
         "sign": _unary(scalar.sign, lambda x, y: 0.0),
         "floor": _unary(scalar.floor, lambda x, y: 0.0),

@@ -7,13 +7,50 @@ A message says what was wrong, what was given, what was expected, where, and how
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from types import FrameType
+from typing import Any, ClassVar
+
+MAX_MESSAGE = 1000
+"""Characters of a message: names and numbers of a stranger's file must not fill a terminal or a log."""
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text of at most about `length` characters: its beginning and its end, which says what to do."""
+    return text if len(text) <= length else f"{text[: 2 * length // 3]}...{text[-length // 3 :]}"
+
+
+def quoted(value: Any, length: int = 120) -> str:
+    """Return the repr of a value, not too long to be read; of a long sequence only its beginning is looked at."""
+    if isinstance(value, (str, bytes, list, tuple)) and len(value) > length:
+        return shortened(repr(value[:length]), MAX_MESSAGE // 2) + f" (of length {len(value)})"
+    return shortened(repr(value), MAX_MESSAGE // 2)
+
+
+def close_names(name: str, candidates: Iterable[str]) -> list[str]:
+    """Return the up to three names nearest to one, among the first 1000 and by their first 80 characters.
+
+    Comparing all pairs of letters of all names takes minutes for a file that was made to take them.
+    """
+    known = {c[:80]: c for c in islice(candidates, 1000)}
+    return [known[match] for match in difflib.get_close_matches(name[:80], known, n=3, cutoff=0.5)]
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """Return the question that offers names, or nothing."""
+    return "; did you mean " + " or ".join(map(quoted, names)) + "?" if names else ""
 
 
 class CardanError(Exception):
     """Base of every error raised by cardan. Errors keep their data when they are pickled."""
+
+    longest: ClassVar[int] = 2 * MAX_MESSAGE
+
+    def __str__(self) -> str:
+        return shortened(super().__str__(), self.longest)
 
     def __reduce__(self) -> Any:
         return _rebuilt, (type(self), self.args, self.__dict__)
@@ -31,7 +68,7 @@ class ParameterError(CardanError, ValueError):
 
     def __init__(self, what: str, *, got: Any, expected: str, hint: str = "") -> None:
         self.what, self.got, self.expected, self.hint = what, got, expected, hint
-        super().__init__(f"{what}: got {got!r}, expected {expected}." + (f" {hint}" if hint else ""))
+        super().__init__(f"{what}: got {quoted(got)}, expected {expected}." + (f" {hint}" if hint else ""))
 
 
 class ShapeError(CardanError, ValueError):
@@ -55,25 +92,33 @@ class DTypeError(CardanError, TypeError):
 
 
 class UnknownNameError(CardanError, KeyError):
-    """A body, joint, frame or option was addressed by a name that does not exist."""
+    """A body, joint, frame or option was addressed by a name that does not exist.
+
+    Nearest names are looked for when the message is read: most errors that are caught never are.
+    """
 
     def __init__(self, kind: str, name: Any, candidates: Iterable[str], where: str = "") -> None:
         self.kind, self.name, self.candidates = kind, name, tuple(candidates)
-        self.suggestions = difflib.get_close_matches(str(name), self.candidates, n=3, cutoff=0.5)
-        message = f"{where}: " if where else ""
-        message += f"there is no {kind} named {name!r}"
-        if self.suggestions:
-            message += "; did you mean " + " or ".join(repr(s) for s in self.suggestions) + "?"
-        elif self.candidates:
-            shown = ", ".join(repr(c) for c in self.candidates[:12])
-            message += f"; the names are {shown}" + (", ..." if len(self.candidates) > 12 else "") + "."
-        else:
-            message += "; there are none here."
-        self.message = message
-        super().__init__(message)
+        self.brief = (f"{where}: " if where else "") + f"there is no {kind} named {quoted(name)}"
+        super().__init__(self.brief)
+
+    @property
+    def suggestions(self) -> list[str]:
+        """The nearest names there are."""
+        return close_names(str(self.name), self.candidates)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, and the nearest names, or all if they are few."""
+        if meant := did_you_mean(self.suggestions):
+            return self.brief + meant
+        if not self.candidates:
+            return f"{self.brief}; there are none here."
+        shown = ", ".join(map(quoted, self.candidates[:12]))
+        return f"{self.brief}; the names are {shown}" + (", ..." if len(self.candidates) > 12 else "") + "."
 
     def __str__(self) -> str:
-        return self.message  # KeyError would show its repr
+        return shortened(self.message, self.longest)  # KeyError would show its repr
 
 
 class DuplicateNameError(CardanError, ValueError):
@@ -81,7 +126,31 @@ class DuplicateNameError(CardanError, ValueError):
 
     def __init__(self, kind: str, name: str, where: str) -> None:
         self.kind, self.name, self.where = kind, name, where
-        super().__init__(f"{where}: there is already a {kind} named {name!r}; give every {kind} its own name.")
+        super().__init__(f"{where}: there is already a {kind} named {quoted(name)}; give every {kind} its own name.")
+
+
+class ConfigurationError(CardanError, ValueError):
+    """A configuration is none: a quaternion, or a (cos, sin), is 0 and gives no direction."""
+
+    def __init__(self, where: str, argument: str, start: int, stop: int, rows: Sequence[int] = ()) -> None:
+        self.where, self.argument, self.start, self.stop, self.rows = where, argument, start, stop, tuple(rows)
+        what = "quaternion (x, y, z, w)" if stop - start == 4 else "(cos, sin)"
+        shown = ", ".join(map(str, self.rows[:6])) + (", ..." if len(self.rows) > 6 else "")
+        batch = f" in {len(self.rows)} rows of the batch ({shown})" if self.rows else ""
+        super().__init__(
+            f"{where}: argument {argument!r}{batch}: entries {start} to {stop - 1} are a {what} of norm 0, "
+            "expected one of norm 1. Begin with model.neutral() or model.random_configuration(), not with zeros."
+        )
+
+
+class NotFiniteError(CardanError, ValueError):
+    """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
+
+    def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
+        self.where, self.argument, self.index, self.value = where, argument, index, value
+        super().__init__(
+            f"{where}: {argument}{list(index)} is {value}, expected a finite number." + (f" {hint}" if hint else "")
+        )
 
 
 class JointError(CardanError):
@@ -120,6 +189,51 @@ class TraceError(CardanError, TypeError):
     """A function cannot be turned into a straight-line program."""
 
 
+LIBRARIES = ("cardan", "numpy", "scipy")
+"""The packages whose code is nobody's own."""
+
+
+def users_frame() -> FrameType | None:
+    """Return the innermost frame that runs code outside cardan, NumPy and SciPy."""
+    frame = sys._getframe(1)
+    while frame is not None and room(frame) in LIBRARIES:
+        frame = frame.f_back
+    return frame
+
+
+def room(frame: FrameType) -> str:
+    """Return the package whose code a frame runs."""
+    return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def users_line() -> str:
+    """Return ` (file:line)` of the code outside cardan, NumPy and SciPy that led here; empty if there is none."""
+    frame = users_frame()
+    return f" ({frame.f_code.co_filename}:{frame.f_lineno})" if frame is not None else ""
+
+
+class ResultError(TraceError):
+    """What a function returned is no result: ragged, or not of the shape it declares."""
+
+    def __init__(self, where: str, *, got: str, expected: str) -> None:
+        self.where, self.got, self.expected = where, got, expected
+        super().__init__(
+            f"{where or 'result'}: got {got}, expected {expected}. Several results are returned as a tuple, a named "
+            "tuple or a dictionary of arrays."
+        )
+
+
+class FunctionReferenceError(CardanError, LookupError):
+    """A function cannot be found again in another process."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+        super().__init__(
+            f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
+            "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
+        )
+
+
 class ProgramError(CardanError, AssertionError):
     """A program violates the rules of its representation: a defect in cardan or in a pass, never in user input."""
 
@@ -152,6 +266,9 @@ class Fault:
     message: str
     severity: str = "error"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shortened(self.message, MAX_MESSAGE))
+
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
         return f"{place}: {self.severity}: {self.message}"
@@ -160,6 +277,8 @@ class Fault:
 class DescriptionError(CardanError, ValueError):
     """A robot description is faulty; `faults` holds every fault found, each with its file and line."""
 
+    longest = 2000 * MAX_MESSAGE  # as many faults as are kept, each bounded
+
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
@@ -167,3 +286,15 @@ class DescriptionError(CardanError, ValueError):
 
 class DescriptionWarning(UserWarning):
     """A robot description is questionable; the message begins with file:line."""
+
+
+class RecompilationWarning(UserWarning):
+    """A function was compiled many times for one model: something that changes is an option of it, not an argument."""
+
+    def __init__(self, function: str, model: str, count: int, options: Sequence[str]) -> None:
+        self.function, self.model, self.count, self.options = function, model, count, tuple(options)
+        names = " and ".join(map(repr, self.options[:3])) or "what is left out"
+        super().__init__(
+            f"{function} is compiled for model {model!r} for the {count}th time: each value of {names} is a program of "
+            "its own. Give numbers as floats or arrays, which are arguments; several frames as one list of names."
+        )

@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from cardan.errors import ParameterError
 from cardan.joints import Joint, Limits, reverse
-from cardan.spatial import SE3, Inertia, is_proper_rotation, snapped
+from cardan.joints.first_checks import check_joint
+from cardan.joints.state import frozen, is_frozen
+from cardan.spatial import SE3, Inertia, checked_pose
 
 WORLD = "world"
 FRAME_KINDS = ("operational", "sensor")
@@ -62,6 +64,8 @@ class Frame:
 class Connection:
     """A joint between two bodies: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
+    The joint is looked at and kept as it is now: what becomes of the caller's object afterwards does not matter.
+
     Args:
         name: unique among joints.
         joint: what kind of joint.
@@ -92,6 +96,9 @@ class Connection:
             got = getattr(self.joint, "__name__", self.joint)
             expected = "a joint, such as cardan.joints.Revolute(axis=[0, 0, 1])"
             raise ParameterError(f"joint {self.name!r}", got=got, expected=expected)
+        if not is_frozen(self.joint):
+            check_joint(self.joint)
+            object.__setattr__(self, "joint", frozen(self.joint))
         for side in ("parent_pose", "child_pose"):
             object.__setattr__(self, side, checked_pose(f"{side} of joint {self.name!r}", getattr(self, side)))
         object.__setattr__(self, "limits", (self.limits or Limits()).resolved(self.joint.nv, self.name))
@@ -112,34 +119,13 @@ def check_name(kind: str, name: Any) -> None:
         raise ParameterError(f"name of a {kind}", got=name, expected="a non-empty text")
 
 
-def checked_pose(what: str, pose: Any) -> SE3:
-    """Return a constant pose, checked and with the residues of right angles removed.
-
-    Raises:
-        ParameterError: if it is not a proper rotation and a finite translation.
-    """
-    if isinstance(pose, SE3) and pose == SE3.identity():
-        return pose
-    try:
-        X = SE3.of(pose)
-        numbers = SE3(type(X.rotation)(float(e) for e in X.rotation), tuple(float(e) for e in X.translation))
-    except (TypeError, ValueError, IndexError):
-        raise ParameterError(what, got=pose, expected="a cardan.SE3 or a 4x4 homogeneous matrix of numbers") from None
-    if not is_proper_rotation(numbers.rotation):
-        rows = [tuple(row) for row in numbers.rotation.rows()]
-        raise ParameterError(what, got=rows, expected="a rotation matrix (orthonormal, determinant +1)")
-    if not all(math.isfinite(e) for e in numbers.translation):
-        raise ParameterError(what, got=tuple(numbers.translation), expected="a finite translation [m]")
-    return snapped(numbers)
-
-
 def _non_negative(what: str, values: Any, nv: int) -> tuple[float, ...]:
     if values is None:
         return (0.0,) * nv
     expected = f"{nv} finite numbers >= 0, one for each dof"
     try:
         numbers = tuple(float(e) for e in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=values, expected=expected) from None
     if len(numbers) != nv or not all(math.isfinite(e) and e >= 0.0 for e in numbers):
         raise ParameterError(what, got=numbers, expected=expected)

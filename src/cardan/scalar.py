@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Mapping
+from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,22 +24,31 @@ __all__ = [
     "acos",
     "asin",
     "atan2",
+    "clip",
     "cos",
+    "cosh",
     "divide",
     "exp",
+    "expm1",
     "floor",
+    "is_finite",
+    "is_symbol",
     "is_zero",
     "log",
+    "log1p",
     "logical_and",
     "logical_not",
     "logical_or",
     "maximum",
     "minimum",
+    "power",
     "register_scalar",
     "sign",
     "sin",
+    "sinh",
     "sqrt",
     "tan",
+    "tanh",
     "where",
 ]
 
@@ -55,15 +67,21 @@ def _total(function: Callable[..., float]) -> Callable[..., float]:
     return evaluate
 
 
-def _float_log(x: float) -> float:
-    return -math.inf if x == 0.0 else math.log(x)
+def _growing(function: Callable[[float], float]) -> Callable[[float], float]:
+    """Return `function` with infinity in place of an overflow."""
+
+    def evaluate(x: float) -> float:
+        try:
+            return function(x)
+        except OverflowError:
+            return math.inf
+
+    return evaluate
 
 
-def _float_exp(x: float) -> float:
-    try:
-        return math.exp(x)
-    except OverflowError:
-        return math.inf
+def _float_power(x: float, p: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.float64(x) ** np.float64(p))
 
 
 _FLOAT: Backend = {
@@ -73,8 +91,8 @@ _FLOAT: Backend = {
     "asin": _total(math.asin),
     "acos": _total(math.acos),
     "sqrt": _total(math.sqrt),
-    "exp": _float_exp,
-    "log": _total(_float_log),
+    "exp": _growing(math.exp),
+    "log": _total(lambda x: -math.inf if x == 0.0 else math.log(x)),
     "absolute": abs,
     "floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
     "sign": lambda x: x if math.isnan(x) else float((x > 0) - (x < 0)),
@@ -86,10 +104,53 @@ _FLOAT: Backend = {
     "logical_or": lambda a, b: bool(a) or bool(b),
     "logical_not": lambda a: not a,
 }
-
-_NUMPY: Backend = {
-    name: getattr(np, {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2"}.get(name, name)) for name in _FLOAT
+REQUIRED = tuple(_FLOAT)
+"""The functions every type of scalar has."""
+_FLOAT |= {
+    "expm1": _growing(math.expm1),
+    "log1p": _total(lambda x: -math.inf if x == -1.0 else math.log1p(x)),
+    "tanh": math.tanh,
+    "power": _float_power,
 }
+_ARITY = dict.fromkeys(_FLOAT, 1) | dict.fromkeys(
+    ("atan2", "minimum", "maximum", "logical_and", "logical_or", "power"), 2
+)
+_ARITY["where"] = 3
+
+
+def _tanh(x: Any) -> Any:
+    """Return (e^2x - 1) / (e^2x + 1), accurate near 0; beyond 22 it is +-1 to the last digit."""
+    t = expm1(2.0 * clip(x, -22.0, 22.0))
+    return t / (t + 2.0)
+
+
+def general_power(x: Any, p: Any) -> Any:
+    """Return x^p = +-e^(p log |x|), negative where x is and p is odd; at 0 in forms that have the right derivatives."""
+    size, zero, whole, odd = absolute(x), x == 0.0, floor(p) == p, floor(0.5 * p) != 0.5 * p
+    value = exp(p * log(where(zero, 1.0, size)))
+    value = where(x < 0.0, where(whole, where(odd, -value, value), math.nan), value)
+    at_0 = where(p == 1.0, x, where(p == 2.0, x * x, where(p < 0.0, math.inf, 0.0)))
+    is_regular = logical_and(size > 0.0, size < math.inf)
+    return where(logical_and(p == 0.0, logical_not(is_regular)), 1.0, where(zero, at_0, value))
+
+
+_DERIVED: Backend = {
+    "expm1": lambda x: exp(x) - 1.0,
+    "log1p": lambda x: log(1.0 + x),
+    "tanh": _tanh,
+    "power": general_power,
+}
+"""What stands in for a function that a type of scalar does not have itself."""
+
+
+def _named(module: Any, names: Mapping[str, str] = MappingProxyType({})) -> Backend:
+    """Return the functions of a module, where it calls some of them otherwise."""
+    found = {name: getattr(module, names.get(name, name), None) for name in _FLOAT}
+    return {name: function for name, function in found.items() if function is not None}
+
+
+_ARC = {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2"}
+_NUMPY: Backend = _named(np, _ARC) | {"where": lambda condition, a, b: np.where(condition, a, b)[()]}
 
 
 def _numpy_object(name: str) -> Callable[..., Any]:
@@ -98,52 +159,45 @@ def _numpy_object(name: str) -> Callable[..., Any]:
     elementwise = np.frompyfunc(lambda *args: _backend(args)[name](*args), _ARITY[name], 1)
 
     def evaluate(*args: Any) -> Any:
-        if any(isinstance(a, np.ndarray) and a.dtype == object for a in args):
-            return elementwise(*args)
-        return plain(*args)
+        kinds = {type(a) for a in args if isinstance(a, np.ndarray) and a.dtype == object}
+        if not kinds:
+            return plain(*args)
+        result = elementwise(*(np.asarray(a) if type(a) in kinds else a for a in args))
+        symbolic = next((kind for kind in kinds if kind is not np.ndarray), None)
+        return result.view(symbolic) if symbolic and isinstance(result, np.ndarray) else result
 
     return evaluate
-
-
-_ARITY = dict.fromkeys(_FLOAT, 1) | {
-    "atan2": 2,
-    "minimum": 2,
-    "maximum": 2,
-    "where": 3,
-    "logical_and": 2,
-    "logical_or": 2,
-}
 
 
 def _sympy() -> Backend:
     sp = importlib.import_module("sympy")
     names = {"absolute": "Abs", "minimum": "Min", "maximum": "Max"}
     names |= {"logical_and": "And", "logical_or": "Or", "logical_not": "Not"}
-    backend = {name: getattr(sp, names.get(name, name)) for name in _FLOAT if name != "where"}
-    backend["where"] = lambda condition, a, b: sp.Piecewise((a, condition), (b, True))
-    return backend
+    choice = {"where": lambda condition, a, b: sp.Piecewise((a, condition), (b, True))}
+    return _named(sp, names) | choice | {"power": operator.pow}
 
 
 def _casadi() -> Backend:
-    ca = importlib.import_module("casadi")
     names = {"absolute": "fabs", "minimum": "fmin", "maximum": "fmax", "where": "if_else"}
     names |= {"logical_and": "logic_and", "logical_or": "logic_or", "logical_not": "logic_not"}
-    return {name: getattr(ca, names.get(name, name)) for name in _FLOAT}
+    return _named(importlib.import_module("casadi"), names)
 
 
 def _mpmath() -> Backend:
     mp = importlib.import_module("mpmath")
-    same = ("sin", "cos", "tan", "exp", "atan2", "floor", "sign")
-    backend: Backend = {name: getattr(mp, name) for name in same}
-    backend["absolute"] = mp.fabs
 
-    def real(function: Callable[[Any], Any], lower: float, upper: float) -> Callable[[Any], Any]:
+    def real(function: Callable[[Any], Any], lower: float, upper: float = math.inf) -> Callable[[Any], Any]:
         """Return `function` with NaN outside its real domain, where mpmath turns complex."""
         return lambda x: function(x) if lower <= x <= upper else mp.nan
 
+    def power(x: Any, p: Any) -> Any:
+        return mp.inf if x == 0 and p < 0 else mp.nan if x < 0 and mp.floor(p) != p else mp.power(x, p)
+
+    backend = _named(mp) | {"absolute": mp.fabs, "power": power}
     backend |= {name: real(getattr(mp, name), -1.0, 1.0) for name in ("asin", "acos")}
-    backend["sqrt"] = real(mp.sqrt, 0.0, math.inf)
-    backend["log"] = real(lambda x: mp.log(x) if x else -mp.inf, 0.0, math.inf)
+    backend["sqrt"] = real(mp.sqrt, 0.0)
+    backend["log"] = real(lambda x: mp.log(x) if x else -mp.inf, 0.0)
+    backend["log1p"] = real(lambda x: mp.log1p(x) if x != -1 else -mp.inf, -1.0)
     backend |= {name: _FLOAT[name] for name in ("where", "logical_and", "logical_or", "logical_not")}
     backend["minimum"] = lambda a, b: a if a < b or mp.isnan(a) else b
     backend["maximum"] = lambda a, b: a if a > b or mp.isnan(a) else b
@@ -151,9 +205,7 @@ def _mpmath() -> Backend:
 
 
 def _jax() -> Backend:
-    jnp = importlib.import_module("jax.numpy")
-    names = {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2"}
-    return {name: getattr(jnp, names.get(name, name)) for name in _FLOAT}
+    return _named(importlib.import_module("jax.numpy"), _ARC)
 
 
 _BY_MODULE: dict[str, Callable[[], Backend]] = {
@@ -163,6 +215,7 @@ _BY_MODULE: dict[str, Callable[[], Backend]] = {
     "jax": _jax,
     "jaxlib": _jax,
 }
+"""The functions of another library's scalars, looked up when the first of them is met."""
 _OUTER: set[type] = set()
 _BY_TYPE: dict[type, Backend] = {float: _FLOAT, int: _FLOAT, bool: _FLOAT}
 
@@ -172,13 +225,14 @@ def register_scalar(scalar_type: type, functions: Backend, *, outer: bool = Fals
 
     Args:
         scalar_type: the class.
-        functions: for each name in this module, its implementation.
+        functions: for each name in `REQUIRED`, its implementation; those of `expm1`, `log1p`, `tanh` and `power`, if it
+            has better ones than exp(x) - 1, log(1 + x) and what follows from these.
         outer: whether it wraps other scalars (as a dual number does) and so decides where both meet.
     """
-    missing = [name for name in _FLOAT if name not in functions]
+    missing = [name for name in REQUIRED if name not in functions]
     if missing:
         raise TypeError(f"register_scalar({scalar_type.__name__}): the functions {missing} are missing.")
-    _BY_TYPE[scalar_type] = functions
+    _BY_TYPE[scalar_type] = _DERIVED | functions
     if outer:
         _OUTER.add(scalar_type)
 
@@ -191,7 +245,7 @@ def _find_backend(scalar_type: type) -> Backend:
             return _NUMPY_ANY
         builder = _BY_MODULE.get(base.__module__.partition(".")[0])
         if builder is not None:
-            return builder()
+            return _DERIVED | builder()
     if issubclass(scalar_type, float):
         return _FLOAT
     raise TypeError(
@@ -266,6 +320,40 @@ def log(x: Any) -> Any:
     return _backend((x,))["log"](x)
 
 
+def expm1(x: Any) -> Any:
+    """Return e to the power x, minus 1; accurate near 0."""
+    return _backend((x,))["expm1"](x)
+
+
+def log1p(x: Any) -> Any:
+    """Return the natural logarithm of 1 + x, accurate near 0; NaN for x < -1."""
+    return _backend((x,))["log1p"](x)
+
+
+def tanh(x: Any) -> Any:
+    """Return the hyperbolic tangent, accurate near 0: a smooth step from -1 to 1."""
+    return _backend((x,))["tanh"](x)
+
+
+def sinh(x: Any) -> Any:
+    """Return the hyperbolic sine, accurate near 0."""
+    return 0.5 * (expm1(x) - expm1(-x))
+
+
+def cosh(x: Any) -> Any:
+    """Return the hyperbolic cosine."""
+    return 0.5 * (exp(x) + exp(-x))
+
+
+def power(x: Any, p: Any) -> Any:
+    """Return x to the power p: 1 for p = 0, NaN for x < 0 unless p is a whole number.
+
+    A whole number p known beforehand is a product: `x ** 3`. A traced one is e^(p log |x|), good to |p log x| units in
+    the last place; at x = 0 its slope for 0 < p < 1, which is infinite, counts as 0.
+    """
+    return _backend((x, p))["power"](x, p)
+
+
 def absolute(x: Any) -> Any:
     """Return |x|."""
     return _backend((x,))["absolute"](x)
@@ -281,9 +369,25 @@ def sign(x: Any) -> Any:
     return _backend((x,))["sign"](x)
 
 
+def is_symbol(x: Any) -> bool:
+    """Return whether x is a scalar but no machine number and no array of these: a symbol of this or another library."""
+    kind = type(x)
+    if issubclass(kind, (float, int, np.generic, np.ndarray)):
+        return False
+    return any(base in _BY_TYPE or base.__module__.partition(".")[0] in _BY_MODULE for base in kind.__mro__)
+
+
 def is_zero(x: Any) -> bool:
     """Return whether a scalar is known to be 0 here and now: a number, not a symbol or a batch."""
     return isinstance(x, (float, int)) and x == 0.0
+
+
+def is_finite(x: Any) -> bool:
+    """Return whether this is one real number of any type, NumPy's among them, that a float can hold."""
+    try:
+        return isinstance(x, Real) and math.isfinite(x)
+    except OverflowError:  # an integer beyond every float
+        return False
 
 
 def divide(a: Any, b: Any) -> Any:
@@ -301,6 +405,11 @@ def minimum(a: Any, b: Any) -> Any:
 def maximum(a: Any, b: Any) -> Any:
     """Return the larger of two scalars."""
     return _backend((a, b))["maximum"](a, b)
+
+
+def clip(x: Any, lower: Any, upper: Any) -> Any:
+    """Return x, or the bound it is beyond."""
+    return minimum(maximum(x, lower), upper)
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:

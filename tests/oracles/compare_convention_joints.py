@@ -243,9 +243,9 @@ class IDynTreeTree(IDynTree):
 
 
 def depth_first(model):
-    from cardan.interop import order
+    from cardan.coordinates import numbering
 
-    return [model.connection(name) for name in order.depth_first(model)]
+    return [model.connection(name) for name in numbering.depth_first(model)]
 
 
 TREES = {"mujoco": MuJoCoTree, "newton": NewtonTree, "drake": DrakeTree, "idyntree": IDynTreeTree}

@@ -12,7 +12,8 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 import cardan
-from cardan import algorithms, conventions
+from cardan import conventions
+from cardan.coordinates import REFERENCES
 
 ROBOTS = (
     "a1_description/urdf/a1.urdf",
@@ -192,7 +193,7 @@ class IDynTree(Library):
     def __init__(self, text, ours, directory, representation="mixed"):
         import idyntree.swig as idt
 
-        self.reference = algorithms.REFERENCES[representation]
+        self.reference = REFERENCES[representation]
         self.idt, self.floating = idt, is_floating(ours)
         names = [c.name for c in ours.connections if c.joint.nv > 0 and c.name != BASE_JOINT]
         path = directory / "robot.urdf"

@@ -12,6 +12,8 @@ import cardan
 from cardan.joints import Joint, Revolute, Universal
 from cardan.spatial import Motion
 
+pytestmark = pytest.mark.full
+
 CASES = case_joints()
 MOVING = [name for name, joint in CASES.items() if joint.nv]
 CHOSEN = ["Mimic", "SphericalZYX", "Spherical", "Ellipsoid", "ConstantVelocity", "Cable"]

@@ -22,6 +22,8 @@ from benchmarks.report import robot_table  # noqa: E402
 from benchmarks.robots import robot  # noqa: E402
 from benchmarks.targets import TARGETS  # noqa: E402
 
+pytestmark = pytest.mark.full
+
 
 def run(tmp_path, *words):
     path = os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -8,6 +8,8 @@ import cardan
 from cardan import conventions
 from mechanisms import random_state
 
+pytestmark = pytest.mark.full
+
 CASES = [(name, {}) for name in TREES] + [("idyntree", {"representation": r}) for r in ("body", "inertial")]
 
 

@@ -16,6 +16,8 @@ if FOLDER is None:
 
 from compare_conventions import LIBRARIES, REFUSED, ROBOTS, bare, differences, with_external_forces  # noqa: E402
 
+pytestmark = pytest.mark.full
+
 CASES = [(name, {}) for name in LIBRARIES] + [("idyntree", {"representation": r}) for r in ("body", "inertial")]
 
 

@@ -9,6 +9,8 @@ import cardan
 from mechanisms import random_state
 from robots_data import short, urdf_files
 
+pytestmark = pytest.mark.full
+
 SMALL = [f for f in urdf_files() if f.stat().st_size < 60_000]
 
 

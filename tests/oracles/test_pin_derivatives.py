@@ -13,6 +13,8 @@ if not FILES:
 
 from compare_pin import load_pair, random_states  # noqa: E402
 
+pytestmark = pytest.mark.full
+
 ROBOTS = ["ur5_robot.urdf", "anymal.urdf", "g1_29dof_rev_1_0.urdf", "talos_reduced.urdf", "romeo_small.urdf"]
 
 

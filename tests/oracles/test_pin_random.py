@@ -12,6 +12,8 @@ pin = pytest.importorskip("pinocchio", reason="needs the `oracles` extra: pin", 
 
 from compare_pin import Pair, differences  # noqa: E402
 
+pytestmark = pytest.mark.full
+
 AXIS = np.array([0.36, 0.48, 0.8])
 OFFSET = cardan.SE3(matrix_from_zyx((0.3, -0.5, 0.8)), (0.1, -0.2, 0.3))
 

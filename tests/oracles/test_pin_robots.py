@@ -15,6 +15,8 @@ if not FILES:
 
 from compare_pin import differences, load_pair, some_frames  # noqa: E402
 
+pytestmark = pytest.mark.full
+
 REFUSED = {  # files with a real fault, and what is said about it
     "alex_description/urdf/alex_psyonic_hands.urdf": "mimics 'index_q1', which does not exist",
     "ur_description/urdf/ur3.urdf": "<robot> needs a non-empty attribute 'name'",

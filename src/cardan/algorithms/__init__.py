@@ -24,16 +24,6 @@ from cardan.algorithms.constrained import (
     constrained_forward_dynamics,
     constrained_inverse_dynamics,
 )
-from cardan.algorithms.conversion import (
-    converted_acceleration,
-    converted_configuration,
-    converted_effort,
-    converted_velocity,
-    is_same,
-    owners,
-    shared_joints,
-)
-from cardan.algorithms.coordinates import Block, Coordinates, rate_of
 from cardan.algorithms.coriolis import coriolis_matrix
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.derivatives import (
@@ -55,26 +45,13 @@ from cardan.algorithms.kinematics import (
 from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import torque_regressor
-from cardan.algorithms.representations import (
-    REFERENCES,
-    base_coordinates,
-    floating_joints,
-    momentum,
-    momentum_matrix,
-    wrench,
-    wrench_back,
-)
 from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
 
 __all__ = [
-    "REFERENCES",
-    "Block",
     "ConstrainedDynamics",
     "ConstrainedEfforts",
-    "Coordinates",
     "ForwardDynamicsDerivatives",
     "InverseDynamicsDerivatives",
-    "base_coordinates",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -87,13 +64,8 @@ __all__ = [
     "configuration_derivative_to_velocity",
     "constrained_forward_dynamics",
     "constrained_inverse_dynamics",
-    "converted_acceleration",
-    "converted_configuration",
-    "converted_effort",
-    "converted_velocity",
     "coriolis_matrix",
     "difference",
-    "floating_joints",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
@@ -104,7 +76,6 @@ __all__ = [
     "integrate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
-    "is_same",
     "jacobian",
     "jacobian_derivative",
     "kinetic_energy",
@@ -114,17 +85,10 @@ __all__ = [
     "loop_residual",
     "mass_matrix",
     "mass_matrix_inverse",
-    "momentum",
-    "momentum_matrix",
     "normalize",
-    "owners",
     "passive_forces",
     "potential_energy",
     "principal_value",
-    "rate_of",
-    "shared_joints",
     "torque_regressor",
     "velocity_to_configuration_derivative",
-    "wrench",
-    "wrench_back",
 ]

@@ -1,14 +1,16 @@
 """Forward dynamics: the articulated body algorithm.
 
-    outwards:  V_i, c_i,   p_i = V_i x* I_i V_i - f_ext,i
-    inwards:   U = I^A S,   D = S^T U + armature,   u = tau - S^T p
-               I^a = I^A - U D^-1 U^T,   p^a = p + I^a c + U D^-1 u
-               I^A_parent += X I^a,   p_parent += X p^a
-    outwards:  A' = X^-1 A_parent + c,   a = D^-1 (u - U^T A'),   A = A' + S a          A_world = -g
+    outwards:  (1)  V_i, c_i,   p_i = V_i x* I_i V_i - f_ext,i
+    inwards:   (2)  U = I^A S,   D = S^T U + armature
+               (3)  u = tau - S^T p
+               (4)  I^a = I^A - U D^-1 U^T,   I^A_parent += X I^a
+               (5)  p^a = p + I^a c + U D^-1 u,   p_parent += X p^a
+    outwards:  (6)  A' = X^-1 A_parent + c,   A_world = -g
+               (7)  a = D^-1 (u - U^T A'),   A = A' + S a
 
 A mimic joint ties two velocities together, so the tree's recursion does not apply: then M a = tau - bias is solved.
 
-Source: Featherstone (1983); Featherstone (2008), table 7.1.
+Source: Featherstone (1983); Featherstone (2008), table 7.1, whose three loops these are; numbered here.
 Cost: O(n).
 """
 
@@ -18,23 +20,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.crba import mass_matrix
-from cardan.algorithms.linear import Factor
+from cardan.algorithms.linear import Factor, Rows, SingularError, mirrored
 from cardan.algorithms.rnea import bias_forces, node_forces
-from cardan.algorithms.tree import (
-    Relative,
-    Vector,
-    of_parent,
-    relative_kinematics,
-    twists,
-    velocity_products,
-    weightless,
-)
+from cardan.algorithms.tree import Relative, Vector, of_parent, outward, relative_kinematics, weightless
 from cardan.errors import MechanismError
 from cardan.model import Model, Node
 from cardan.scalar import is_zero
 from cardan.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
-
-Rows = list[list[Scalar]]
 
 
 class Articulated(NamedTuple):
@@ -60,10 +52,8 @@ def forward_dynamics(
     if model.has_mimics:
         bias = bias_forces(model, q, v, external_forces)
         return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
-    relative = relative_kinematics(model, q)
-    V = twists(model, relative, v)
-    c = velocity_products(model, relative, q, v, V)
-    p = [V[node.index].cross(node.inertia @ V[node.index]) for node in model.nodes]
+    relative, V, c, _ = outward(model, q, v)
+    p = [V[node.index].cross(node.inertia @ V[node.index]) for node in model.nodes]  # (1)
     for i, wrench in node_forces(model, external_forces):
         p[i] = p[i] - wrench
     articulated = articulated_inertias(model, relative)
@@ -77,45 +67,59 @@ def articulated_inertias(model: Model, relative: Relative) -> list[Articulated]:
     found: list[Articulated] = []
     for node in reversed(model.nodes):
         i, S = node.index, relative.S[node.index]
-        U = [I_A[i] @ s for s in S]
-        D = Factor(_joint_inertia(node, S, U))
+        U = [I_A[i] @ s for s in S]  # (2)
+        D = _joint_inertia(node, S, U)
         inertia = None
         if node.parent >= 0:
             inertia = I_A[i]
             for scaled, column in zip(_times_inverse(U, D), U, strict=True):
-                inertia = inertia.minus_outer(scaled, column)
+                inertia = inertia.minus_outer(scaled, column)  # (4)
             I_A[node.parent] = I_A[node.parent] + relative.X[i] @ inertia
         found.append(Articulated(U, D, inertia))
     return found[::-1]
 
 
-def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force]) -> Rows:
+def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force]) -> Factor:
     D = [list(S.T @ column) for column in U]
     for k, rotor in enumerate(node.armature):
         D[k][k] = D[k][k] + rotor
     _check_inertia(node, D)
-    return D
+    try:
+        return Factor(D)
+    except SingularError:
+        raise _singular(node) from None
 
 
 def _check_inertia(node: Node, D: Rows) -> None:
     """Raise where a joint moves nothing: there M is singular for every configuration."""
     if any(is_zero(row[k]) for k, row in enumerate(D)):
-        raise MechanismError(
-            f"joint {node.name!r} moves nothing that has inertia, so its acceleration is not determined; "
-            "give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
-        )
+        raise _singular(node)
+
+
+def _singular(node: Node) -> MechanismError:
+    return MechanismError(
+        f"joint {node.name!r} moves nothing that has inertia, in one direction at least, so its acceleration is not "
+        "determined; give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
+    )
 
 
 def mass_factor(model: Model, q: Vector) -> Factor:
-    """Return the factored mass matrix.
+    """Return the mass matrix, factored."""
+    return factored(model, mass_matrix(model, q))
+
+
+def factored(model: Model, M: Rows) -> Factor:
+    """Return the mass matrix M, factored.
 
     Raises:
         MechanismError: if a joint moves nothing that has inertia.
     """
-    M = mass_matrix(model, q)
     for node in model.nodes:
         _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
-    return Factor(M)
+    try:
+        return Factor(M)
+    except SingularError as error:
+        raise _singular(next(node for node in model.nodes if error.row in node.v)) from None
 
 
 def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
@@ -145,10 +149,10 @@ def inward_forces(
     for node in reversed(model.nodes):
         i = node.index
         felt = relative.S[i].T @ p[i]
-        u.append([t - f for t, f in zip(node.velocity(tau), felt, strict=True)])
+        u.append([t - f for t, f in zip(node.velocity(tau), felt, strict=True)])  # (3)
         U, D, inertia = articulated[i]
         if node.parent >= 0 and inertia is not None:
-            carried = p[i] + inertia @ c[i] + _combined(U, D.solve(u[-1]))
+            carried = p[i] + inertia @ c[i] + _combined(U, D.solve(u[-1]))  # (5)
             p[node.parent] = p[node.parent] + relative.X[i] @ carried
     return u[::-1]
 
@@ -166,15 +170,19 @@ def outward_accelerations(
     A: list[Motion] = []
     for node in model.nodes:
         i = node.index
-        free = relative.X[i].inverse_act(of_parent(A, node.parent, world)) + c[i]
+        free = relative.X[i].inverse_act(of_parent(A, node.parent, world)) + c[i]  # (6)
         U, D, _ = articulated[i]
-        own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])
+        own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
         node.scatter(a, own)
         A.append(free + relative.S[i] @ own)
     return a
 
 
-DEEP = 64  # degrees of freedom on one path from which articulated inertias take fewer operations than a factorisation
+DEEP = 64
+"""Degrees of freedom on one path from which articulated inertias take fewer operations than a factorisation.
+
+A column of M^-1 costs O(d) by the recursion, with a large factor, and O(d^2) by the factors of M, with a small one.
+"""
 
 
 def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
@@ -191,7 +199,7 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
     for k in range(model.nv):
         u = inward_forces(model, relative, articulated, c, p, [float(i == k) for i in range(model.nv)])
         columns.append(outward_accelerations(model, relative, articulated, c, u, Motion.zero()))
-    return [[columns[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]
+    return mirrored(columns)
 
 
 def _deepest(model: Model) -> int:

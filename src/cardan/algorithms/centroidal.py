@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cardan.algorithms.crba import composite_inertias
+from cardan.algorithms.linear import Rows
 from cardan.algorithms.tree import (
     Vector,
-    accelerations,
+    outward,
     relative_kinematics,
     twists,
-    velocity_products,
     world_poses,
 )
+from cardan.errors import MechanismError
 from cardan.model import Model
+from cardan.scalar import is_zero
 from cardan.spatial import SE3, Force, Inertia, Scalar, Vector3
-
-Rows = list[list[Scalar]]
 
 
 def _total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
@@ -43,7 +43,19 @@ def center_of_mass(model: Model, q: Vector) -> Vector3:
 
 def center_of_mass_velocity(model: Model, q: Vector, v: Vector) -> Vector3:
     """Return the velocity of the centre of mass [m/s]."""
-    return centroidal_momentum(model, q, v).linear * (1.0 / model.mass)
+    return centroidal_momentum(model, q, v).linear * _inverse_mass(model)
+
+
+def _inverse_mass(model: Model) -> Scalar:
+    """Return 1 / m.
+
+    Raises:
+        MechanismError: if no body has mass.
+    """
+    if is_zero(model.mass):
+        hint = "give a body an inertia (Inertia(mass=...)), or ask for the pose of a frame"
+        raise MechanismError(f"model {model.name!r} has no mass, so its centre of mass does not move; {hint}.")
+    return 1.0 / model.mass
 
 
 def _momentum_columns(model: Model, q: Vector) -> tuple[list[Force], Vector3]:
@@ -60,8 +72,8 @@ def _momentum_columns(model: Model, q: Vector) -> tuple[list[Force], Vector3]:
 
 def center_of_mass_jacobian(model: Model, q: Vector) -> Rows:
     """Return J (3 x nv): the centre of mass moves with J v."""
-    columns, _ = _momentum_columns(model, q)
-    return [[column.linear[k] * (1.0 / model.mass) for column in columns] for k in range(3)]
+    columns, inverse = _momentum_columns(model, q)[0], _inverse_mass(model)
+    return [[column.linear[k] * inverse for column in columns] for k in range(3)]
 
 
 def centroidal_momentum_matrix(model: Model, q: Vector) -> Rows:
@@ -82,11 +94,9 @@ def centroidal_momentum(model: Model, q: Vector, v: Vector) -> Force:
 
 def centroidal_momentum_rate(model: Model, q: Vector, v: Vector, a: Vector) -> Force:
     """Return the time derivative of the centroidal momentum: the sum of the wrenches on the robot, gravity included."""
-    relative = relative_kinematics(model, q)
-    V = twists(model, relative, v)
-    A = accelerations(model, relative, velocity_products(model, relative, q, v, V), a)
-    rates = [n.inertia @ A[n.index] + V[n.index].cross(n.inertia @ V[n.index]) for n in model.nodes]
-    return _about_com(model, relative.X, composite_inertias(model, relative), rates)
+    motion = outward(model, q, v, a)
+    composite = composite_inertias(model, motion.relative)
+    return _about_com(model, motion.relative.X, composite, motion.body_forces(model))
 
 
 def _about_com(model: Model, X: Sequence[SE3], composite: Sequence[Inertia], forces: Sequence[Force]) -> Force:

@@ -1,28 +1,45 @@
-"""A tree and its closing joints at a configuration, factored: M = L^T D L, K, G = K M^-1 K^T.
+"""A tree and its closing joints at a configuration, factored: M = L^T D L, K, G = K M^-1 K^T = Y D^-1 Y^T.
 
-Where constraints depend on one another (planar loops, overconstrained ones, a rod too many) G is singular. Of all l
-with G l = b the smallest is found (`proximal`), in a metric R that is block diagonal: for each joint w_f on forces, w_m
-on moments, their mean inverse inertia in G and a tenth of the other's at the size of the bodies (where no motion is
-felt, the mean is one of rounding errors). So nothing depends on units or on the choice of T.
+The l that closes the loops, K M^-1 (tau + K^T l) = -k, comes in proximal steps (`proximal`),
 
-Source: Featherstone (2008), section 8.5, for the sparse G; the metric is made here.
-Cost: the tree's O(n d), O(nc d) for G, O(nc^3 / 6) for its factors; loops that share no joint stay apart.
+    y = L^-T tau,        l += dl,   y += Y^T dl,        dl = (G + N)^-1 (-k - Y D^-1 y)
+
+each from the accelerations that y makes, not from G l: what a light body feels is a small difference of large forces,
+which l cannot hold and y does. So a constraint is kept to the last digits, whatever the ratio of the masses, if only
+(G + N)^-1 is right to one.
+
+Where constraints depend on one another (planar loops, overconstrained ones, a rod too many) G is singular. Of all l the
+smallest is found, in a metric R that is block diagonal: for each joint w_f on forces, w_m on moments. A weight tells
+what depends from what is merely heavy, so it is a geometric gain over the mean inertia of the coordinates that move the
+joint, which is that of the heaviest: light bodies add to G, never to R. Neither units nor the choice of T matter.
+
+Source: Featherstone (2008), section 8.5, for the sparse G; the metric and the steps in y are made here.
+Cost: the tree's O(n d), O(nc d) for G and a step, O(nc^3 / 6) for its factors; loops that share no joint stay apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from cardan.algorithms.aba import mass_factor
+from cardan.algorithms.aba import factored
+from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.linear import Rows, dot
-from cardan.algorithms.loops import loops
-from cardan.algorithms.proximal import Proximal
+from cardan.algorithms.loops import Loop, loops
+from cardan.algorithms.proximal import STEPS, proximal_factor, regularization
 from cardan.algorithms.tree import Vector, relative_kinematics
 from cardan.model import Model
 from cardan.scalar import is_zero, where
 from cardan.spatial import Force, Scalar
 
-SHARE = 0.1  # of the other's weight
+SHARE = 0.01  # of the weight on forces for moments and back, at the length of bodies: where one alone is not felt
+
+
+class Closing(NamedTuple):
+    """What closes the loops: the multipliers l, and y = L^-T (tau + K^T l)."""
+
+    multipliers: list[Scalar]
+    inwards: list[Scalar]
 
 
 class Closed:
@@ -32,28 +49,45 @@ class Closed:
     """
 
     def __init__(self, model: Model, q: Vector) -> None:
-        self.model, self.mass = model, mass_factor(model, q)
-        self.loops = loops(model, relative_kinematics(model, q))
+        self.model, self.relative = model, relative_kinematics(model, q)
+        self.M = mass_matrix(model, q)
+        self.mass = factored(model, self.M)
+        self.loops = loops(model, self.relative)
         self.moving = [loop for loop in self.loops if loop.T and loop.moves]
         self.K = [row for loop in self.moving for row in loop.K]
         self.Y = [self.mass.inwards(row) for row in self.K]
         self.Z = [self.mass.scaled(row) for row in self.Y]
-        self.G = [[dot(self.Y[max(i, j)], self.Z[min(i, j)]) for j in range(len(self.K))] for i in range(len(self.K))]
-        self.R = self._weights()
-        self.solver = Proximal(self.G, self.R) if self.K else None
+        G = [[dot(self.Y[max(i, j)], self.Z[min(i, j)]) for j in range(len(self.K))] for i in range(len(self.K))]
+        self.length_squared = length_squared(model)
+        self.regularization = regularization(q)
+        self.solver = proximal_factor(G, self._weights(), self.regularization)
 
     def _weights(self) -> Rows:
         """Return R."""
         R: Rows = [[0.0] * len(self.K) for _ in self.K]
-        start, square = 0, _length_squared(self.model)
+        extents = self._extents()
+        start = 0
         for loop in self.moving:
-            rows = range(start, start + len(loop.T))
-            G = [[self.G[i][j] for j in rows] for i in rows]
-            for i, weights in zip(rows, _metric(loop.T, G, square), strict=True):
-                for j, weight in zip(rows, weights, strict=True):
-                    R[i][j] = weight
+            for i, weights in enumerate(_metric(loop, self.M, extents, self.length_squared), start):
+                R[i][start : start + len(weights)] = weights
             start += len(loop.T)
         return R
+
+    def _extents(self) -> list[Scalar]:
+        """Return |S_j|^2 of every coordinate: 1 for a slide, for a hinge the square of the bodies' length."""
+        extents: list[Scalar] = [0.0] * self.model.nv
+        for node in self.model.nodes:
+            S = self.relative.S[node.index]
+            size = [s.linear.norm_squared() + s.angular.norm_squared() * self.length_squared for s in S]
+            node.scatter(extents, size)
+        return extents
+
+    def drive_weights(self) -> list[Scalar]:
+        """Return 1 / |S_j|^2 over a mean mass: what makes the efforts of slides and hinges comparable."""
+        extents = self._extents()
+        shares = [_over(1.0, e) for e in extents]
+        mass = sum((self.M[j][j] * share for j, share in enumerate(shares)), 0.0)
+        return [float(self.model.nv) / (mass * where(e > 0.0, e, 1.0)) for e in extents]
 
     def bias(self, q: Vector, v: Vector, stabilization: float = 0.0) -> list[Scalar]:
         """Return k, with the terms that close an open loop."""
@@ -64,72 +98,92 @@ class Closed:
         w = stabilization
         return [e + 2.0 * w * dot(row, v) + w * w * gap for e, row, gap in zip(k, self.K, r, strict=True)]
 
-    def rates(self, inwards: Vector) -> list[Scalar]:
-        """Return K M^-1 tau, of L^-T tau."""
-        return [dot(row, inwards) for row in self.Z]
-
-    def multipliers(self, b: Vector) -> list[Scalar]:
-        """Return the l with G l = b."""
-        return self.solver.solve(b) if self.solver else []
+    def close(self, inwards: Vector, k: Vector | None = None) -> Closing:
+        """Return the l with K M^-1 (tau + K^T l) = -k, of L^-T tau; k = 0 by default."""
+        wanted = [0.0] * len(self.K) if k is None else [-e for e in k]
+        y: list[Scalar] = list(inwards)
+        multipliers: list[Scalar] = [0.0] * len(self.K)
+        for _ in range(STEPS):
+            step = self.solver.solve([e - dot(row, y) for e, row in zip(wanted, self.Z, strict=True)])
+            multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
+            for row, amount in zip(self.Y, step, strict=True):
+                y = [e + amount * other for e, other in zip(y, row, strict=True)]
+        return Closing(multipliers, y)
 
     def efforts(self, multipliers: Vector) -> list[Scalar]:
         """Return K^T l."""
         return [dot(column, multipliers) for column in zip(*self.K, strict=True)] or [0.0] * self.model.nv
 
-    def accelerations(self, inwards: Vector, multipliers: Vector) -> list[Scalar]:
-        """Return M^-1 (tau + K^T l), of L^-T tau."""
-        total = list(inwards)
-        for row, amount in zip(self.Y, multipliers, strict=True):
-            total = [e + amount * y for e, y in zip(total, row, strict=True)]
-        return self.mass.outwards(self.mass.scaled(total))
+    def accelerations(self, inwards: Vector) -> list[Scalar]:
+        """Return M^-1 tau, of L^-T tau."""
+        return self.mass.outwards(self.mass.scaled(inwards))
 
     def response(self, tau: Vector) -> list[Scalar]:
         """Return the accelerations that the closed mechanism adds for efforts: M^-1 (tau - K^T G^+ K M^-1 tau)."""
-        inwards = self.mass.inwards(tau)
-        return self.accelerations(inwards, [-e for e in self.multipliers(self.rates(inwards))])
+        return self.accelerations(self.close(self.mass.inwards(tau)).inwards)
 
     def unit(self, i: int) -> list[Scalar]:
         """Return the unit effort on one coordinate."""
         return [float(i == j) for j in range(self.model.nv)]
 
-    def inverse_inertia(self, i: int) -> Scalar:
-        """Return the diagonal entry of M^-1."""
-        inwards = self.mass.inwards(self.unit(i))
-        return dot(inwards, self.mass.scaled(inwards))
+    def by_joint(self, rows: Sequence[Scalar]) -> list[Sequence[Scalar]]:
+        """Return what belongs to each closing joint, nothing for one that takes no part."""
+        found: list[Sequence[Scalar]] = []
+        start = 0
+        for loop in self.loops:
+            size = len(loop.T) if loop in self.moving else 0
+            found.append(rows[start : start + size])
+            start += size
+        return found
 
     def wrenches(self, multipliers: Sequence[Scalar]) -> list[Force]:
         """Return the wrench of each closing joint on its child."""
-        found, start = [], 0
-        for loop in self.loops:
-            if loop not in self.moving:
-                found.append(Force.zero())
-                continue
-            found.append(loop.wrench(multipliers[start : start + len(loop.T)]))
-            start += len(loop.T)
-        return found
+        parts = zip(self.loops, self.by_joint(multipliers), strict=True)
+        return [loop.wrench(part) if part else Force.zero() for loop, part in parts]
+
+    def residual(self, a: Vector, k: Vector) -> list[Scalar]:
+        """Return K a + k of all rows of `loop_jacobian`, 0 for loops that take no part."""
+        rest = [dot(row, a) + e for row, e in zip(self.K, k, strict=True)]
+        parts = zip(self.loops, self.by_joint(rest), strict=True)
+        return [e for loop, part in parts for e in (part or [0.0] * len(loop.T))]
 
 
-def _metric(T: Sequence[Force], G: Rows, length_squared: Scalar) -> Rows:
-    """Return w_f T_f^T T_f + w_m T_m^T T_m of a joint, from the means of G over its forces and over its moments."""
-    F = [[a.linear.dot(b.linear) for b in T] for a in T]
-    Q = [[a.angular.dot(b.angular) for b in T] for a in T]
-    f, m = _mean(G, F), _mean(G, Q)
-    w_f, w_m = f + SHARE * (m * length_squared), m + SHARE * (f / length_squared)
+def _metric(loop: Loop, M: Rows, extents: Sequence[Scalar], square: Scalar) -> Rows:
+    """Return w_f T_f^T T_f + w_m T_m^T T_m of a joint; `square` is that of the bodies' length."""
+    F = [[a.linear.dot(b.linear) for b in loop.T] for a in loop.T]
+    Q = [[a.angular.dot(b.angular) for b in loop.T] for a in loop.T]
+    f, m = (_gain(loop, P, M, extents) for P in (F, Q))
+    w_f, w_m = f + SHARE * (m * square), m + SHARE * (f / square)
     return [[w_f * a + w_m * b for a, b in zip(*rows, strict=True)] for rows in zip(F, Q, strict=True)]
 
 
-def _length_squared(model: Model) -> Scalar:
+def _gain(loop: Loop, P: Rows, M: Rows, extents: Sequence[Scalar]) -> Scalar:
+    """Return the mean inverse inertia along the forces, or moments, of P.
+
+    It is the sum of K_j^T P K_j / |S_j|^2 over that of M_jj / |S_j|^2.
+    """
+    directions = sum((row[i] for i, row in enumerate(P)), 0.0)
+    if is_zero(directions):
+        return 0.0
+    gain = inertia = 0.0
+    for j, column in enumerate(zip(*loop.K, strict=True)):
+        if all(is_zero(e) for e in column):
+            continue
+        squared = sum((e * dot(row, column) for e, row in zip(column, P, strict=True)), 0.0)
+        gain, inertia = gain + _over(squared, extents[j]), inertia + _over(M[j][j], extents[j])
+    return gain / (inertia * where(directions > 0.0, directions, 1.0))
+
+
+def _over(a: Scalar, b: Scalar) -> Scalar:
+    """Return a / b; 0 where b is 0."""
+    return where(b > 0.0, a / where(b > 0.0, b, 1.0), 0.0)
+
+
+def length_squared(model: Model) -> Scalar:
     """Return the square of a length of the bodies' size: ten mean radii of gyration squared; 1 m^2 for points."""
     bodies = [b.inertia for b in model.bodies if b.inertia is not None and not is_zero(b.inertia.mass)]
-    moments = [b.inertia_at_com for b in bodies]
-    gyration = sum((0.5 * (J[0] + J[3] + J[5]) for J in moments), 0.0)
     mass = sum((b.mass for b in bodies), 0.0)
-    return 1.0 if is_zero(gyration) else 10.0 * gyration / mass
-
-
-def _mean(G: Rows, P: Rows) -> Scalar:
-    """Return tr(G P) / tr(P); 0 where P is 0."""
-    total = sum((row[i] for i, row in enumerate(P)), 0.0)
-    if is_zero(total):
-        return 0.0
-    return sum((dot(g, p) for g, p in zip(G, P, strict=True)), 0.0) / where(total > 0.0, total, 1.0)
+    gyration = 0.0
+    for m, h, J in bodies:
+        gyration = gyration + (0.5 * (J[0] + J[3] + J[5]) - _over(h.norm_squared(), m))
+    return where(gyration > 0.0, 10.0 * _over(gyration, mass), 1.0)

@@ -7,7 +7,8 @@ Efforts on a set A of coordinates that make a given motion satisfy
 
     L_AA tau_A = (L tau_tree)_A,        tau_tree = M a + h
 
-by proximal steps, too, R the diagonal of M^-1: the smallest efforts if there are more drives than freedoms.
+by proximal steps, too, R the squares of what a drive moves, 1 / |S_i|^2: the smallest efforts if there are more drives
+than freedoms, whatever the masses.
 
 Source: Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (2021);
 Featherstone (2008), section 8.5; Baumgarte, Stabilization of constraints and integrals of motion (1972).
@@ -17,7 +18,7 @@ Cost: that of `closed`; for inverse dynamics, its solution for each actuated coo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from cardan.algorithms.closed import Closed
 from cardan.algorithms.proximal import proximal
@@ -26,20 +27,26 @@ from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.spatial import Force, Scalar
 
+# scalars and wrenches here; arrays from the compiled functions
+Coordinates = TypeVar("Coordinates")
+Wrenches = TypeVar("Wrenches")
 
-class ConstrainedDynamics(NamedTuple):
+
+class ConstrainedDynamics(NamedTuple, Generic[Coordinates, Wrenches]):
     """Accelerations of a mechanism with loops.
 
     Attributes:
         accelerations: nv scalars.
         wrenches: of each closing joint, in the order of `Model.closures`, on its child, in its child frame.
+        residual: K a + k of these accelerations, rows as those of `loop_jacobian`: 0 but for rounding if all is well.
     """
 
-    accelerations: list[Scalar]
-    wrenches: list[Force]
+    accelerations: Coordinates
+    wrenches: Wrenches
+    residual: Coordinates
 
 
-class ConstrainedEfforts(NamedTuple):
+class ConstrainedEfforts(NamedTuple, Generic[Coordinates, Wrenches]):
     """Efforts that make a motion of a mechanism with loops.
 
     Attributes:
@@ -48,9 +55,9 @@ class ConstrainedEfforts(NamedTuple):
         unbalanced: nv scalars, efforts that are missing: 0 if the actuated coordinates can make the motion.
     """
 
-    efforts: list[Scalar]
-    wrenches: list[Force]
-    unbalanced: list[Scalar]
+    efforts: Coordinates
+    wrenches: Wrenches
+    unbalanced: Coordinates
 
 
 def constrained_forward_dynamics(
@@ -60,7 +67,7 @@ def constrained_forward_dynamics(
     tau: Vector,
     external_forces: Sequence[Force] | None = None,
     stabilization: float = 0.0,
-) -> ConstrainedDynamics:
+) -> ConstrainedDynamics[list[Scalar], list[Force]]:
     """Return the accelerations that the efforts tau produce, and the wrenches of the closing joints.
 
     Args:
@@ -73,10 +80,10 @@ def constrained_forward_dynamics(
     """
     closed = Closed(model, q)
     bias = bias_forces(model, q, v, external_forces)
-    free = closed.mass.inwards([t - b for t, b in zip(tau, bias, strict=True)])
-    b = [-k - e for k, e in zip(closed.bias(q, v, stabilization), closed.rates(free), strict=True)]
-    multipliers = closed.multipliers(b)
-    return ConstrainedDynamics(closed.accelerations(free, multipliers), closed.wrenches(multipliers))
+    k = closed.bias(q, v, stabilization)
+    multipliers, inwards = closed.close(closed.mass.inwards([t - b for t, b in zip(tau, bias, strict=True)]), k)
+    a = closed.accelerations(inwards)
+    return ConstrainedDynamics(a, closed.wrenches(multipliers), closed.residual(a, k))
 
 
 def constrained_inverse_dynamics(
@@ -86,7 +93,7 @@ def constrained_inverse_dynamics(
     a: Vector,
     external_forces: Sequence[Force] | None = None,
     actuated: Sequence[int] | None = None,
-) -> ConstrainedEfforts:
+) -> ConstrainedEfforts[list[Scalar], list[Force]]:
     """Return the efforts that produce the accelerations a, which the loops allow.
 
     Args:
@@ -103,11 +110,11 @@ def constrained_inverse_dynamics(
     columns = {i: closed.response(closed.unit(i)) for i in chosen}
     L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]
     wanted = closed.response(tree)
-    R = [[closed.inverse_inertia(i) if i == j else 0.0 for j in chosen] for i in chosen]
-    own = dict(zip(chosen, proximal(L, R, [wanted[i] for i in chosen]), strict=True))
+    weights = closed.drive_weights()
+    R = [[weights[i] if i == j else 0.0 for j in chosen] for i in chosen]
+    own = dict(zip(chosen, proximal(L, R, [wanted[i] for i in chosen], closed.regularization), strict=True))
     efforts = [own.get(i, 0.0) for i in range(model.nv)]
     lacking = [t - e for t, e in zip(tree, efforts, strict=True)]
-    multipliers = closed.multipliers(closed.rates(closed.mass.inwards(lacking)))
-    carried = closed.efforts(multipliers)
-    unbalanced = [e - c for e, c in zip(lacking, carried, strict=True)]
+    multipliers = [-e for e in closed.close(closed.mass.inwards(lacking)).multipliers]
+    unbalanced = [e - carried for e, carried in zip(lacking, closed.efforts(multipliers), strict=True)]
     return ConstrainedEfforts(efforts, closed.wrenches(multipliers), unbalanced)

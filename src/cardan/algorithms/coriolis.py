@@ -18,11 +18,10 @@ from __future__ import annotations
 from cardan.algorithms.crba import composite_inertias
 from cardan.algorithms.jacobians import subspace_rates
 from cardan.algorithms.kinematics import Kinematics
+from cardan.algorithms.linear import Rows, add_block, zeros
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
-from cardan.spatial import Motion, Scalar, SpatialMatrix, momentum_rate_matrix
-
-Rows = list[list[Scalar]]
+from cardan.spatial import SpatialMatrix, momentum_rate_matrix
 
 
 def coriolis_matrix(model: Model, q: Vector, v: Vector) -> Rows:
@@ -32,20 +31,20 @@ def coriolis_matrix(model: Model, q: Vector, v: Vector) -> Rows:
     inertia = composite_inertias(model, kinematics.relative)
     rate = _composite_rates(model, kinematics)
     R = [subspace_rates(kinematics, node, q, v) for node in model.nodes]
-    C: Rows = [[0.0] * model.nv for _ in range(model.nv)]
+    C = zeros(model.nv, model.nv)
     for node in model.nodes:
         k = node.index
         pushes = [inertia[k] @ r + rate[k] @ s for s, r in zip(S[k], R[k], strict=True)]
         by_rate, by_motion = [inertia[k] @ s for s in S[k]], [rate[k].transpose_apply(s) for s in S[k]]
-        _add_columns(C, node.v, node.v, S[k], pushes)
+        add_block(C, node.v, node.v, [[s.dot(f) for f in pushes] for s in S[k]])
         j = node
         while j.parent >= 0:
             pushes, by_rate, by_motion = ([X[j.index] @ f for f in fs] for fs in (pushes, by_rate, by_motion))
             j = model.nodes[j.parent]
-            _add_columns(C, j.v, node.v, S[j.index], pushes)
-            for i, f, g in zip(node.v, by_rate, by_motion, strict=True):
-                for m, r, s in zip(j.v, R[j.index], S[j.index], strict=True):
-                    C[i][m] = C[i][m] + f.dot(r) + g.dot(s)
+            add_block(C, j.v, node.v, [[s.dot(f) for f in pushes] for s in S[j.index]])
+            moved = list(zip(R[j.index], S[j.index], strict=True))
+            felt = zip(by_rate, by_motion, strict=True)
+            add_block(C, node.v, j.v, [[f.dot(r) + g.dot(s) for r, s in moved] for f, g in felt])
     return C
 
 
@@ -57,9 +56,3 @@ def _composite_rates(model: Model, kinematics: Kinematics) -> list[SpatialMatrix
             carried = rate[node.index].transformed(kinematics.relative.X[node.index])
             rate[node.parent] = rate[node.parent] + carried
     return rate
-
-
-def _add_columns(C: Rows, rows: tuple[int, ...], columns: tuple[int, ...], S: tuple[Motion, ...], forces: list) -> None:
-    for j, force in zip(columns, forces, strict=True):
-        for i, s in zip(rows, S, strict=True):
-            C[i][j] = C[i][j] + s.dot(force)

@@ -1,43 +1,49 @@
 """Derivatives of inverse and forward dynamics, for joints of every kind.
 
-Moving the coordinate j of joint k by a small tangent step displaces all that hangs on the joint, as one rigid body, by
-the twist s_j. Seen from the displaced bodies only the velocity and acceleration with which joint k moves them have
-changed, by (V_p and A_p are those of its parent, gravity in A; d_j is the derivative along j at fixed v and a)
+In the letters of the source, all in one frame for a tree, that of its first node, so that its own coordinates drop out:
+S_j is the twist of a coordinate of joint j, v_p and a_p are the velocity and acceleration of the joint's parent, with
+gravity in a_p, and v_j its own. Moving coordinate j displaces all that hangs on it as one rigid body. Seen from there
+only the motion of joint j has changed, by Psi_dot and Psi_ddot; moving it faster does so by S_j and Upsilon_dot,
 
-    psi = V_p x s_j + (d_j S) v
-    rho = A_p x s_j + V_p x psi + V_k x (d_j S) v + d_j(S a + bias)
+    Psi_dot_j     = v_p x S_j + (d_j S) v
+    Psi_ddot_j    = a_p x S_j + v_p x Psi_dot_j + v_j x (d_j S) v + d_j(S a + bias)
+    Upsilon_dot_j = Psi_dot_j + S_dot_j = (v_p + v_j) x S_j + d bias / d v_j
 
-so that the wrench f = I A + V x* I V of every body i behind k changes by I_i rho + D_i psi. A change of v_j alone does
-the same with psi = s_j and rho = (V_p + V_k) x s_j + d bias/d v_j, a change of a_j with psi = 0 and rho = s_j. Here
+where d_j is the derivative along j at fixed velocities and accelerations; in the source S is constant, and it is 0.
+With the sums I^C, B^C, f^C over all behind a joint, j = i or before i on the way to the root,
 
-    D [a; b] = -2 [p x b; B b],   p the momentum,   B = [w] Sigma + v h^T - (h.v) 1,   Sigma = tr(J)/2 1 - J
+    (1)  d tau_i / dq_j = S_i . (I^C_i Psi_ddot_j + 2 B^C_i Psi_dot_j)
+    (2)  d tau_j / dq_i = S_j . (I^C_i Psi_ddot_i + 2 B^C_i Psi_dot_i + f^C_i x* S_i)           j before i
+    (3)  d tau_i / dv_j = S_i . (I^C_i Upsilon_dot_j + 2 B^C_i S_j)
+    (4)  d tau_j / dv_i = S_j . (I^C_i Upsilon_dot_i + 2 B^C_i S_i)
+    (5)  d tau_i / da_j = S_i . I^C_i S_j, and its transpose
 
-adds up over bodies as I does. With the sums I^c, D^c, f^c over all behind a joint, in one frame for all (that of the
-tree's first node, so that its own coordinates drop out):
+and within a joint, in (1), (d_j S_m) . f^C more in row m. Of the operator B only what is not 0 is kept,
 
-    m = k or behind k:   d tau_m / d_j = s_m . (I^c_m rho + D^c_m psi)  [+ (d_j s_m) . f^c_k where m = k]
-    m before k:          d tau_m / d_j = s_m . (I^c_k rho + D^c_k psi + s_j x* f^c_k)
+    2 B [a; b] = -2 [p x b; B b],   p the momentum,   B = [w] Sigma + v h^T - (h.v) 1,   Sigma = tr(J)/2 1 - J
 
-Source: the recursion is that of Singh, Russo and Wensing, Efficient analytical derivatives of rigid-body dynamics using
-spatial vector algebra (2022), derived anew for motion subspaces that depend on q, by variations in the bodies' frames.
+Source: Singh, Russo and Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra
+(2022), for (1) to (5), numbered here; derived anew for S that depends on q, by variations in the bodies' frames.
 Cost: O(n d), d the depth of the tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from cardan.algorithms.aba import mass_factor
-from cardan.algorithms.linear import Factor, Rows
+from cardan.algorithms.linear import Factor, Rows, add_block, mirrored, transposed, zeros
 from cardan.algorithms.rnea import bias_forces, node_forces
 from cardan.algorithms.tree import Vector, relative_kinematics, weightless
 from cardan.joints.derivation.derived import JointRates, joint_rates
 from cardan.model import Model, Node
-from cardan.spatial import SE3, Force, Inertia, Matrix3, Motion, Scalar, Vector3
+from cardan.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Vector3
+
+Matrix = TypeVar("Matrix")  # rows of scalars here; arrays from the compiled functions
 
 
-class InverseDynamicsDerivatives(NamedTuple):
+class InverseDynamicsDerivatives(NamedTuple, Generic[Matrix]):
     """Derivatives of the efforts tau, each nv x nv: row i, column j is d tau_i / d x_j.
 
     Attributes:
@@ -46,12 +52,12 @@ class InverseDynamicsDerivatives(NamedTuple):
         da: by the acceleration: the mass matrix.
     """
 
-    dq: Rows
-    dv: Rows
-    da: Rows
+    dq: Matrix
+    dv: Matrix
+    da: Matrix
 
 
-class ForwardDynamicsDerivatives(NamedTuple):
+class ForwardDynamicsDerivatives(NamedTuple, Generic[Matrix]):
     """Derivatives of the accelerations a, each nv x nv.
 
     Attributes:
@@ -60,159 +66,150 @@ class ForwardDynamicsDerivatives(NamedTuple):
         dtau: by the efforts: the inverse of the mass matrix.
     """
 
-    dq: Rows
-    dv: Rows
-    dtau: Rows
+    dq: Matrix
+    dv: Matrix
+    dtau: Matrix
 
 
 class _Composite:
-    """What adds up over the bodies behind a joint: inertia, wrench, and the operator D."""
+    """What adds up over the bodies behind a joint: I^C, B^C (as p and B) and f^C."""
 
     __slots__ = ("B", "I", "f", "p")
 
-    def __init__(self, inertia: Inertia, V: Motion, wrench: Force) -> None:
+    def __init__(self, inertia: Inertia, v: Motion, f: Force) -> None:
         m, h, J = inertia
-        v, w = V
-        half = 0.5 * (J[0] + J[3] + J[5])
-        sigma = Matrix3.identity() * half - J.matrix()
-        self.I, self.f = inertia, wrench
-        self.p = v * m - h.cross(w)
-        self.B = w.skew() @ sigma + v.outer(h) - Matrix3.identity() * h.dot(v)
+        linear, w = v
+        Sigma = Matrix3.identity() * (0.5 * (J[0] + J[3] + J[5])) - J.matrix()
+        self.I, self.f = inertia, f
+        self.p = linear * m - h.cross(w)
+        self.B = w.skew() @ Sigma + linear.outer(h) - Matrix3.identity() * h.dot(linear)
 
     def add(self, other: _Composite) -> None:
         self.I, self.f, self.p, self.B = self.I + other.I, self.f + other.f, self.p + other.p, self.B + other.B
 
-    def force(self, rho: Motion, psi: Motion) -> Force:
-        """Return I rho + D psi."""
-        b = psi.angular * -2.0
-        return self.I @ rho + Force(self.p.cross(b), self.B @ b)
+    def force(self, acceleration: Motion, velocity: Motion) -> Force:
+        """Return I^C a + 2 B^C v."""
+        b = velocity.angular * -2.0
+        return self.I @ acceleration + Force(self.p.cross(b), self.B @ b)
 
     def felt(self, s: Motion) -> tuple[Force, Vector3]:
-        """Return I s and the angular part of D^T s, its linear part being 0: what s feels of rho and of psi."""
+        """Return I^C s and the angular part of 2 B^C^T s, whose linear part is 0: what s feels of `force`."""
         return self.I @ s, (self.B.transpose_apply(s.angular) - self.p.cross(s.linear)) * -2.0
 
 
-class _Column(NamedTuple):
-    """One coordinate of a joint: its number in v, its twist, and (rho, psi) by q and by v."""
+class _Joint(NamedTuple):
+    """A joint's coordinates: their numbers in v, and for each what the equations name."""
 
-    number: int
-    s: Motion
-    by_q: tuple[Motion, Motion]
-    by_v: tuple[Motion, Motion]
-    carried: Sequence[Motion]  # d_j s_m of the joint's own columns m
+    v: Sequence[int]
+    S: list[Motion]
+    Psi_dot: list[Motion]
+    Psi_ddot: list[Motion]
+    Upsilon_dot: list[Motion]
+    S_by_q: list[list[Motion]]  # of each coordinate j, d_j S; empty where S is constant
+
+
+class _Moved(NamedTuple):
+    """A node in the frame of its tree's first node: pose, velocity, acceleration."""
+
+    X: SE3
+    v: Motion
+    a: Motion
 
 
 def inverse_dynamics_derivatives(
     model: Model, q: Vector, v: Vector, a: Vector, external_forces: Sequence[Force] | None = None
-) -> InverseDynamicsDerivatives:
+) -> InverseDynamicsDerivatives[Rows]:
     """Return the derivatives of the efforts by q (tangent), v and a; arguments as for `inverse_dynamics`."""
-    columns, composites = _outwards(model, q, v, a)
+    joints, composites = _outwards(model, q, v, a)
     for i, wrench in external_forces_in(model, q, external_forces):
         composites[i].f = composites[i].f - wrench
     for node in reversed(model.nodes):
         if node.parent >= 0:
             composites[node.parent].add(composites[node.index])
-    dq, dv, da = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(3))
+    found = InverseDynamicsDerivatives(*(zeros(model.nv, model.nv) for _ in range(3)))
     for node in model.nodes:
-        _own_block(node, columns[node.index], composites[node.index], dq, dv, da)
-        _blocks_before(model, node, columns, composites[node.index], dq, dv, da)
+        _own_block(joints[node.index], composites[node.index], found)
+        _blocks_before(model, node, joints, composites[node.index], found)
         for k, rotor in zip(node.v, node.armature, strict=True):
-            da[k][k] = da[k][k] + rotor
-    return InverseDynamicsDerivatives(dq, dv, da)
+            found.da[k][k] = found.da[k][k] + rotor
+    return found
 
 
-def _outwards(model: Model, q: Vector, v: Vector, a: Vector) -> tuple[list[list[_Column]], list[_Composite]]:
-    """Return every node's columns and its own body, in the frame of its tree's first node."""
+def _outwards(model: Model, q: Vector, v: Vector, a: Vector) -> tuple[list[_Joint], list[_Composite]]:
+    """Return every node's joint and its own body."""
     relative = relative_kinematics(model, q)
-    pose: list[SE3] = []
-    V: list[Motion] = []
-    A: list[Motion] = []
-    columns: list[list[_Column]] = []
+    moved: list[_Moved] = []
+    joints: list[_Joint] = []
     bodies: list[_Composite] = []
     for node in model.nodes:
-        i, X = node.index, relative.X[node.index]
+        X = relative.X[node.index]
         if node.parent < 0:
-            place, V_p, A_p = SE3.identity(), Motion.zero(), X.inverse_act(weightless(model))
+            p = _Moved(SE3.identity(), Motion.zero(), X.inverse_act(weightless(model)))
         else:
-            place, V_p, A_p = pose[node.parent] @ X, V[node.parent], A[node.parent]
-        rates, accelerations = node.velocity(v), node.velocity(a)
-        own = node.configuration(q)
-        joint = joint_rates(node.joint, own, rates, accelerations)
-        s = [place @ column for column in relative.S[i]]
-        V_J = _sum(s, rates)
-        V_i = V_p + V_J
-        A_i = A_p + _sum(s, accelerations) + place @ node.joint.bias(own, rates) + V_i.cross(V_J)
-        columns.append([_column(node.v[j], s[j], j, joint, place, V_p, A_p, V_i) for j in range(len(s))])
-        inertia = place @ node.inertia
-        bodies.append(_Composite(inertia, V_i, inertia @ A_i + V_i.cross(inertia @ V_i)))
-        pose.append(place)
-        V.append(V_i)
-        A.append(A_i)
-    return columns, bodies
+            p = moved[node.parent]._replace(X=moved[node.parent].X @ X)
+        S = MotionSubspace(p.X @ column for column in relative.S[node.index])
+        own, rates, accelerations = node.configuration(q), node.velocity(v), node.velocity(a)
+        v_J = S @ rates
+        v_i = p.v + v_J
+        a_i = p.a + S @ accelerations + p.X @ node.joint.bias(own, rates) + v_i.cross(v_J)
+        moved.append(_Moved(p.X, v_i, a_i))
+        joints.append(_joint(node, list(S), p, v_i, joint_rates(node.joint, own, rates, accelerations)))
+        inertia = p.X @ node.inertia
+        bodies.append(_Composite(inertia, v_i, inertia @ a_i + v_i.cross(inertia @ v_i)))
+    return joints, bodies
 
 
-def _column(
-    number: int, s: Motion, j: int, joint: JointRates | None, place: SE3, V_p: Motion, A_p: Motion, V_i: Motion
-) -> _Column:
-    psi, rho = V_p.cross(s), A_p.cross(s)
-    rho_v = (V_p + V_i).cross(s)
-    carried: Sequence[Motion] = ()
-    if joint is not None:
-        sigma = place @ joint.velocity_by_q[j]
-        psi = psi + sigma
-        rho = rho + V_i.cross(sigma) + place @ joint.acceleration_by_q[j]
-        rho_v = rho_v + place @ joint.bias_by_v[j]
-        carried = [place @ column for column in joint.subspace_by_q[j]]
-    return _Column(number, s, (rho + V_p.cross(psi), psi), (rho_v, s), carried)
+def _joint(node: Node, S: list[Motion], p: _Moved, v_i: Motion, own: JointRates | None) -> _Joint:
+    """Return a joint's coordinates; `own` is None where S is constant."""
+    if own is None:
+        Psi_dot = [p.v.cross(s) for s in S]
+        Psi_ddot = [p.a.cross(s) + p.v.cross(psi) for s, psi in zip(S, Psi_dot, strict=True)]
+        return _Joint(node.v, S, Psi_dot, Psi_ddot, [(p.v + v_i).cross(s) for s in S], [])
+    dS_v, dS_a, bias_v = ([p.X @ e for e in part] for part in (own.velocity_by_q, own.acceleration_by_q, own.bias_by_v))
+    Psi_dot = [p.v.cross(s) + d for s, d in zip(S, dS_v, strict=True)]
+    Psi_ddot = [
+        p.a.cross(s) + v_i.cross(d) + e + p.v.cross(psi) for s, d, e, psi in zip(S, dS_v, dS_a, Psi_dot, strict=True)
+    ]
+    Upsilon_dot = [(p.v + v_i).cross(s) + d for s, d in zip(S, bias_v, strict=True)]
+    return _Joint(node.v, S, Psi_dot, Psi_ddot, Upsilon_dot, [[p.X @ s for s in dS] for dS in own.subspace_by_q])
 
 
-def _sum(columns: Sequence[Motion], factors: Vector) -> Motion:
-    total = Motion.zero()
-    for column, factor in zip(columns, factors, strict=True):
-        total = total + column * factor
-    return total
-
-
-def _own_block(node: Node, columns: list[_Column], behind: _Composite, dq: Rows, dv: Rows, da: Rows) -> None:
-    """Add the derivatives of a joint's own efforts by its own coordinates."""
-    for column in columns:
-        u_q, u_v, u_a = behind.force(*column.by_q), behind.force(*column.by_v), behind.I @ column.s
-        for row, other in enumerate(columns):
-            extra = column.carried[row].dot(behind.f) if column.carried else 0.0
-            _add(dq, other.number, column.number, other.s.dot(u_q) + extra)
-            _add(dv, other.number, column.number, other.s.dot(u_v))
-            if row <= columns.index(column):
-                _add_symmetric(da, other.number, column.number, other.s.dot(u_a), other is column)
+def _own_block(i: _Joint, behind: _Composite, found: InverseDynamicsDerivatives) -> None:
+    """Add the derivatives of a joint's own efforts by its own coordinates: (1), (3) and (5) for j = i."""
+    by_q = [behind.force(*motion) for motion in zip(i.Psi_ddot, i.Psi_dot, strict=True)]
+    by_v = [behind.force(*motion) for motion in zip(i.Upsilon_dot, i.S, strict=True)]
+    by_a = [behind.I @ s for s in i.S]
+    add_block(found.dq, i.v, i.v, [[s.dot(f) for f in by_q] for s in i.S])
+    if i.S_by_q:
+        add_block(found.dq, i.v, i.v, transposed([[s.dot(behind.f) for s in dS] for dS in i.S_by_q]))
+    add_block(found.dv, i.v, i.v, [[s.dot(f) for f in by_v] for s in i.S])
+    add_block(found.da, i.v, i.v, mirrored([[s.dot(f) for s in i.S] for f in by_a]))
 
 
 def _blocks_before(
-    model: Model, node: Node, columns: list[list[_Column]], behind: _Composite, dq: Rows, dv: Rows, da: Rows
+    model: Model, node: Node, joints: list[_Joint], behind: _Composite, found: InverseDynamicsDerivatives
 ) -> None:
-    """Add what couples a joint with those between it and the root, both ways."""
-    ancestor = node.parent
-    mine = columns[node.index]
-    forces = [(behind.force(*c.by_q) + c.s.cross(behind.f), behind.force(*c.by_v), c) for c in mine]
-    felt = [(*behind.felt(c.s), c) for c in mine]
-    while ancestor >= 0:
-        for other in columns[ancestor]:
-            for u_q, u_v, c in forces:
-                _add(dq, other.number, c.number, other.s.dot(u_q))
-                _add(dv, other.number, c.number, other.s.dot(u_v))
-            for momentum, turning, c in felt:
-                _add_symmetric(da, c.number, other.number, other.s.dot(momentum), False)
-                _add(dq, c.number, other.number, other.by_q[0].dot(momentum) + other.by_q[1].angular.dot(turning))
-                _add(dv, c.number, other.number, other.by_v[0].dot(momentum) + other.by_v[1].angular.dot(turning))
-        ancestor = model.nodes[ancestor].parent
+    """Add what couples joint i with the joints j between it and the root, both ways."""
+    i = joints[node.index]
+    by_q = [behind.force(*motion) for motion in zip(i.Psi_ddot, i.Psi_dot, strict=True)]
+    by_q = [f + s.cross(behind.f) for f, s in zip(by_q, i.S, strict=True)]
+    by_v = [behind.force(*motion) for motion in zip(i.Upsilon_dot, i.S, strict=True)]
+    felt = [behind.felt(s) for s in i.S]
+    while (node := model.nodes[node.parent] if node.parent >= 0 else None) is not None:
+        j = joints[node.index]
+        at_q, at_v = zip(j.Psi_ddot, j.Psi_dot, strict=True), zip(j.Upsilon_dot, j.S, strict=True)
+        block = [[s.dot(I_s) for s in j.S] for I_s, _ in felt]
+        add_block(found.dq, i.v, j.v, _dot(felt, list(at_q)))  # (1)
+        add_block(found.dq, j.v, i.v, [[s.dot(f) for f in by_q] for s in j.S])  # (2)
+        add_block(found.dv, i.v, j.v, _dot(felt, list(at_v)))  # (3)
+        add_block(found.dv, j.v, i.v, [[s.dot(f) for f in by_v] for s in j.S])  # (4)
+        add_block(found.da, i.v, j.v, block)  # (5)
+        add_block(found.da, j.v, i.v, transposed(block))
 
 
-def _add(matrix: Rows, i: int, j: int, value: Scalar) -> None:
-    matrix[i][j] = matrix[i][j] + value
-
-
-def _add_symmetric(matrix: Rows, i: int, j: int, value: Scalar, once: bool) -> None:
-    _add(matrix, i, j, value)
-    if not once:
-        _add(matrix, j, i, value)
+def _dot(felt: Sequence[tuple[Force, Vector3]], motions: Sequence[tuple[Motion, Motion]]) -> Rows:
+    """Return S . (I^C a + 2 B^C v) for what each coordinate feels, and pairs (a, v)."""
+    return [[a.dot(I_s) + v.angular.dot(B_s) for a, v in motions] for I_s, B_s in felt]
 
 
 def external_forces_in(model: Model, q: Vector, external_forces: Sequence[Force] | None) -> list[tuple[int, Force]]:
@@ -229,7 +226,7 @@ def external_forces_in(model: Model, q: Vector, external_forces: Sequence[Force]
 
 def forward_dynamics_derivatives(
     model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
-) -> ForwardDynamicsDerivatives:
+) -> ForwardDynamicsDerivatives[Rows]:
     """Return the derivatives of the accelerations: -M^-1 times those of the efforts, at the accelerations tau makes.
 
     Source: Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms (2018), section IV.
@@ -244,4 +241,4 @@ def forward_dynamics_derivatives(
 def _solved(factor: Factor, B: Rows) -> Rows:
     """Return -A^-1 B for the matrix A that is factored."""
     columns = [factor.solve([-e for e in column]) for column in zip(*B, strict=True)]
-    return [list(row) for row in zip(*columns, strict=True)]
+    return transposed(columns) or B

@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cardan.algorithms.kinematics import Kinematics, Reference
+from cardan.algorithms.linear import Rows
 from cardan.algorithms.tree import Vector, supports
 from cardan.model import Model, Node
-from cardan.spatial import SE3, Motion, Scalar
-
-Rows = list[list[Scalar]]
+from cardan.spatial import SE3, Motion
 
 
 def jacobian(model: Model, q: Vector, frame: str, at: str = "frame", expressed_in: str = "world") -> Rows:

@@ -1,9 +1,10 @@
 """Symmetric systems that may be singular: A x = b with b in the range of A, A positive semidefinite.
 
-    x <- x + (A + mu R)^-1 (b - A x)        from x = 0
+    x <- x + (A + N)^-1 (b - A x)        from x = 0,        N = mu R + nu diag(A)
 
-Each step shrinks the error along an eigenvalue s of R^-1 A by mu / (s + mu): what matters is solved, what is dependent
-stays out, no rank is decided, and the result is the solution that is smallest in the metric R.
+Each step shrinks the error along an eigenvalue s of N^-1 A by 1 / (1 + s): what matters is solved, what is dependent
+stays out, no rank is decided, and the result is the solution that is smallest in the metric N. R says what is small;
+nu diag(A), a few units in the last place of A, keeps A + N positive however large rounding errors of A are beside R.
 
 Source: Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (2021);
 Rockafellar, Monotone operators and the proximal point algorithm (1976).
@@ -12,37 +13,55 @@ Cost: O(n^3 / 6) for the factorisation, 2 n^2 a step.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cardan.algorithms.linear import Factor, Rows, dot
 from cardan.algorithms.tree import Vector
 from cardan.scalar import where
 from cardan.spatial import Scalar
 
-STEPS = 5  # proximal steps: along s = 100 mu the error is 1e-10, along s = 1000 mu it is 1e-15
-DOUBLE, SINGLE = 1e-6, 1e-3  # mu; what depends on the rest only up to an error e moves as if it were STEPS e / mu
+STEPS = 6  # proximal steps: along s = 30 mu the error is 1e-9, along s = 300 mu it is 1e-15
 
 
-class Proximal:
-    """Solves A x = b for a symmetric A that may be singular: the solution that is smallest in the metric R."""
+class Regularization(NamedTuple):
+    """How much of R and of the diagonal of A is added.
 
-    def __init__(self, A: Rows, R: Rows) -> None:
-        self.A = A
-        mu = _regularization(R[0][0])
-        self.factor = Factor([[a + mu * r for a, r in zip(*rows, strict=True)] for rows in zip(A, R, strict=True)])
+    Attributes:
+        mu: what depends on the rest only up to an error e moves as if it were STEPS e / mu, so above rounding;
+            Bennett's linkage, a little open in the steps of an integrator, wants no less than 1e-5.
+        nu: some ten units in the last place, as many as the terms of a sum that cancels.
+    """
 
-    def solve(self, b: Vector) -> list[Scalar]:
-        """Return x."""
-        x = self.factor.solve(b)
-        for _ in range(STEPS - 1):
-            rest = [e - dot(row, x) for e, row in zip(b, self.A, strict=True)]
-            x = [e + d for e, d in zip(x, self.factor.solve(rest), strict=True)]
-        return x
+    mu: Scalar
+    nu: Scalar
 
 
-def proximal(A: Rows, R: Rows, b: Vector) -> list[Scalar]:
-    """Return the solution of A x = b that is smallest in the metric R."""
-    return Proximal(A, R).solve(b) if A else []
+DOUBLE, SINGLE = Regularization(1e-5, 2e-15), Regularization(1e-3, 5e-7)
 
 
-def _regularization(positive: Scalar) -> Scalar:
-    """Return mu for the precision the program runs in, which is seen in the sum of a number with a small part of it."""
-    return where(positive + 1e-10 * positive > positive, DOUBLE, SINGLE)
+def regularization(q: Vector) -> Regularization:
+    """Return the one for the precision the program runs in.
+
+    A program does not know it: it is seen in whether 1 + q_0^2, which no compiler can fold, keeps a small part of it.
+    """
+    number = 1.0 + q[0] * q[0]
+    double = number + 1e-10 * number > number
+    return Regularization(*(where(double, a, b) for a, b in zip(DOUBLE, SINGLE, strict=True)))
+
+
+def proximal_factor(A: Rows, R: Rows, by: Regularization) -> Factor:
+    """Return A + N, factored."""
+    N = [[by.mu * r for r in row] for row in R]
+    for i, row in enumerate(N):
+        row[i] = row[i] + by.nu * A[i][i]
+    return Factor([[a + n for a, n in zip(*rows, strict=True)] for rows in zip(A, N, strict=True)])
+
+
+def proximal(A: Rows, R: Rows, b: Vector, by: Regularization) -> list[Scalar]:
+    """Return the solution of A x = b that is smallest in the metric N."""
+    factor = proximal_factor(A, R, by)
+    x = factor.solve(b)
+    for _ in range(STEPS - 1):
+        rest = [e - dot(row, x) for e, row in zip(b, A, strict=True)]
+        x = [e + d for e, d in zip(x, factor.solve(rest), strict=True)]
+    return x

@@ -10,20 +10,16 @@ Source: Atkeson, An and Hollerbach (1986); Khalil and Dombre (2002), chapter 9.
 
 from __future__ import annotations
 
-from cardan.algorithms.tree import Vector, accelerations, relative_kinematics, twists, velocity_products, weightless
+from cardan.algorithms.linear import Rows, add_block, transposed, zeros
+from cardan.algorithms.tree import Vector, outward, weightless
 from cardan.model import Model
-from cardan.spatial import Force, Inertia, Motion, Scalar
-
-Rows = list[list[Scalar]]
+from cardan.spatial import Force, Inertia, Motion
 
 
 def torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Rows:
     """Return Y (nv x 10 nbodies)."""
-    relative = relative_kinematics(model, q)
-    V = twists(model, relative, v)
-    c = velocity_products(model, relative, q, v, V)
-    A = accelerations(model, relative, c, a, weightless(model))
-    Y: Rows = [[0.0] * (10 * len(model.bodies)) for _ in range(model.nv)]
+    (X, S), V, _, A = outward(model, q, v, a, weightless(model))
+    Y = zeros(model.nv, 10 * len(model.bodies))
     for b, body in enumerate(model.body_names):
         at = model.attachments[body]
         if at.node < 0:
@@ -32,10 +28,9 @@ def torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Rows:
         forces, index = [at.pose @ f for f in wrenches], at.node
         while index >= 0:
             node = model.nodes[index]
-            for k, force in enumerate(forces):
-                for i, effort in zip(node.v, relative.S[index].T @ force, strict=True):
-                    Y[i][10 * b + k] = Y[i][10 * b + k] + effort
-            forces, index = [relative.X[index] @ f for f in forces], node.parent
+            columns = range(10 * b, 10 * b + 10)
+            add_block(Y, node.v, columns, transposed([S[index].T @ force for force in forces]))
+            forces, index = [X[index] @ f for f in forces], node.parent
     return Y
 
 

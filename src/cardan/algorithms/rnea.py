@@ -3,7 +3,7 @@
     f_i = I_i A_i + V_i x* I_i V_i - f_ext,i            outwards, with A_world = -g
     tau_i = S_i^T f_i + armature a_i,   f_p(i) += X_i f_i        inwards
 
-Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
+Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1 and equations 5.7 to 5.11.
 Cost: O(n).
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cardan.algorithms.tree import Vector, accelerations, relative_kinematics, twists, velocity_products, weightless
+from cardan.algorithms.tree import Vector, outward, weightless
 from cardan.model import Model
 from cardan.spatial import Force, Scalar
 
@@ -28,20 +28,18 @@ def inverse_dynamics(
         a: acceleration.
         external_forces: wrench on each body, in the body's own frame at its origin.
     """
-    relative = relative_kinematics(model, q)
-    V = twists(model, relative, v)
-    c = velocity_products(model, relative, q, v, V)
-    A = accelerations(model, relative, c, a, weightless(model))
-    f = [node.inertia @ A[node.index] + V[node.index].cross(node.inertia @ V[node.index]) for node in model.nodes]
+    motion = outward(model, q, v, a, weightless(model))
+    X, S = motion.relative
+    f = motion.body_forces(model)
     for i, wrench in node_forces(model, external_forces):
         f[i] = f[i] - wrench
     tau: list[Scalar] = [0.0] * model.nv
     for node in reversed(model.nodes):
         i = node.index
-        node.scatter(tau, relative.S[i].T @ f[i])
+        node.scatter(tau, S[i].T @ f[i])  # (5.11)
         node.scatter(tau, [e * r for e, r in zip(node.armature, node.velocity(a), strict=True)])
         if node.parent >= 0:
-            f[node.parent] = f[node.parent] + relative.X[i] @ f[i]
+            f[node.parent] = f[node.parent] + X[i] @ f[i]  # (5.10)
     return tau
 
 

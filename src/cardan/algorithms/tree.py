@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from cardan.model import Model
-from cardan.spatial import SE3, Motion, MotionSubspace, Scalar
+from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
 
 Vector = Sequence[Scalar]
 T = TypeVar("T")
@@ -55,7 +55,7 @@ def twists(model: Model, relative: Relative, v: Vector) -> list[Motion]:
     for node in model.nodes:
         X, S = relative.X[node.index], relative.S[node.index]
         joint = S @ node.velocity(v)
-        V.append(X.inverse_act(V[node.parent]) + joint if node.parent >= 0 else joint)
+        V.append(X.inverse_act(V[node.parent]) + joint if node.parent >= 0 else joint)  # (5.7)
     return V
 
 
@@ -77,8 +77,29 @@ def accelerations(
     for node in model.nodes:
         own = relative.S[node.index] @ node.velocity(a) + c[node.index]
         above = of_parent(A, node.parent, world or Motion.zero())
-        A.append(relative.X[node.index].inverse_act(above) + own)
+        A.append(relative.X[node.index].inverse_act(above) + own)  # (5.8)
     return A
+
+
+class Outward(NamedTuple):
+    """The outward recursion of a motion: X_i and S_i, V_i, c_i, A_i of every node."""
+
+    relative: Relative
+    V: list[Motion]
+    c: list[Motion]
+    A: list[Motion]
+
+    def body_forces(self, model: Model) -> list[Force]:
+        """Return f_i = I_i A_i + V_i x* I_i V_i of every node: equation 5.9."""
+        return [n.inertia @ self.A[n.index] + self.V[n.index].cross(n.inertia @ self.V[n.index]) for n in model.nodes]
+
+
+def outward(model: Model, q: Vector, v: Vector, a: Vector | None = None, world: Motion | None = None) -> Outward:
+    """Return the outward recursion; `world` as for `accelerations`. Without a, A is empty."""
+    relative = relative_kinematics(model, q)
+    V = twists(model, relative, v)
+    c = velocity_products(model, relative, q, v, V)
+    return Outward(relative, V, c, [] if a is None else accelerations(model, relative, c, a, world))
 
 
 def weightless(model: Model) -> Motion:

@@ -14,10 +14,18 @@ import llvmlite
 import numpy as np
 
 from cardan._version import __version__
-from cardan.cli.generate import FUNCTIONS
-from cardan.cli.options import add_json, add_robot, load_robot, print_json, table
+from cardan.cli.options import (
+    add_functions,
+    add_json,
+    add_robot,
+    frame_option,
+    function_named,
+    load_robot,
+    print_json,
+    say,
+    table,
+)
 from cardan.cli.timing import Job, checked_batch_size
-from cardan.errors import UnknownNameError
 from cardan.functions import Function
 from cardan.model import Model
 from cardan.runtime.threads import num_threads
@@ -34,27 +42,22 @@ def add_parser(subparsers: Any) -> None:
     add_robot(parser)
     add_json(parser)
     parser.add_argument("--batch", type=int, default=4096, metavar="N", help="states in a batch (default: 4096)")
-    parser.add_argument(
-        "--function", nargs="+", metavar="NAME", default=USUAL, help=f"functions (default: {' '.join(USUAL)})"
-    )
-    parser.add_argument("--frame", help="for functions of a frame (default: the last body)")
+    add_functions(parser, nargs="+", default=USUAL, help=f"functions (default: {' '.join(USUAL)})")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Time the functions and print a line for each."""
-    for name in args.function:
-        if name not in FUNCTIONS:
-            raise UnknownNameError("function", name, FUNCTIONS)
+    chosen = [function_named(name) for name in args.function]
     model, batch = load_robot(args), checked_batch_size(args.batch)
     frame = args.frame or model.body_names[-1]
     peak = peak_operations()
     with empty_cache():
-        rows = [measured(FUNCTIONS[name], model, frame, batch, peak) for name in args.function]
+        rows = [measured(function, model, frame, batch, peak) for function in chosen]
     if args.json:
         print_json({"robot": model.name, "nv": model.nv, "environment": environment(peak), "functions": rows})
     else:
-        print(report(model, environment(peak), rows))
+        say(report(model, environment(peak), rows))
     return 0
 
 
@@ -95,8 +98,7 @@ def measured(function: Function, model: Model, frame: str, batch: int, peak: flo
         batch: states in a batch.
         peak: operations a second a core can do.
     """
-    options = {"frame": frame} if "frame" in function.parameters.parameters else {}
-    job = Job(function, model, options, batch)
+    job = Job(function, model, frame_option(function, frame), batch)
     times, operations = job.times(), job.program.operations
     return {
         "function": function.name,

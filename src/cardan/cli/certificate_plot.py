@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cardan.cli.plots import draw_frame, pyplot_module
+from cardan.cli.plots import draw_frame, pyplot_module, save_figure
 from cardan.joints import Joint
 from cardan.verification import Certificate, Finding
 
@@ -24,21 +23,17 @@ def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
     Raises:
         MissingExtraError: without matplotlib.
     """
-    pyplot = pyplot_module()
-    Path(file).absolute().parent.mkdir(parents=True, exist_ok=True)
     count = max(1, certificate.nv)
     columns = math.ceil(math.sqrt(count))
-    figure = pyplot.figure(figsize=(15.0, 9.0), layout="constrained")
+    figure = pyplot_module().figure(figsize=(15.0, 9.0), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1.0))
     for j in range(count):
-        axes = left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d")
-        _frames(axes, joint, j)
+        _frames(left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d"), joint, j)
     left.suptitle("the child frame along each velocity, from light to dark (x red, y green, z blue)", fontsize=10)
     _errors(right.add_subplot(), certificate)
     colour = COLOURS["passed" if certificate.passed else "failed"]
     figure.suptitle(f"{certificate.type}: {certificate.verdict}", color=colour, fontsize=14)
-    figure.savefig(file, dpi=110)
-    pyplot.close(figure)
+    save_figure(figure, file, 110)
 
 
 def _frames(axes: Any, joint: Joint, j: int) -> None:
@@ -52,18 +47,16 @@ def _frames(axes: Any, joint: Joint, j: int) -> None:
     origins = poses[:, :3, 3]
     size = 0.35 * max(0.3, float(np.ptp(origins, axis=0).max()))
     for k, pose in enumerate(poses):
-        strength = 0.2 + 0.8 * (k + 1) / len(poses)
-        draw_frame(axes, pose, size, strength=strength)
+        draw_frame(axes, pose, size, strength=0.2 + 0.8 * (k + 1) / len(poses))
     axes.plot(*origins.T, color="black", linewidth=1.0)
     axes.scatter(0.0, 0.0, 0.0, color="black", s=12)
     draw_frame(axes, np.eye(4), size, width=1.0, colours=("grey",) * 3)
-    axes.set_title(names, fontsize=9)
-    axes.set(xlabel="x", ylabel="y", zlabel="z")
     middle, half = 0.5 * (origins.max(axis=0) + origins.min(axis=0)), 0.5 * np.ptp(origins, axis=0).max() + size
-    for axis, x in zip((axes.xaxis, axes.yaxis, axes.zaxis), middle, strict=True):
-        axis.axes.tick_params(labelsize=6)
-        axis.set_ticks(np.round([x - 0.7 * half, x, x + 0.7 * half], 2))
-    axes.set(xlim=middle[0] + half * SIDES, ylim=middle[1] + half * SIDES, zlim=middle[2] + half * SIDES)
+    axes.set_title(names, fontsize=9)
+    axes.tick_params(labelsize=6)
+    for name, x in zip("xyz", middle, strict=True):
+        ticks = np.round([x - 0.7 * half, x, x + 0.7 * half], 2)
+        axes.set(**{f"{name}label": name, f"{name}ticks": ticks, f"{name}lim": x + half * SIDES})
 
 
 def _poses(joint: Joint, j: int) -> tuple[str, np.ndarray]:
@@ -79,25 +72,20 @@ def _errors(axes: Any, certificate: Certificate) -> None:
     """Draw the worst error of each check as a bar, its tolerance as a tick."""
     findings = certificate.findings
     places = np.arange(len(findings))
-    shown = [_shown(f) for f in findings]
-    axes.barh(places, np.array(shown) - FLOOR, left=FLOOR, color=[COLOURS[f.status] for f in findings], height=0.7)
+    axes.barh(places, np.array([_width(f) for f in findings]), left=FLOOR, color=[COLOURS[f.status] for f in findings])
     allowed = [f.tolerance if f.status != "skipped" else np.nan for f in findings]
     axes.scatter(allowed, places, marker="|", s=90, color="black", label="allowed", zorder=3)
-    for place, finding in zip(places, findings, strict=True):
+    axes.set_xscale("log")
+    axes.set(xlim=(FLOOR, CEILING), ylim=(len(findings), -1.0))
+    axes.set_yticks(places, [f.name for f in findings], fontsize=8)
+    for place, label, finding in zip(places, axes.get_yticklabels(), findings, strict=True):
         if finding.status == "skipped":
             axes.text(FLOOR * 2.0, place, "skipped", va="center", fontsize=7, color="grey")
-    axes.set_xscale("log")
-    axes.set_xlim(FLOOR, CEILING)
-    axes.set_yticks(places, [f.name for f in findings], fontsize=8)
-    for label, finding in zip(axes.get_yticklabels(), findings, strict=True):
-        label.set_color("black" if not finding.failed else COLOURS["failed"])
-    axes.set_ylim(len(findings), -1.0)
+        label.set_color(COLOURS["failed"] if finding.failed else "black")
     axes.set_xlabel("worst error (bars at the right edge: not a number, or an exception)")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="lower right", fontsize=8)
 
 
-def _shown(finding: Finding) -> float:
-    if finding.status == "skipped":
-        return FLOOR
-    return float(np.clip(finding.error, 1.3 * FLOOR, CEILING))
+def _width(finding: Finding) -> float:
+    return 0.0 if finding.status == "skipped" else float(np.clip(finding.error, 1.3 * FLOOR, CEILING)) - FLOOR

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
-from cardan.cli.options import add_json, add_packages, add_trusted, print_json
+from cardan.cli.options import add_file, add_json, print_json, say
 from cardan.formats import check
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser("check", help="all faults of a robot description; exit status 1 if there are errors")
-    parser.add_argument("file", metavar="FILE", help="robot description (URDF or JSON)")
-    add_packages(parser)
-    add_trusted(parser)
+    add_file(parser)
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -24,9 +23,9 @@ def run(args: argparse.Namespace) -> int:
     faults = check(args.file, packages=args.package, trusted=args.trusted)
     errors = sum(f.severity == "error" for f in faults)
     if args.json:
-        print_json([{"file": f.file, "line": f.line, "severity": f.severity, "message": f.message} for f in faults])
-        return int(errors > 0)
-    for fault in faults:
-        print(fault)
-    print(f"{args.file}: {errors} errors, {len(faults) - errors} warnings")
+        print_json([{key: asdict(f)[key] for key in ("file", "line", "severity", "message")} for f in faults])
+    else:
+        for fault in faults:
+            say(fault)
+        say(f"{args.file}: {errors} errors, {len(faults) - errors} warnings")
     return int(errors > 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.cli.options import add_robot, load_robot
+from cardan.cli.options import add_overwrite, add_robot, check_output, load_robot, say
 from cardan.cli.trajectory import Trajectory, read_trajectory, write_results
 from cardan.functions import frame_transform, inverse_dynamics, kinetic_energy, potential_energy
 from cardan.model import Model
@@ -23,9 +23,14 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser("dynamics", help="torques, energies and poses along a trajectory")
     add_robot(parser)
-    parser.add_argument("trajectory", metavar="TRAJECTORY", help=".csv or .npz of q[, v, a]")
+    help = (
+        "a .csv whose rows are q, or q v, or q v a, a number a column, no time, with or without a line of names; "
+        "or an .npz of arrays q (n, nq) and, if wanted, v and a (n, nv); v and a that are missing are 0"
+    )
+    parser.add_argument("trajectory", metavar="TRAJECTORY", help=help)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".csv or .npz to write")
     parser.add_argument("--frame", help="body or frame whose pose is reported; by default the last body")
+    add_overwrite(parser)
     parser.set_defaults(run=run)
 
 
@@ -35,17 +40,15 @@ def run(args: argparse.Namespace) -> int:
     frame = args.frame or model.body_names[-1]
     model.attachment(frame)
     trajectory = read_trajectory(args.trajectory, model)
-    rows = len(trajectory.q)
-    parts = []
+    check_output(args, args.file, args.trajectory)
+    rows, parts = len(trajectory.q), []
     for start in range(0, rows, CHUNK):
-        part = Trajectory(*(array[start : start + CHUNK] for array in trajectory))
-        parts.append(columns(model, part, frame))
+        parts.append(columns(model, Trajectory(*(array[start : start + CHUNK] for array in trajectory)), frame))
         if rows >= LONG:
-            print(f"\r{min(start + CHUNK, rows)} of {rows} rows", end="", file=sys.stderr, flush=True)
-    if rows >= LONG:
-        print(file=sys.stderr)
+            done = min(start + CHUNK, rows)
+            print(f"\r{done} of {rows} rows", end="\n" if done == rows else "", file=sys.stderr, flush=True)
     write_results(args.output, {name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
-    print(f"{args.output}: {rows} rows, {len(parts[0])} columns; poses are those of {frame!r}")
+    say(f"{args.output}: {rows} rows, {len(parts[0])} columns; poses are those of {frame!r}")
     return 0
 
 

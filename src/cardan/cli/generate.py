@@ -3,48 +3,50 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from cardan import functions
-from cardan.cli.options import add_robot, load_robot
-from cardan.errors import ParameterError, UnknownNameError
+from cardan.cli.options import add_functions, add_robot, frame_option, function_named, load_robot, say
+from cardan.errors import ParameterError
 from cardan.functions import Function
 from cardan.model import Model
 from cardan.staging import write_whole
 from cardan.targets.c import c_code
 
-FUNCTIONS = {name: f for name, f in vars(functions).items() if isinstance(f, Function)}
+_WORDS = """
+    auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main
+    acos asin atan atan2 ceil cos cosh exp fabs floor fmax fmin fmod log pow round sin sinh sqrt tan tanh trunc
+"""
+C_WORDS = frozenset(_WORDS.split())
+"""Words of C, and functions of its library: no function of one's own may be named so."""
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser("generate", help="a function of a robot as C99 source and header")
     add_robot(parser)
-    parser.add_argument("--function", required=True, metavar="NAME", help="such as inverse_dynamics")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE.c", help="source to write; FILE.h goes beside it"
-    )
-    parser.add_argument("--frame", help="for functions of a frame")
+    add_functions(parser, required=True, help="such as inverse_dynamics")
+    help = "source to write, named as the function in it will be; FILE.h goes beside it"
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.c", help=help)
     parser.add_argument("--single", action="store_true", help="compute in float instead of double")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write both files, or none."""
-    if args.function not in FUNCTIONS:
-        raise UnknownNameError("function", args.function, FUNCTIONS)
-    output = Path(args.output)
-    if output.suffix != ".c":
-        raise ParameterError("output file", got=args.output, expected="a name that ends in .c")
-    model, function = load_robot(args), FUNCTIONS[args.function]
-    if args.frame is not None and "frame" not in function.parameters.parameters:
+    function, output = function_named(args.function), Path(args.output)
+    if output.suffix != ".c" or output.stem in C_WORDS:
+        expected = "a name that ends in .c, and is no word of C before"
+        raise ParameterError("output file", got=args.output, expected=expected)
+    options = frame_option(function, args.frame)
+    if args.frame is not None and not options:
         raise ParameterError("--frame", got=args.frame, expected=f"none: {function.name} is not about a frame")
-    program = function.program(model, **({"frame": args.frame} if args.frame else {}))
+    model = load_robot(args)
+    program = function.program(model, **options)
     code = c_code(program, output.stem, single=args.single, comment=description(model, function))
     _write({output: code.source, output.with_suffix(".h"): code.header})
-    print(f"{output}, {output.with_suffix('.h')}: {function.name} of {model.name}, {program.operations} operations")
+    say(f"{output}, {output.with_suffix('.h')}: {function.name} of {model.name}, {program.operations} operations")
     return 0
 
 
@@ -59,13 +61,10 @@ def description(model: Model, function: Function) -> str:
 
 
 def _write(files: dict[Path, str]) -> None:
-    texts = {path: text.encode() for path, text in files.items()}
     try:
-        write_whole({path: partial(_put, text=text) for path, text in texts.items()})
+        write_whole(
+            {p: lambda stream, t=t: stream.write(t.encode(errors="backslashreplace")) for p, t in files.items()}
+        )
     except OSError as error:
-        got = str(next(iter(files)))
-        raise ParameterError("output file", got=got, expected=f"a writable place ({error.strerror})") from None
-
-
-def _put(stream: BinaryIO, text: bytes) -> None:
-    stream.write(text)
+        expected = f"a writable place ({error.strerror})"
+        raise ParameterError("output file", got=str(next(iter(files))), expected=expected) from None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from cardan.cli.options import add_json, add_robot, load_robot, print_json, table
+from cardan.cli.options import add_json, add_robot, harmless, load_robot, print_json, read_file, say, table
 from cardan.description.text import graphviz_text
-from cardan.formats import read_robot
 from cardan.joints import Mimic
 from cardan.model import WORLD, Model
 
@@ -24,20 +23,19 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what there is to know about a robot."""
     if args.graph:
-        print(graph(args), end="")
+        print(harmless(graph(args)), end="")
         return 0
     model = load_robot(args)
     if args.json:
         print_json(described(model))
     else:
-        print(f"{model}\n\n{masses(model)}\n\n{tree(model)}")
+        say(f"{model}\n\n{masses(model)}\n\n{tree(model)}")
     return 0
 
 
 def graph(args: argparse.Namespace) -> str:
     """Return the robot as a graph in Graphviz's language: what it is described by, before a base is chosen."""
-    options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
-    thing = read_robot(args.file, **options)
+    thing = read_file(args)
     if isinstance(thing, Model):
         return graphviz_text(thing.name, thing.bodies, (*thing.connections, *thing.closures), thing.frames)
     return thing.graphviz()
@@ -45,17 +43,12 @@ def graph(args: argparse.Namespace) -> str:
 
 def described(model: Model) -> dict[str, Any]:
     """Return the robot as plain data; this layout is stable."""
+    closures = [(c.name, type(c.joint).__name__, c.parent, c.child) for c in model.closures]
     return {
-        "name": model.name,
-        "nq": model.nq,
-        "nv": model.nv,
-        "mass": model.mass,
+        **{key: getattr(model, key) for key in ("name", "nq", "nv", "mass")},
         "gravity": tuple(model.gravity),
         "joints": [_joint(model, c) for c in model.connections],
-        "closures": [
-            {"name": c.name, "type": type(c.joint).__name__, "parent": c.parent, "child": c.child}
-            for c in model.closures
-        ],
+        "closures": [dict(zip(("name", "type", "parent", "child"), c, strict=True)) for c in closures],
         "bodies": [_body(b) for b in model.bodies],
         "frames": [{"name": f.name, "body": f.body} for f in model.frames],
     }
@@ -63,50 +56,36 @@ def described(model: Model) -> dict[str, Any]:
 
 def _joint(model: Model, c: Any) -> dict[str, Any]:
     iq, iv = model.slices[c.name]
-    names = ("lower", "upper", "velocity", "effort", "velocity_lower", "effort_lower")
-    mimic = None
-    if isinstance(c.joint, Mimic):
-        mimic = {"primary": c.joint.primary, "multiplier": c.joint.multiplier, "offset": c.joint.offset}
+    is_mimic = isinstance(c.joint, Mimic)
+    bounds = ("lower", "upper", "velocity", "effort", "velocity_lower", "effort_lower")
     return {
         "name": c.name,
-        "type": type(c.joint.joint if isinstance(c.joint, Mimic) else c.joint).__name__,
+        "type": type(c.joint.joint if is_mimic else c.joint).__name__,
         "parent": c.parent,
         "child": c.child,
         "q": [iq.start, iq.stop],
         "v": [iv.start, iv.stop],
-        "mimic": mimic,
-        "limits": {name: getattr(c.limits, name) for name in names},
-        "damping": c.damping,
-        "friction": c.friction,
-        "armature": c.armature,
+        "mimic": {key: getattr(c.joint, key) for key in ("primary", "multiplier", "offset")} if is_mimic else None,
+        "limits": {name: getattr(c.limits, name) for name in bounds},
+        **{key: getattr(c, key) for key in ("damping", "friction", "armature")},
     }
 
 
 def _body(body: Any) -> dict[str, Any]:
-    if body.inertia is None:
-        return {"name": body.name, "mass": 0.0, "com": None, "inertia_at_com": None}
-    inertia = [tuple(row) for row in body.inertia.inertia_at_com.matrix().rows()]
-    return {
-        "name": body.name,
-        "mass": body.inertia.mass,
-        "com": tuple(body.inertia.com),
-        "inertia_at_com": inertia,
-    }
+    mass, com, inertia = 0.0, None, None
+    if body.inertia is not None:
+        mass, com, inertia = body.inertia.mass, body.inertia.com, body.inertia.inertia_at_com.matrix().rows()
+    return {"name": body.name, "mass": mass, "com": com, "inertia_at_com": inertia}
 
 
 def masses(model: Model) -> str:
     """Return the bodies with mass and centre of mass as a table."""
     rows = []
     for body in model.bodies:
-        inertia = body.inertia
-        shown = ("-", "-") if inertia is None else (f"{inertia.mass:.6g}", _vector(inertia.com))
-        rows.append((body.name, *shown, str(model.attachments[body.name].node)))
-    return table(("body", "mass [kg]", "centre of mass [m]", "rides on joint"), [_named(model, row) for row in rows])
-
-
-def _named(model: Model, row: tuple[str, ...]) -> tuple[str, ...]:
-    node = int(row[-1])
-    return (*row[:-1], model.nodes[node].name if node >= 0 else WORLD)
+        node = model.attachments[body.name].node
+        shown = ("-", "-") if body.inertia is None else (f"{body.inertia.mass:.6g}", _vector(body.inertia.com))
+        rows.append((body.name, *shown, model.nodes[node].name if node >= 0 else WORLD))
+    return table(("body", "mass [kg]", "centre of mass [m]", "rides on joint"), rows)
 
 
 def _vector(v: Any) -> str:

@@ -1,46 +1,123 @@
-"""Arguments several commands share, and the JSON they print."""
+"""Arguments several commands share, and how they print."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import math
+import os
+import re
 from typing import Any
 
 import numpy as np
 
-from cardan.formats import load
+from cardan import functions
+from cardan.errors import ParameterError, UnknownNameError
+from cardan.formats import load, read_robot
+from cardan.functions import Function
 from cardan.model import WORLD, Model
+
+FUNCTIONS = {name: f for name, f in vars(functions).items() if isinstance(f, Function)}
+"""The compiled functions by name."""
+
+# --- robots -------------------------------------------------------------------------------------------------------
 
 
 def add_robot(parser: argparse.ArgumentParser) -> None:
-    """Add FILE, --base, --continuous and --package."""
-    parser.add_argument("file", metavar="FILE", help="robot description (URDF or JSON)")
+    """Add FILE, --base, --root, and how the file is read."""
+    add_file(parser)
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
     parser.add_argument("--root", default=WORLD, metavar="BODY", help="body or frame that is held by the base instead")
-    parser.add_argument(
-        "--continuous", choices=("angle", "unit_complex"), default="angle", help="coordinates of continuous joints"
-    )
-    add_packages(parser)
-    add_trusted(parser)
+    add_continuous(parser)
 
 
-def add_trusted(parser: argparse.ArgumentParser) -> None:
-    """Add --trusted."""
-    parser.add_argument("--trusted", action="store_true", help="import the joint classes that a .json file names")
-
-
-def add_packages(parser: argparse.ArgumentParser) -> None:
-    """Add --package."""
+def add_file(parser: argparse.ArgumentParser, metavar: str = "FILE") -> None:
+    """Add FILE, --package and --trusted."""
+    parser.add_argument("file", metavar=metavar, help="robot description (URDF or JSON)")
     parser.add_argument(
         "--package", action="append", metavar="DIR", default=[], help="folder that contains package:// packages"
     )
+    parser.add_argument("--trusted", action="store_true", help="import the joint classes that a .json file names")
+
+
+def add_continuous(parser: argparse.ArgumentParser) -> None:
+    """Add --continuous."""
+    parser.add_argument(
+        "--continuous", choices=("angle", "unit_complex"), default="angle", help="coordinates of continuous joints"
+    )
+
+
+def read_file(args: argparse.Namespace) -> Any:
+    """Return the mechanism, or model, that FILE holds."""
+    return read_robot(args.file, continuous=args.continuous, packages=args.package, trusted=args.trusted)
 
 
 def load_robot(args: argparse.Namespace) -> Model:
     """Return the model the arguments name."""
     options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
     return load(args.file, base=args.base, root=args.root, **options)
+
+
+# --- functions ----------------------------------------------------------------------------------------------------
+
+
+def add_functions(parser: argparse.ArgumentParser, **options: Any) -> None:
+    """Add --function and --frame."""
+    parser.add_argument("--function", metavar="NAME", **options)
+    parser.add_argument("--frame", metavar="NAME", help="body or frame, for functions of one, such as jacobian")
+
+
+def function_named(name: str) -> Function:
+    """Return a compiled function."""
+    if name not in FUNCTIONS:
+        raise UnknownNameError("function", name, FUNCTIONS)
+    return FUNCTIONS[name]
+
+
+def frame_option(function: Function, frame: str | None) -> dict[str, str]:
+    """Return the option `frame` for functions that have it.
+
+    Raises:
+        ParameterError: if the function needs one and there is none.
+    """
+    if "frame" not in function.parameters.parameters:
+        return {}
+    if frame is None:
+        expected = f"the name of a body or frame, as --frame NAME: {function.name} is about one"
+        raise ParameterError("--frame", got=None, expected=expected)
+    return {"frame": frame}
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def add_overwrite(parser: argparse.ArgumentParser) -> None:
+    """Add --overwrite."""
+    parser.add_argument("--overwrite", action="store_true", help="allow the output to replace a file that is read")
+
+
+def check_output(args: argparse.Namespace, *inputs: str) -> None:
+    """Raise ParameterError if the output is one of the files that are read, unless that was asked for."""
+    for file in inputs:
+        if not args.overwrite and os.path.exists(args.output) and os.path.samefile(file, args.output):
+            hint = "Write --overwrite to replace it."
+            expected = "another file than the one that is read"
+            raise ParameterError("file to write", got=args.output, expected=expected, hint=hint)
+
+
+# --- printing -----------------------------------------------------------------------------------------------------
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    """Return a text without what drives a terminal: a name in a file may hold its escape sequences."""
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def say(text: Any) -> None:
+    """Print, harmlessly."""
+    print(harmless(str(text)))
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

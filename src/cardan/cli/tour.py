@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cardan.cli import plots
 from cardan.cli.options import table
+from cardan.cli.plots import pyplot_module, save_figure
 from cardan.errors import MissingExtraError
 from cardan.formats import load
-from cardan.functions import forward_dynamics, inverse_dynamics, kinetic_energy, mass_matrix, potential_energy
-from cardan.model import Model
+from cardan.functions import (
+    forward_dynamics,
+    forward_kinematics,
+    inverse_dynamics,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+)
+from cardan.model import WORLD, Model
 from cardan.robots import urdf_path
 
-DURATION, SAMPLES = 4.0, 401
+DURATION, SAMPLES, SHOWN = 4.0, 401, 9
+Motion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def add_parser(subparsers: Any) -> None:
@@ -34,16 +43,17 @@ def run(args: argparse.Namespace) -> int:
     tau = inverse_dynamics(arm, q, v, a)
     print(f"Torques along a motion of {DURATION:g} s, {len(t)} states in one call of inverse_dynamics:\n")
     print(torque_table(arm, tau))
-    print(f"\nChecks:\n{checks(arm, t, q, v, a, tau)}\n")
+    print(f"\nChecks:\n{checks(arm, (t, q, v, a), tau)}\n")
     try:
-        for picture in plots.draw_tour(arm, t, q, tau, args.output):
-            print(f"picture: {picture}")
+        pyplot = pyplot_module()
+        for name, figure in {"arm": _arm(pyplot, arm, q), "torques": _torques(pyplot, arm, t, tau)}.items():
+            print(f"picture: {save_figure(figure, Path(args.output) / f'{name}.png', 150)}")
     except MissingExtraError as error:
         print(f"No pictures: {error}")
     return 0
 
 
-def motion(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def motion(model: Model) -> Motion:
     """Return t, q, v, a of a smooth motion, each joint a sine of its own frequency inside its limits."""
     t = np.linspace(0.0, DURATION, SAMPLES)
     middle, half = 0.5 * (model.lower + model.upper), 0.5 * (model.upper - model.lower)
@@ -55,22 +65,20 @@ def motion(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
 
 def torque_table(model: Model, tau: np.ndarray) -> str:
     """Return smallest and largest torque of each joint, with its limit."""
-    rows = []
-    for name in model.joint_names:
-        for k in range(model.nv)[model.v_slice(name)]:
-            low, high = tau[:, k].min(), tau[:, k].max()
-            rows.append((name, f"{low:9.3f}", f"{high:9.3f}", f"{model.effort_upper[k]:9.3f}"))
+    numbers = zip(model.joint_names, tau.min(axis=0), tau.max(axis=0), model.effort_upper, strict=False)
+    rows = [(name, *(f"{e:9.3f}" for e in row)) for name, *row in numbers]
     return table(("joint", "min [N m]", "max [N m]", "limit [N m]"), rows)
 
 
-def checks(model: Model, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> str:
+def checks(model: Model, moved: Motion, tau: np.ndarray) -> str:
     """Return three laws of physics with the largest deviation found."""
+    t, q, v, a = moved
     back = np.abs(forward_dynamics(model, q, v, tau) - a).max()
     kinetic = kinetic_energy(model, q, v)
     quadratic = np.abs(0.5 * np.einsum("ti,tij,tj->t", v, mass_matrix(model, q), v) - kinetic).max()
     energy, power = kinetic + potential_energy(model, q), np.einsum("ti,ti->t", tau, v)
-    work = np.concatenate([[0.0], np.cumsum(_simpson(power, t[1] - t[0]))])
-    balance = np.abs(energy[::2] - energy[0] - work).max()
+    pairs = (t[1] - t[0]) / 3.0 * (power[:-2:2] + 4.0 * power[1:-1:2] + power[2::2])  # Simpson's rule
+    balance = np.abs(energy[::2] - energy[0] - np.concatenate([[0.0], np.cumsum(pairs)])).max()
     return (
         f"  forward_dynamics returns the accelerations     worst difference {back:.1e} rad/s^2\n"
         f"  kinetic energy = v' M v / 2                    worst difference {quadratic:.1e} J\n"
@@ -78,6 +86,30 @@ def checks(model: Model, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndar
     )
 
 
-def _simpson(values: np.ndarray, step: float) -> np.ndarray:
-    """Return the integrals over pairs of steps, by Simpson's rule."""
-    return step / 3.0 * (values[:-2:2] + 4.0 * values[1:-1:2] + values[2::2])
+def _arm(pyplot: Any, model: Model, q: np.ndarray) -> Any:
+    """Draw the bodies as lines between their origins, from light to dark along the motion."""
+    figure = pyplot.figure(figsize=(6.4, 6.4), layout="constrained")
+    axes = figure.add_subplot(projection="3d")
+    origins = forward_kinematics(model, q)[..., :3, 3]
+    for k, points in enumerate(origins[np.linspace(0, len(q) - 1, SHOWN).astype(int)]):
+        shade = pyplot.get_cmap("viridis")(1.0 - k / (SHOWN - 1))
+        at = {WORLD: np.zeros(3), **dict(zip(model.body_names, points, strict=True))}
+        for c in model.connections:
+            ends = np.stack([at[c.parent], at[c.child]], axis=-1)
+            axes.plot(*ends, color=shade, linewidth=3, solid_capstyle="round")
+        axes.scatter(*points.T, color=shade, s=14)
+    axes.plot(*origins[:, -1].T, color="crimson", linewidth=1, label=f"path of {model.body_names[-1]}")
+    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", title=f"{model.name} along its motion, light to dark")
+    axes.set_aspect("equal")
+    axes.legend(loc="upper left")
+    return figure
+
+
+def _torques(pyplot: Any, model: Model, t: np.ndarray, tau: np.ndarray) -> Any:
+    figure, axes = pyplot.subplots(figsize=(8.0, 4.5), layout="constrained")
+    for name, efforts in zip(model.joint_names, tau.T, strict=False):
+        axes.plot(t, efforts, label=name)
+    axes.set(xlabel="time [s]", ylabel="torque [N m]", title="inverse dynamics")
+    axes.grid(alpha=0.3)
+    axes.legend(ncols=2, fontsize="small")
+    return figure

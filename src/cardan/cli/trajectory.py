@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+import io
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from cardan.errors import CardanError
+from cardan.formats.report import NUMBER
+from cardan.formats.source import open_regular
 from cardan.functions import normalize
 from cardan.model import Model
 from cardan.staging import write_whole
+
+MAX_ARRAY = 2**31  # bytes of one array of an .npz, unpacked: a small archive may claim any size
 
 
 class TrajectoryError(CardanError, ValueError):
@@ -40,24 +46,35 @@ def read_trajectory(file: str, model: Model) -> Trajectory:
     Raises:
         TrajectoryError: naming the row that is wrong.
     """
-    readers: dict[str, Callable[[str, Model], Trajectory]] = {".csv": _read_csv, ".npz": _read_npz}
-    ending = Path(file).suffix.lower()
-    if ending not in readers:
-        raise TrajectoryError(file, 0, f"cannot read {ending or 'a file without ending'}; use .csv or .npz")
+    ending = _ending(file, "read")
     try:
-        trajectory = readers[ending](file, model)
+        with open(open_regular(file), "rb") as stream:
+            arrays = _read_csv(file, stream, model) if ending == ".csv" else _read_npz(file, stream, model)
     except OSError as error:
         raise TrajectoryError(file, 0, f"cannot be read: {error.strerror or error}") from None
+    rows = len(arrays["q"])
+    if not rows:
+        raise TrajectoryError(file, 0, "holds no row of numbers")
+    still = np.zeros((rows, model.nv))
+    trajectory = Trajectory(*(np.asarray(arrays.get(name, still), dtype=float) for name in ("q", "v", "a")))
     _check_numbers(file, model, trajectory)
     return trajectory
 
 
-def _read_csv(file: str, model: Model) -> Trajectory:
-    widths = (model.nq, model.nq + model.nv, model.nq + 2 * model.nv)
-    rows: list[list[float]] = []
-    with open(file, newline="", encoding="utf-8", errors="replace") as stream:
-        for number, cells in enumerate(csv.reader(stream), start=1):
-            if not any(cell.strip() for cell in cells) or (number == 1 and _is_header(cells)):
+def _ending(file: str, verb: str) -> str:
+    ending = Path(file).suffix.lower()
+    if ending not in (".csv", ".npz"):
+        raise TrajectoryError(file, 0, f"cannot {verb} {ending or 'a file without ending'}; use .csv or .npz")
+    return ending
+
+
+def _read_csv(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray]:
+    nq, nv = model.nq, model.nv
+    widths, rows = (nq, nq + nv, nq + 2 * nv), []
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+    try:
+        for number, cells in enumerate(csv.reader(text), start=1):
+            if not any(map(str.strip, cells)) or (number == 1 and not any(map(_is_number, cells))):
                 continue
             if len(cells) not in widths:
                 named = f"nq = {widths[0]}, nq + nv = {widths[1]} or nq + 2 nv = {widths[2]}"
@@ -65,24 +82,15 @@ def _read_csv(file: str, model: Model) -> Trajectory:
             if rows and len(cells) != len(rows[0]):
                 raise TrajectoryError(file, number, f"has {len(cells)} columns, the rows above have {len(rows[0])}")
             rows.append([_number(file, number, column, cell) for column, cell in enumerate(cells, start=1)])
-    if not rows:
-        raise TrajectoryError(file, 0, "holds no row of numbers")
-    table = np.array(rows)
-    q, v, a = np.split(table, [model.nq, model.nq + model.nv], axis=1)
-    still = np.zeros((len(table), model.nv))
-    return Trajectory(q, v if v.size else still, a if a.size else still)
-
-
-def _is_header(cells: list[str]) -> bool:
-    return all(not _is_number(cell) for cell in cells)
+    except csv.Error as error:
+        raise TrajectoryError(file, len(rows) + 1, f"is no CSV: {error}") from None
+    table = np.array(rows or np.empty((0, nq)))
+    parts = zip(("q", "v", "a"), np.split(table, [nq, nq + nv], axis=1), strict=True)
+    return {name: part for name, part in parts if part.shape[1] or name == "q"}
 
 
 def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return NUMBER.fullmatch(cell.strip()) is not None or cell.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")
 
 
 def _number(file: str, row: int, column: int, cell: str) -> float:
@@ -91,28 +99,28 @@ def _number(file: str, row: int, column: int, cell: str) -> float:
     return float(cell)
 
 
-def _read_npz(file: str, model: Model) -> Trajectory:
+def _read_npz(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray]:
+    arrays, large = {}, ""
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            arrays = {name: np.asarray(archive[name]) for name in ("q", "v", "a") if name in archive.files}
-            names = archive.files
-    except (ValueError, EOFError, KeyError, NotImplementedError) as error:
-        raise TrajectoryError(file, 0, f"is not an .npz archive of arrays: {error}") from None
-    except Exception as error:
-        if type(error).__name__ != "BadZipFile":
-            raise
-        raise TrajectoryError(file, 0, "is not an .npz archive") from None
+        with np.load(stream, allow_pickle=False) as archive:
+            names = sorted(archive.files)
+            sizes = {info.filename.removesuffix(".npy"): info.file_size for info in archive.zip.infolist()}
+            large = next((name for name in ("q", "v", "a") if sizes.get(name, 0) > MAX_ARRAY), "")
+            if not large:
+                arrays = {name: archive[name] for name in ("q", "v", "a") if name in names}
+    except Exception as error:  # zip, zlib, the parser of headers: a broken file may break any of them
+        raise TrajectoryError(file, 0, f"is not an .npz archive of arrays: {error or type(error).__name__}") from None
+    if large:
+        raise TrajectoryError(file, 0, f"array {large!r} has {sizes[large]} bytes, expected at most {MAX_ARRAY}")
     if "q" not in arrays:
-        raise TrajectoryError(file, 0, f"has no array 'q'; it holds {sorted(names)}")
+        raise TrajectoryError(file, 0, f"has no array 'q'; it holds {names}")
     for name, array in arrays.items():
         width = model.nq if name == "q" else model.nv
-        if array.ndim != 2 or array.shape[1] != width or array.shape[0] != arrays["q"].shape[0]:
+        if array.ndim != 2 or array.shape[1] != width or len(array) != arrays["q"].shape[:1][0]:
             raise TrajectoryError(file, 0, f"array {name!r} has shape {array.shape}, expected (n, {width})")
         if array.dtype.kind not in "fiu":
             raise TrajectoryError(file, 0, f"array {name!r} holds {array.dtype}, expected real numbers")
-    still = np.zeros((len(arrays["q"]), model.nv))
-    q, v, a = arrays["q"], arrays.get("v", still), arrays.get("a", still)
-    return Trajectory(*(np.asarray(x, dtype=float) for x in (q, v, a)))
+    return arrays
 
 
 def _check_numbers(file: str, model: Model, trajectory: Trajectory) -> None:
@@ -123,27 +131,31 @@ def _check_numbers(file: str, model: Model, trajectory: Trajectory) -> None:
     distance = np.abs(normalize(model, trajectory.q) - trajectory.q).max(axis=1, initial=0.0)
     off = np.flatnonzero(~(distance < 1e-3))
     if off.size:
-        row = int(off[0])
-        message = (
-            f"q is off the configuration manifold by {distance[row]:.2g}: normalise its quaternions and (cos, sin)"
-        )
-        raise TrajectoryError(file, row + 1, message)
+        far = f"q is off the configuration manifold by {distance[off[0]]:.2g}"
+        raise TrajectoryError(file, int(off[0]) + 1, f"{far}: normalise its quaternions and (cos, sin)")
 
 
 def write_results(file: str, columns: Mapping[str, np.ndarray]) -> None:
-    """Write named columns (n,) to .csv, or named arrays to .npz: whole, or not at all."""
-    ending = Path(file).suffix.lower()
-    if ending not in (".csv", ".npz"):
-        raise TrajectoryError(file, 0, f"cannot write {ending or 'a file without ending'}; use .csv or .npz")
+    r"""Write named columns (n,) to .csv, or named arrays to .npz: whole, or not at all.
+
+    A name that a spreadsheet would take for a formula gets an apostrophe before it; in the name of an .npz's member,
+    `/`, `\` and `%` are written as in a URL, so that unpacking it writes no other place.
+    """
+    write = _write_csv if _ending(file, "write") == ".csv" else _write_npz
     try:
-        write_whole({Path(file): lambda stream: _write(stream, ending, columns)})
+        write_whole({Path(file): lambda stream: write(stream, columns)})
     except OSError as error:
         raise TrajectoryError(file, 0, f"cannot be written: {error.strerror or error}") from None
 
 
-def _write(stream: BinaryIO, ending: str, columns: Mapping[str, np.ndarray]) -> None:
-    if ending == ".npz":
-        np.savez(stream, **columns)  # pyright: ignore[reportArgumentType]
-    else:
-        stream.write((",".join(columns) + "\n").encode())
-        np.savetxt(stream, np.column_stack(list(columns.values())), delimiter=",", fmt="%.17g")
+def _write_csv(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerow([f"'{n}" if n[0] in "=+-@\t\r" else n for n in columns])
+    stream.write(text.getvalue().encode(errors="backslashreplace"))
+    np.savetxt(stream, np.column_stack(list(columns.values())), delimiter=",", fmt="%.17g")
+
+
+def _write_npz(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
+    safe = {re.sub(r"[/\\%\x00]", lambda c: f"%{ord(c[0]):02X}", name): array for name, array in columns.items()}
+    encoded = {name.encode(errors="backslashreplace").decode(): array for name, array in safe.items()}
+    np.savez(stream, **encoded)  # pyright: ignore[reportArgumentType]

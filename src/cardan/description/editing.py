@@ -202,19 +202,28 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
     """Return the parts without bodies at the ends of the tree that have no inertia, again and again.
 
     One that is fixed on its neighbour becomes a frame there. One that moves is removed with its joint and frames, as
-    its motion is that of nothing.
+    its motion is that of nothing; but it stays where a joint feels it: if its own is copied by another, or copies one
+    that has to move its armature, damping or friction.
     """
     reports = []
     while True:
-        leaf = next((b for b in parts.bodies if not _has_inertia(b) and len(_joints_of(parts, b.name)) == 1), None)
+        leaf = next((b.name for b in parts.bodies if _is_idle_leaf(parts, b)), None)
         if leaf is None:
             return parts, _together(reports)
-        (c,) = _joints_of(parts, leaf.name)
-        if isinstance(c.joint, Fixed):
-            parts, report = _onto(parts, c, leaf.name)
-        else:
-            parts, report = without(parts, {leaf.name})
+        (c,) = _joints_of(parts, leaf)
+        parts, report = _onto(parts, c, leaf) if isinstance(c.joint, Fixed) else without(parts, {leaf})
         reports.append(report)
+
+
+def _is_idle_leaf(parts: Parts, body: Body) -> bool:
+    """Return whether a body has no inertia and hangs on one joint that nothing else feels."""
+    joints = _joints_of(parts, body.name)
+    if _has_inertia(body) or len(joints) != 1:
+        return False
+    (c,) = joints
+    copied = any(isinstance(d.joint, Mimic) and d.joint.primary == c.name for d in parts.joints)
+    drives = isinstance(c.joint, Mimic) and any((*(c.armature or ()), *(c.damping or ()), *(c.friction or ())))
+    return not copied and not drives
 
 
 def with_fixed_merged(parts: Parts, keep: Collection[str] = ()) -> tuple[Parts, Report]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cardan.description import editing
 from cardan.description.paths import Graph, Visit
-from cardan.description.rooting import rooted
+from cardan.description.rooting import base_name, rooted
 from cardan.description.serial_chain import Place
 from cardan.description.text import graphviz_text, tree_text
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
@@ -170,7 +170,8 @@ class Mechanism:
     ) -> Model:
         """Return a tree of this mechanism, hanging on the world.
 
-        The root is attached to the world by a base joint named `"root"`. So is, with `root="world"`, every connected
+        The root is attached to the world by a base joint named `"root"`, or `"root_<body>"` where the robot has a
+        joint of that name. So is, with `root="world"`, every connected
         part that does not hang on the world by its own joints, at its first body that is no joint's child; further
         parts by `"root_<body>"`. Joints the root asks to run the other way are reversed, with the same names,
         coordinates, velocities and limits. A joint closes a loop if the joints before it, the base joint first,
@@ -199,7 +200,7 @@ class Mechanism:
             raise MechanismError(
                 f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
             )
-        return Model(self.name, self.bodies, tree, self.frames, tuple(gravity), closures)
+        return Model(self.name, self.bodies, tree, self.frames, gravity, closures)
 
     # --- another mechanism of this one; nothing here changes it ---
 
@@ -414,16 +415,15 @@ class Mechanism:
 
     def _base(self, root: str, joint: Joint) -> Connection:
         """Return the base joint of a body or frame."""
-        if "root" in self._joints:
-            raise DuplicateNameError("joint", "root", f"mechanism {self.name!r} (this name is the base joint's)")
         if root in self._bodies:
-            return Connection("root", joint, WORLD, root)
+            return Connection(base_name(root, self._joints), joint, WORLD, root)
         if root not in self._frames:
             raise UnknownNameError("root", root, (WORLD, *self._bodies, *self._frames))
         frame = self._frames[root]
         if frame.body == WORLD:
             raise MechanismError(f"root={root!r} is a frame of the world, which cannot move.")
-        return Connection("root", joint, WORLD, frame.body, child_pose=frame.pose)
+        name = base_name(frame.body, self._joints)
+        return Connection(name, joint, WORLD, frame.body, child_pose=frame.pose)
 
     def _check_new(self, kind: str, name: str) -> None:
         if name == WORLD or name in self._bodies or name in self._frames:

@@ -46,8 +46,8 @@ class Graph:
 
     def __init__(self, bodies: Sequence[str], joints: Sequence[Connection], frames: Sequence[Frame]) -> None:
         tree, self.closures = rooted(bodies, joints, (), Fixed(), ())
-        names = {c.name for c in joints}
-        self.tree = {c.name: next(d for d in joints if d.name == c.name) for c in tree if c.name in names}
+        described = {c.name: c for c in joints}
+        self.tree = {c.name: described[c.name] for c in tree if c.name in described}
         self.bodies, self.frames = (WORLD, *bodies), {f.name: f for f in frames}
         self.mimics = resolve_mimics(joints)
         self.next_to: dict[str, list[Connection]] = {body: [] for body in self.bodies}

@@ -8,7 +8,7 @@ Then every joint is directed away from the world; where that is against its desc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.errors import DuplicateNameError, MechanismError
@@ -83,7 +83,8 @@ def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[st
     """Return the names of the joints of the spanning tree."""
     copied = {c.joint.primary for c in joints if isinstance(c.joint, Mimic)}
     first = [c for c in joints if isinstance(c.joint, Mimic) or c.name in copied]
-    rest = [c for c in joints if c not in first and c.name not in closing]
+    early = {c.name for c in first}
+    rest = [c for c in joints if c.name not in early and c.name not in closing]
     chosen = {c.name for c in (*first, *rest) if c.name not in closing and forest.join(c.parent, c.child)}
     for c in first:
         if c.name not in chosen:
@@ -111,11 +112,20 @@ def _attached(
         if part == forest.find(WORLD):
             continue
         anchor = next((b for b in members if b not in children), members[0])
-        name = "root" if first and not found else f"root_{anchor}"
-        if name in taken:
-            raise DuplicateNameError("joint", name, "the mechanism (this name is the base joint's)")
-        found.append(Connection(name, base, WORLD, anchor))
+        found.append(Connection(base_name(anchor, taken, plain=first and not found), base, WORLD, anchor))
     return found
+
+
+def base_name(body: str, taken: Collection[str], *, plain: bool = True) -> str:
+    """Return the name of a body's base joint: `root`, or `root_<body>` where a joint of the robot is named so.
+
+    Raises:
+        DuplicateNameError: if that is taken, too.
+    """
+    name = "root" if plain and "root" not in taken else f"root_{body}"
+    if name in taken:
+        raise DuplicateNameError("joint", name, "the mechanism (this name is the base joint's)")
+    return name
 
 
 def _directed(joints: Sequence[Connection]) -> tuple[Connection, ...]:

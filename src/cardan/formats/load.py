@@ -12,9 +12,9 @@ from cardan.errors import DescriptionError, Fault, MechanismError, ParameterErro
 from cardan.formats.json.codec import is_json_text, to_json
 from cardan.formats.json.robot import check_json, read_json_robot
 from cardan.formats.resources import Packages
+from cardan.formats.source import is_content
 from cardan.formats.urdf.reader import UrdfSource, check_urdf, read_urdf
 from cardan.formats.urdf.writer import to_urdf
-from cardan.formats.urdf.xml import is_content
 from cardan.joints import Joint
 from cardan.model import WORLD, Model
 from cardan.staging import write_whole

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, field
 
-from cardan.errors import Fault
-from cardan.formats.urdf.xml import Element
+from cardan.errors import Fault, close_names, did_you_mean
+from cardan.formats.source import Node
 
 MAX_FAULTS = 1000
 MAX_SUGGESTIONS = 30
-MAX_MESSAGE = 1000
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -31,22 +28,22 @@ class Report:
     remarks: list[Fault] = field(default_factory=list)
     error_count: int = 0
 
-    def error(self, at: Element | int, message: str) -> None:
+    def error(self, at: Node | int, message: str) -> None:
         """Note an error at an element or line."""
         self.error_count += 1
         self._note(self.errors, Fault(self.file, _line(at), message))
 
-    def doubt(self, at: Element | int, message: str) -> None:
+    def doubt(self, at: Node | int, message: str) -> None:
         """Note a questionable inertia."""
         self._note(self.doubts, Fault(self.file, _line(at), message, "warning"))
 
-    def remark(self, at: Element | int, message: str) -> None:
+    def remark(self, at: Node | int, message: str) -> None:
         """Note something harmless that is probably not meant."""
         self._note(self.remarks, Fault(self.file, _line(at), message, "warning"))
 
     def _note(self, faults: list[Fault], fault: Fault) -> None:
         if len(faults) < MAX_FAULTS:
-            faults.append(replace(fault, message=shortened(fault.message, MAX_MESSAGE)))
+            faults.append(fault)
         elif len(faults) == MAX_FAULTS:
             faults.append(Fault(self.file, fault.line, "there are more; only the first are shown", fault.severity))
 
@@ -63,11 +60,11 @@ class Report:
         """Return a question with the nearest names, or nothing; silent after many faults, for it takes time."""
         if self.error_count + len(self.remarks) >= MAX_SUGGESTIONS:
             return ""
-        return nearest(name, candidates)
+        return did_you_mean(close_names(name, candidates))
 
     # --- reading attributes; each notes an error and returns None (or a default) where there is one ---
 
-    def text(self, element: Element, name: str) -> str | None:
+    def text(self, element: Node, name: str) -> str | None:
         """Return a required, non-empty attribute."""
         value = element.attributes.get(name)
         if value is None or not value.strip():
@@ -75,7 +72,7 @@ class Report:
             return None
         return value
 
-    def numbers(self, element: Element, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
+    def numbers(self, element: Node, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
         """Return `count` finite numbers of an attribute; `default` None makes it required."""
         raw = element.attributes.get(name)
         if raw is None:
@@ -91,13 +88,13 @@ class Report:
             return default or (0.0,) * count
         return tuple(self._number(element, name, word) for word in words)
 
-    def number(self, element: Element, name: str, default: float | None) -> float:
+    def number(self, element: Node, name: str, default: float | None) -> float:
         """Return one finite number of an attribute; `default` None makes it required."""
         return self.numbers(element, name, 1, None if default is None else (default,))[0]
 
-    def _number(self, element: Element, name: str, word: str) -> float:
+    def _number(self, element: Node, name: str, word: str) -> float:
         where = f"<{element.tag} {name}=...>"
-        if _NUMBER.fullmatch(word):
+        if NUMBER.fullmatch(word):
             value = float(word)
             if math.isfinite(value):
                 return value
@@ -108,14 +105,14 @@ class Report:
             self.error(element, f"{where}: {word[:40]!r} is not a number{_hint(word)}")
         return 0.0
 
-    def non_negative(self, element: Element, name: str, default: float | None, owner: str) -> float:
+    def non_negative(self, element: Node, name: str, default: float | None, owner: str) -> float:
         """Return one number >= 0 of an attribute; `owner` says in the error whose it is."""
         value = self.number(element, name, default)
         if value < 0.0:
             self.error(element, f"{owner}: <{element.tag} {name}=...>: {value:g} is negative; expected a number >= 0")
         return abs(value)
 
-    def one(self, element: Element, tag: str, *, required: bool = False) -> Element | None:
+    def one(self, element: Node, tag: str, *, required: bool = False) -> Node | None:
         """Return the only child with a tag; a second one is an error."""
         found = list(element.all(tag))
         if len(found) > 1:
@@ -124,28 +121,18 @@ class Report:
             self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
         return found[0] if found else None
 
-    def unknown_attributes(self, element: Element, known: Collection[str]) -> None:
+    def unknown_attributes(self, element: Node, known: Collection[str]) -> None:
         """Remark on attributes that mean nothing here."""
         for name in element.attributes:
             if name not in known and ":" not in name and name != "xmlns":
                 self.remark(element, f"<{element.tag}> has no attribute {name!r}{self.nearest(name, known)}")
 
 
-def shortened(text: str, length: int) -> str:
-    """Return a text of at most about `length` characters."""
-    return text if len(text) <= length else text[:length] + "..."
-
-
-def quoted(name: str) -> str:
-    """Return a name in quotes, not too long to be read."""
-    return repr(shortened(name, 120))
-
-
-def _line(at: Element | int) -> int:
+def _line(at: Node | int) -> int:
     return at if isinstance(at, int) else at.line
 
 
-def _named(element: Element) -> str:
+def _named(element: Node) -> str:
     name = element.attributes.get("name")
     return f" name={name!r}" if name else ""
 
@@ -154,10 +141,3 @@ def _hint(raw: str) -> str:
     if "${" in raw or "$(" in raw:
         return "; this is a xacro expression: expand the file first, with  xacro FILE.xacro > FILE.urdf"
     return "; use a decimal point, and spaces between numbers" if "," in raw else ""
-
-
-def nearest(name: str, candidates: Iterable[str]) -> str:
-    """Return a question with the nearest names among the first 1000, or nothing."""
-    comparable = [c[:80] for c in islice(candidates, 1000)]
-    matches = difflib.get_close_matches(name[:80], comparable, n=3, cutoff=0.5)
-    return "; did you mean " + " or ".join(repr(m) for m in matches) + "?" if matches else ""

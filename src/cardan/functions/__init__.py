@@ -10,8 +10,6 @@ from cardan.functions.configuration import (
     principal_value,
     velocity_to_configuration_derivative,
 )
-from cardan.functions.converter import Converter, converter
-from cardan.functions.coordinates import OtherCoordinates
 from cardan.functions.derivatives import (
     derivative,
     forward_dynamics_derivatives,
@@ -61,13 +59,9 @@ from cardan.functions.momentum import (
     potential_energy,
 )
 from cardan.functions.one_joint import evaluate_joint
-from cardan.functions.representations import BaseRepresentation, representation
 
 __all__ = [
-    "BaseRepresentation",
-    "Converter",
     "Function",
-    "OtherCoordinates",
     "assemble",
     "bias_forces",
     "body_accelerations",
@@ -81,7 +75,6 @@ __all__ = [
     "configuration_derivative_to_velocity",
     "constrained_forward_dynamics",
     "constrained_inverse_dynamics",
-    "converter",
     "coriolis_matrix",
     "derivative",
     "difference",
@@ -116,7 +109,6 @@ __all__ = [
     "potential_energy",
     "principal_value",
     "project_velocity",
-    "representation",
     "torque_regressor",
     "vector_jacobian_product",
     "velocity_to_configuration_derivative",

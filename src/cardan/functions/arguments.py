@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import DTypeError, ShapeError
+from cardan.arrays import symbolic
+from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ShapeError
+from cardan.manifolds import Manifold
 
 Shape = tuple[int | str, ...] | Callable[[Any], tuple[int, ...]]
 
@@ -24,17 +26,31 @@ SHAPES: dict[str, Shape] = {
 }
 """Core shapes of the arguments every function knows by name."""
 
+UNITS: dict[str, str] = {
+    "q": "rad, m",
+    "q0": "rad, m",
+    "q1": "rad, m",
+    "qdot": "rad/s, m/s",
+    "v": "rad/s, m/s",
+    "a": "rad/s^2, m/s^2",
+    "tau": "N m, N",
+    "external_forces": "N, N m",
+}
+"""Their units."""
+
 
 class Batch(NamedTuple):
     """Checked numeric arguments.
 
     Attributes:
+        names: of the arguments.
         arrays: each of shape (size, entries).
         shape: the broadcast leading dimensions.
         size: their product.
         dtype: float64, or float32 if that is what came in.
     """
 
+    names: tuple[str, ...]
     arrays: list[np.ndarray]
     shape: tuple[int, ...]
     size: int
@@ -87,17 +103,14 @@ def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> 
         value = [value[k] for k in range(value.numel())]
     elif _is_jax_tracer(value):
         value = list(value.ravel())
-    array = np.empty(math.prod(core), dtype=object)
     flat = _flatten(value)
-    if len(flat) != array.size:
+    if len(flat) != math.prod(core):
         hint = "Symbolic arguments have no batch dimensions."
         raise ShapeError(where, name, got=(len(flat),), expected=str(core), hint=hint)
     for e in flat:
         if isinstance(e, (str, bytes, type(None), dict)):
             raise DTypeError(where, name, got=f"an array with {e!r} in it", expected="numbers or symbols")
-    for k, e in enumerate(flat):  # one by one: some libraries' symbols pretend to be arrays
-        array[k] = e
-    return array.reshape(core)
+    return symbolic(flat, core)
 
 
 def _flatten(value: Any) -> list[Any]:
@@ -145,7 +158,34 @@ def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tup
         full = (*shape, *cores[name])
         widened = array if array.shape == full else np.broadcast_to(array, full)
         flat.append(np.ascontiguousarray(widened, dtype=dtype).reshape(size, math.prod(cores[name])))
-    return Batch(flat, shape, size, dtype)
+    return Batch(tuple(arrays), flat, shape, size, dtype)
+
+
+def check_finite(where: str, name: str, array: np.ndarray, batch: tuple[int, ...], hint: str = "") -> None:
+    """Raise `NotFiniteError`, naming the first entry of the whole batch that is infinite or not a number."""
+    found = np.flatnonzero(~np.isfinite(array))
+    if found.size:
+        shape = (*batch, *array.shape[1:])
+        index = tuple(int(k) for k in np.unravel_index(found[0], shape)) if shape else ()
+        raise NotFiniteError(where, name, index, float(array.reshape(-1)[found[0]]), hint)
+
+
+def check_configuration(where: str, name: str, q: np.ndarray, manifold: Manifold) -> None:
+    """Raise where a quaternion, or a (cos, sin), of a configuration is 0 and so no orientation.
+
+    Args:
+        where: the function, for the message.
+        name: of the argument.
+        q: shape (size, nq).
+        manifold: the configuration space.
+
+    Raises:
+        ConfigurationError: naming the entries and the row of the batch.
+    """
+    for start, stop in manifold.unit_parts():
+        rows = np.flatnonzero(~q[:, start:stop].any(axis=1))
+        if rows.size:
+            raise ConfigurationError(where, name, start, stop, rows.tolist() if len(q) > 1 else ())
 
 
 def _check_core(where: str, name: str, array: np.ndarray, core: tuple[int, ...]) -> None:

@@ -9,54 +9,66 @@ six columns, along X exp(e_k). All derivatives are compiled functions themselves
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from cardan import algorithms
+from cardan.algorithms import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function
-from cardan.functions.results import RESULT
-from cardan.model import Model, economical
-from cardan.program import Op, Program
-from cardan.program.autodiff import Derivatives, pullback, pushforward
+from cardan.functions.results import RESULT, Form
+from cardan.functions.signature import Options, Signature
+from cardan.functions.traced import Source, Traced, collection_paused, given_for
+from cardan.functions.vocabulary import Reals, algorithms
+from cardan.model import Model
+from cardan.program import Program, autodiff
+from cardan.program.autodiff import MODES, Mode, Tangent
 from cardan.program.replay import replay
-from cardan.scalar import is_zero
-
-Mode = Literal["auto", "forward", "reverse"]
 
 
-@function
-def inverse_dynamics_derivatives(model, q, v, a, external_forces=None):
+@function(simplified=True)
+def inverse_dynamics_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_forces: ArrayLike | None = None
+) -> InverseDynamicsDerivatives[Reals]:
     """Return the derivatives of `inverse_dynamics` by q, v and a.
 
     Args:
         model: the robot.
-        q: configurations, shape (..., nq).
-        v: velocities, shape (..., nv).
-        a: accelerations, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
         external_forces: as for `inverse_dynamics`; constant in the bodies' own frames.
 
     Returns:
         `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv); da is the mass matrix.
 
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeRNEADerivatives`, MuJoCo `mjd_inverseFD` (by differences).
+
     Source: after Singh, Russo and Wensing (2022); see `algorithms/derivatives.py`.
     """
-    return algorithms.inverse_dynamics_derivatives(economical(model), q, v, a, wrenches(external_forces))
+    return algorithms.inverse_dynamics_derivatives(model, q, v, a, wrenches(external_forces))
 
 
-@function
-def forward_dynamics_derivatives(model, q, v, tau, external_forces=None):
+@function(simplified=True)
+def forward_dynamics_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
+) -> ForwardDynamicsDerivatives[Reals]:
     """Return the derivatives of `forward_dynamics` by q, v and tau.
 
     Args:
         model: the robot.
-        q: configurations, shape (..., nq).
-        v: velocities, shape (..., nv).
-        tau: joint efforts, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        tau: joint efforts [N m, N], shape (..., nv).
         external_forces: as for `forward_dynamics`; constant in the bodies' own frames.
 
     Returns:
@@ -64,11 +76,14 @@ def forward_dynamics_derivatives(model, q, v, tau, external_forces=None):
 
     Raises:
         MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
 
     Source: Carpentier and Mansard (2018), section IV.
     """
     model = without_loops(model, "forward_dynamics_derivatives")
-    return algorithms.forward_dynamics_derivatives(economical(model), q, v, tau, wrenches(external_forces))
+    return algorithms.forward_dynamics_derivatives(model, q, v, tau, wrenches(external_forces))
 
 
 def derivative(of: Function, wrt: str, *, mode: Mode = "auto") -> Function:
@@ -81,7 +96,7 @@ def derivative(of: Function, wrt: str, *, mode: Mode = "auto") -> Function:
 
     Returns:
         A function of the same arguments; its results have the shapes (*y, nv) where x is a configuration, (*y, *x)
-        otherwise. Several results come as a dictionary by name.
+        otherwise. Several results come as a tuple if the function returns a tuple, else as a dictionary by name.
 
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
@@ -90,17 +105,16 @@ def derivative(of: Function, wrt: str, *, mode: Mode = "auto") -> Function:
     Source: Griewank and Walther, Evaluating Derivatives (2008).
     """
     _check_function(of)
-    if mode not in ("auto", "forward", "reverse"):
-        raise ParameterError("mode", got=mode, expected="'auto', 'forward' or 'reverse'")
+    if mode not in MODES:
+        raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
 
-    def kernel(model: Model, *args: Any, **kwargs: Any) -> Any:
-        program, inputs = _given(of, wrt, model, args, kwargs)
-        basis = _Tangent(of, model, program, wrt, inputs)
-        chosen = mode if mode != "auto" else "forward" if basis.size <= len(program.results) else "reverse"
-        rows = _forward(program, inputs, basis) if chosen == "forward" else _reverse(program, inputs, basis)
-        return _by_output(program, rows, basis.shape)
+    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
+        found = autodiff.jacobian(program, tangent, mode=mode)
+        named = [d._replace(name=y.name) for d, y in zip(found.outputs, program.outputs, strict=True)]
+        return replace(found, outputs=tuple(named))
 
-    return _derived(kernel, of, f"{of.name}_d{wrt}", f"Return the derivative of {of.name} by {wrt}.")
+    made_by = _Maker(derivative, of, wrt, {"mode": mode})
+    return _made(made_by, f"{of.name}_d{wrt}", f"Return the derivative of {of.name} by {wrt}.", transform)
 
 
 def gradient(of: Function, wrt: str) -> Function:
@@ -113,19 +127,14 @@ def gradient(of: Function, wrt: str) -> Function:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
     """
-    inner = derivative(of, wrt, mode="reverse")
+    _check_function(of)
 
-    def kernel(model: Model, *args: Any, **kwargs: Any) -> Any:
-        program, _ = _given(of, wrt, model, args, kwargs)
-        if len(program.results) != 1:
-            expected = "a function whose result is one number; use cardan.derivative for others"
-            raise ParameterError(
-                f"function to take the gradient of ({of.name})", got=program.outputs, expected=expected
-            )
-        result = np.asarray(inner.kernel(model, *args, **kwargs))
-        return result.reshape(result.shape[len(program.outputs[0].shape) :])
+    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
+        _check_one_number(of, program)
+        return _one_result(autodiff.jacobian(program, tangent, mode="reverse"), tangent.shape)
 
-    return _derived(kernel, of, f"{of.name}_gradient", f"Return the gradient of {of.name} by {wrt}.")
+    text = f"Return the gradient of {of.name} by {wrt}."
+    return _made(_Maker(gradient, of, wrt), f"{of.name}_gradient", text, transform)
 
 
 def hessian(of: Function, wrt: str) -> Function:
@@ -137,18 +146,13 @@ def hessian(of: Function, wrt: str) -> Function:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
     """
-    second = derivative(gradient(of, wrt), wrt, mode="forward")
+    _check_function(of)
 
-    def kernel(model: Model, *args: Any, **kwargs: Any) -> Any:
-        H = np.asarray(second.kernel(model, *args, **kwargs))
-        n = int(np.sqrt(H.size))
-        square = H.reshape(n, n).copy()
-        symmetric = [
-            [0.5 * (square[i, j] + square[j, i]) if i != j else square[i, i] for j in range(n)] for i in range(n)
-        ]
-        return np.array(symmetric, dtype=object).reshape(H.shape)
+    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
+        return _one_result(autodiff.symmetric_jacobian(program, tangent), (*tangent.shape, *tangent.shape))
 
-    return _derived(kernel, of, f"{of.name}_hessian", f"Return the Hessian of {of.name} by {wrt}.")
+    text = f"Return the Hessian of {of.name} by {wrt}."
+    return _made(_Maker(hessian, of, wrt), f"{of.name}_hessian", text, transform, inner=gradient(of, wrt))
 
 
 def jacobian_vector_product(of: Function, wrt: str) -> Function:
@@ -162,15 +166,13 @@ def jacobian_vector_product(of: Function, wrt: str) -> Function:
     """
     _check_function(of)
 
-    def kernel(model: Model, *args: Any, direction: Any, **kwargs: Any) -> Any:
-        program, inputs = _given(of, wrt, model, args, kwargs)
-        basis = _Tangent(of, model, program, wrt, inputs)
-        rates = basis.along(list(np.asarray(direction).ravel()))
-        found = pushforward(program, replay(program, inputs), {k: {0: rate} for k, rate in rates.items()})
-        return _by_output(program, [[found[r].get(0, 0.0)] for r in program.results], ())
+    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
+        found = autodiff.jacobian_vector_product(program, [tangent], ["direction"])
+        return replace(found, outputs=program.outputs)
 
+    extra = {"direction": lambda model: _tangent_shape(of, model, wrt)}
     text = f"Return the rate of change of {of.name} as {wrt} moves along `direction`."
-    return _derived(kernel, of, f"{of.name}_jvp", text, direction=lambda model: _tangent_shape(of, model, wrt))
+    return _made(_Maker(jacobian_vector_product, of, wrt), f"{of.name}_jvp", text, transform, extra)
 
 
 def vector_jacobian_product(of: Function, wrt: str) -> Function:
@@ -184,77 +186,145 @@ def vector_jacobian_product(of: Function, wrt: str) -> Function:
         ParameterError: when it is called, if the result is not of the declared shape.
     """
     _check_function(of)
-    shape = of.returns or ()
+    shape = of.made_from.returns or ()
 
-    def kernel(model: Model, *args: Any, weights: Any, **kwargs: Any) -> Any:
-        program, inputs = _given(of, wrt, model, args, kwargs)
-        flat = list(np.asarray(weights).ravel())
-        if len(flat) != len(program.results):
+    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
+        if [output.shape for output in program.outputs] != [core_shape(shape, model)]:
             expected = "one result of a declared shape: @cardan.function(returns=(...))"
             raise ParameterError(f"function to pull back through ({of.name})", got=program.outputs, expected=expected)
-        basis = _Tangent(of, model, program, wrt, inputs)
-        seeds: dict[int, Derivatives] = {}
-        for r, weight in zip(program.results, flat, strict=True):
-            known = seeds.setdefault(r, {})
-            known[0] = known[0] + weight if 0 in known else weight
-        rows = basis.pulled(program, pullback(program, replay(program, inputs), seeds), 1)
-        return _array(rows[0], basis.shape)
+        return _one_result(autodiff.vector_jacobian_product(program, [tangent], ["weights"]), tangent.shape)
 
     text = f"Return the gradient by {wrt} of {of.name}, weighed with `weights`."
-    return _derived(kernel, of, f"{of.name}_vjp", text, weights=shape)
+    return _made(_Maker(vector_jacobian_product, of, wrt), f"{of.name}_vjp", text, transform, {"weights": shape})
 
 
-class _Tangent:
-    """The directions of one argument: where its entries stand, and how they move along each."""
+class _Maker(NamedTuple):
+    """The call that makes a function from another one: what tells it from others, here and in other processes."""
 
-    def __init__(self, of: Function, model: Model, program: Program, wrt: str, inputs: list[Any]) -> None:
-        names = [a.name for a in program.inputs]
-        if wrt not in names:
-            raise ParameterError(
-                f"{of.name}: argument {wrt!r}", got="none", expected="it given: its derivative is taken"
-            )
-        k = names.index(wrt)
-        self.start = sum(a.size for a in program.inputs[:k])
-        entries = inputs[self.start : self.start + program.inputs[k].size]
-        self.J: list[list[Any]] | None = None
-        if of.shapes.get(wrt) == ("nq",):
-            self.J = model.manifold.velocity_to_configuration_derivative_jacobian(entries)
-        elif wrt in model.inputs and model.inputs[wrt].is_pose:
-            self.J = _pose_directions(entries)
-        self.shape = _tangent_shape(of, model, wrt)
-        self.size = int(np.prod(self.shape, dtype=int))
+    maker: Callable[..., Function]
+    of: Function
+    wrt: str
+    options: Mapping[str, Any] = MappingProxyType({})
 
-    def seeds(self) -> dict[int, Derivatives]:
-        """Return the derivative of each flattened input along each direction."""
-        if self.J is None:
-            return {self.start + j: {j: 1.0} for j in range(self.size)}
-        return {self.start + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(self.J)}
+    def __call__(self) -> Function:
+        return self.maker(self.of, self.wrt, **self.options)
 
-    def along(self, direction: list[Any]) -> dict[int, Any]:
-        """Return the rate of each flattened input along one direction."""
-        rates: dict[int, Any] = {}
-        for k, row in self.seeds().items():
-            for j, e in row.items():
-                rates[k] = rates[k] + direction[j] * e if k in rates else direction[j] * e
-        return rates
 
-    def pulled(self, program: Program, found: list[Derivatives], rows: int) -> list[list[Any]]:
-        """Return the derivatives of each row along each direction, from those by the instructions."""
-        by_input = {int(i.value): found[k] for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-        total: list[list[Any]] = [[0.0] * self.size for _ in range(rows)]
-        for k, row in self.seeds().items():
-            for r, d in by_input.get(k, {}).items():
-                for j, e in row.items():
-                    total[r][j] = total[r][j] + d * e
-        return total
+class _Transformed(Source):
+    """A function made from the program of another one.
+
+    Args:
+        made_by: the call that makes it.
+        of: the function whose program is transformed.
+        name: of the new function.
+        transform: for a model, the new program from the other's and from the directions of `wrt`.
+        extra: core shapes of further arrays, given by keyword.
+    """
+
+    def __init__(
+        self,
+        made_by: _Maker,
+        of: Function,
+        name: str,
+        transform: Callable[[Model, Program, Tangent], Program],
+        extra: Mapping[str, Shape],
+    ) -> None:
+        self.made_by, self.of, self.wrt, self.transform, self.extra = made_by, of, made_by.wrt, transform, dict(extra)
+        inner = of.interface
+        further = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self.extra]
+        parameters = inspect.Signature([*inner.parameters.parameters.values(), *further])
+        self.signature = Signature(name, parameters, {**inner.declared, **self.extra}, inner.fixed)
+        self.returns = None
+
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return the other function's program, transformed."""
+        if self.wrt not in self.of.interface.cores(model):
+            known = (*self.of.interface.shapes, *self.of.interface.open, *model.inputs)
+            raise UnknownNameError("array argument", self.wrt, known, where=self.of.name)
+        inner = self.of.traced(model, tuple(n for n in names if n not in self.extra), options)
+        if self.wrt not in names:
+            got = "none" if self.wrt in self.of.interface.shapes else "an option, fixed while tracing"
+            what = f"{self.of.name}: argument {self.wrt!r}"
+            raise ParameterError(what, got=got, expected="it given, in numbers: its derivative is taken")
+        with collection_paused():
+            program = self.transform(model, inner.program, _tangent(self.of, model, self.wrt))
+        program = replace(autodiff.with_inputs_in_order(program, names), name=self.signature.name)
+        return Traced(program, _form(inner.form, program), inner.seconds)
+
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return the results by running the program on symbols."""
+        model, arrays = given_for(model, arrays)
+        traced = self.traced(model, self.signature.order(model, arrays), options)
+        values = replay(traced.program, [e for a in traced.program.inputs for e in arrays[a.name].ravel().tolist()])
+        flat, results = iter([values[r] for r in traced.program.results]), []
+        for output in traced.program.outputs:
+            array = np.empty(output.size, dtype=object)
+            array[:] = [next(flat) for _ in range(output.size)]
+            results.append(array.reshape(output.shape) if output.shape else array[0])
+        return traced.form.rebuilt(results)
+
+    def content(self) -> Any:
+        """Return what it is made from, and how."""
+        inner = self.of.made_from.content()
+        maker, _, wrt, options = self.made_by
+        return None if inner is None else (maker.__name__, wrt, str(dict(options)), inner)
+
+    def function(self) -> Function:
+        """Return the function, made anew."""
+        return self.made_by()
+
+    def __reduce__(self) -> Any:
+        maker, of, wrt, options = self.made_by
+        return _source, (maker, of, wrt, dict(options))
+
+
+def _source(maker: Callable[..., Function], of: Function, wrt: str, options: Mapping[str, Any]) -> Source:
+    return maker(of, wrt, **options).made_from
+
+
+def _made(
+    made_by: _Maker,
+    name: str,
+    text: str,
+    transform: Callable[[Model, Program, Tangent], Program],
+    extra: Mapping[str, Shape] = MappingProxyType({}),
+    inner: Function | None = None,
+) -> Function:
+    """Return the function that transforms the program of another one: by default, of the one its maker was given."""
+    of = made_by.of
+    made = Function(_Transformed(made_by, inner or of, name, transform, extra), target=of.target, threads=of.threads)
+    made.__name__ = made.__qualname__ = name  # pyright: ignore[reportAttributeAccessIssue]
+    made.__doc__ = f"{text}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else text
+    return made
+
+
+def _form(inner: Form, program: Program) -> Form:
+    """Return the form of derivatives: those of a named tuple have no such class."""
+    if len(program.outputs) == 1 and program.outputs[0].name == RESULT:
+        return Form()
+    return inner if inner.kind == "tuple" else Form("dict", tuple(a.name for a in program.outputs))
+
+
+# --- the directions of an argument ---
+
+
+def _tangent(of: Function, model: Model, wrt: str) -> Tangent:
+    """Return the directions along which an argument can move."""
+    rows = None
+    if of.interface.shapes.get(wrt) == ("nq",):
+        rows = model.manifold.velocity_to_configuration_derivative_jacobian
+    elif wrt in model.inputs and model.inputs[wrt].is_pose:
+        rows = _pose_directions
+    return Tangent(wrt, _tangent_shape(of, model, wrt), rows)
 
 
 def _tangent_shape(of: Function, model: Model, wrt: str) -> tuple[int, ...]:
     """Return the shape of a change of an argument or of a model's input."""
-    if wrt in of.shapes:
-        return (model.nv,) if of.shapes[wrt] == ("nq",) else core_shape(of.shapes[wrt], model)
-    given = model.inputs[wrt]
-    return (*given.shape[:-2], 6) if given.is_pose else given.shape
+    if wrt in model.inputs:
+        given = model.inputs[wrt]
+        return (*given.shape[:-2], 6) if given.is_pose else given.shape
+    shape = of.interface.shapes.get(wrt, ())
+    return (model.nv,) if shape == ("nq",) else core_shape(shape, model)
 
 
 def _pose_directions(entries: list[Any]) -> list[list[Any]]:
@@ -271,42 +341,19 @@ def _pose_directions(entries: list[Any]) -> list[list[Any]]:
     return rows
 
 
-def _forward(program: Program, inputs: list[Any], basis: _Tangent) -> list[list[Any]]:
-    found = pushforward(program, replay(program, inputs), basis.seeds())
-    return [[found[r].get(j, 0.0) for j in range(basis.size)] for r in program.results]
+# --- checks ---
 
 
-def _reverse(program: Program, inputs: list[Any], basis: _Tangent) -> list[list[Any]]:
-    seeds: dict[int, Derivatives] = {}
-    for i, r in enumerate(program.results):
-        seeds.setdefault(r, {})[i] = 1.0
-    found = pullback(program, replay(program, inputs), seeds)
-    return basis.pulled(program, found, len(program.results))
+def _one_result(program: Program, shape: tuple[int, ...]) -> Program:
+    """Return a program with its one output as the result, in another shape."""
+    (output,) = program.outputs
+    return replace(program, outputs=(output._replace(name=RESULT, shape=shape),))
 
 
-def _given(of: Function, wrt: str, model: Model, args: Any, kwargs: Mapping[str, Any]) -> tuple[Program, list[Any]]:
-    """Return the function's program for what is given, and the flattened arguments."""
-    if wrt not in of.shapes and wrt not in model.inputs:
-        raise UnknownNameError("array argument", wrt, (*of.shapes, *model.inputs), where=of.name)
-    arrays, options = of.arguments(model, args, dict(kwargs))
-    program = of.compiled(model, tuple(arrays), options).program
-    return program, [e for array in arrays.values() for e in np.asarray(array, dtype=object).ravel()]
-
-
-def _by_output(program: Program, rows: list[list[Any]], shape: tuple[int, ...]) -> Any:
-    """Return rows of derivatives in the shape of the results: one array, or a dictionary by name."""
-    parts, start = {}, 0
-    for output in program.outputs:
-        flat = [e for row in rows[start : start + output.size] for e in row]
-        parts[output.name] = _array(flat, (*output.shape, *shape))
-        start += output.size
-    return parts[RESULT] if list(parts) == [RESULT] else parts
-
-
-def _array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    array = np.empty(len(entries), dtype=object)
-    array[:] = entries
-    return array.reshape(shape)
+def _check_one_number(of: Function, program: Program) -> None:
+    if len(program.results) != 1:
+        expected = "a function whose result is one number; use cardan.derivative for others"
+        raise ParameterError(f"function to take the gradient of ({of.name})", got=program.outputs, expected=expected)
 
 
 def _check_function(of: Any) -> None:
@@ -314,14 +361,3 @@ def _check_function(of: Any) -> None:
         raise ParameterError(
             "function to differentiate", got=of, expected="one made by @cardan.function, or cardan's own"
         )
-
-
-def _derived(kernel: Any, of: Function, name: str, doc: str, **arrays: Shape) -> Function:
-    """Return a kernel as a function with the arguments of another, and further arrays by keyword."""
-    parameters = list(of.parameters.parameters.values())
-    extra = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in arrays]
-    kernel.__signature__ = inspect.Signature([*parameters, *extra])
-    kernel.__name__, kernel.__qualname__ = name, name
-    kernel.__doc__ = f"{doc}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else doc
-    shapes = {**of.shapes, **arrays}
-    return Function(kernel, shapes, target=of.target, threads=of.threads, differentiates=True)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan import algorithms
+from numpy.typing import ArrayLike
+
 from cardan.errors import MechanismError
 from cardan.functions.function import function
-from cardan.model import Model, economical
+from cardan.functions.vocabulary import Reals, algorithms
+from cardan.model import Model
 from cardan.spatial import Force
 
 
@@ -32,102 +34,215 @@ def without_loops(model: Model, where: str) -> Model:
     return model
 
 
-@function(returns=("nv",))
-def inverse_dynamics(model, q, v, a, external_forces=None):
+@function(returns=("nv",), simplified=True)
+def inverse_dynamics(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_forces: ArrayLike | None = None
+) -> Reals:
     """Return the joint efforts tau = M a + C v + g - J^T f that produce the accelerations a.
 
     Args:
         model: the robot.
-        q: configurations, shape (..., nq).
-        v: velocities, shape (..., nv).
-        a: accelerations, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
         external_forces: wrenches [force; moment] on the bodies [N, N m], shape (..., nbodies, 6), in the order of
             `model.body_names`, each in its body's own frame at its origin; none by default.
 
     Returns:
-        Efforts, shape (..., nv). Armature is included, joint damping and friction are not (`passive_forces`). Of a
-        model with closed loops, those of its spanning tree, the loops left open (`constrained_inverse_dynamics`).
+        Efforts [N m, N], shape (..., nv). Armature is included, joint damping and friction are not (`passive_forces`).
+        Of a model with closed loops, those of its spanning tree, the loops left open (`constrained_inverse_dynamics`).
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `rnea`, MuJoCo `mj_inverse` `mj_rne`, Drake `CalcInverseDynamics`, iDynTree `inverseDynamics`.
 
     Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
     """
-    return algorithms.inverse_dynamics(economical(model), q, v, a, wrenches(external_forces))
+    return algorithms.inverse_dynamics(model, q, v, a, wrenches(external_forces))
 
 
-@function(returns=("nv",))
-def forward_dynamics(model, q, v, tau, external_forces=None):
+@function(returns=("nv",), simplified=True)
+def forward_dynamics(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
+) -> Reals:
     """Return the accelerations a = M^-1 (tau - C v - g + J^T f) that the efforts tau produce.
 
     Args:
         model: the robot.
-        q: configurations, shape (..., nq).
-        v: velocities, shape (..., nv).
-        tau: joint efforts, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        tau: joint efforts [N m, N], shape (..., nv).
         external_forces: as for `inverse_dynamics`.
 
     Returns:
-        Accelerations, shape (..., nv).
+        Accelerations [rad/s^2, m/s^2], shape (..., nv).
 
     Raises:
         MechanismError: if the model has closed loops (`constrained_forward_dynamics`).
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`.
 
     Source: Featherstone (1983); Featherstone (2008), table 7.1.
     """
     model = without_loops(model, "forward_dynamics")
-    return algorithms.forward_dynamics(economical(model), q, v, tau, wrenches(external_forces))
+    return algorithms.forward_dynamics(model, q, v, tau, wrenches(external_forces))
 
 
-@function(returns=("nv", "nv"))
-def mass_matrix(model, q):
-    """Return the joint-space mass matrix M, shape (..., nv, nv), symmetric; armature is on its diagonal.
+@function(returns=("nv", "nv"), simplified=True)
+def mass_matrix(model: Model, q: ArrayLike) -> Reals:
+    """Return the joint-space mass matrix M: the kinetic energy is v^T M v / 2.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+
+    Returns:
+        M [kg m^2, kg m, kg], shape (..., nv, nv), symmetric; armature is on its diagonal.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `crba`, MuJoCo `mj_fullM`, Drake `CalcMassMatrix`, iDynTree `getFreeFloatingMassMatrix`.
 
     Source: Walker and Orin (1982); Featherstone (2008), table 6.2.
     """
-    return algorithms.mass_matrix(economical(model), q)
+    return algorithms.mass_matrix(model, q)
+
+
+@function(returns=("nv", "nv"), simplified=True)
+def mass_matrix_inverse(model: Model, q: ArrayLike) -> Reals:
+    """Return the inverse of the mass matrix.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+
+    Returns:
+        M^-1, shape (..., nv, nv), symmetric.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeMinverse`.
+
+    Source: Featherstone (2008), section 6.5 (the factors L^T D L of M), or table 7.1 on unit efforts in deep trees.
+    """
+    return algorithms.mass_matrix_inverse(model, q)
 
 
 @function(returns=("nv", "nv"))
-def mass_matrix_inverse(model, q):
-    """Return the inverse of the mass matrix, shape (..., nv, nv), by the articulated body algorithm."""
-    return algorithms.mass_matrix_inverse(economical(model), q)
-
-
-@function(returns=("nv", "nv"))
-def coriolis_matrix(model, q, v):
-    """Return a Coriolis matrix C, shape (..., nv, nv): C v + g is the bias and dM/dt - 2 C is skew-symmetric.
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
+    """Return a Coriolis matrix C: C v + g is the bias and dM/dt - 2 C is skew-symmetric.
 
     Both hold for joints of every kind. (C is not unique; only C v is.)
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+
+    Returns:
+        C, shape (..., nv, nv).
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeCoriolisMatrix`.
 
     Source: Niemeyer and Slotine (1991); Echeandia and Wensing (2021).
     """
     return algorithms.coriolis_matrix(model, q, v)
 
 
-@function(returns=("nv",))
-def bias_forces(model, q, v, external_forces=None):
-    """Return C v + g - J^T f, shape (..., nv): the efforts at zero acceleration."""
-    return algorithms.bias_forces(economical(model), q, v, wrenches(external_forces))
+@function(returns=("nv",), simplified=True)
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external_forces: ArrayLike | None = None) -> Reals:
+    """Return C v + g - J^T f: the efforts at zero acceleration, gravity among them.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        external_forces: as for `inverse_dynamics`.
+
+    Returns:
+        Efforts [N m, N], shape (..., nv).
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `nle` `nonLinearEffects`, Drake `CalcBiasTerm` (without gravity), iDynTree `generalizedBiasForces`,
+    RigidBodyDynamics.jl `dynamics_bias`; MuJoCo's data.qfrc_bias.
+
+    Source: Featherstone (2008), table 5.1 with zero acceleration.
+    """
+    return algorithms.bias_forces(model, q, v, wrenches(external_forces))
+
+
+@function(returns=("nv",), simplified=True)
+def gravity_forces(model: Model, q: ArrayLike) -> Reals:
+    """Return g: the efforts that hold the robot still against gravity, the gradient of `potential_energy`.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+
+    Returns:
+        Efforts [N m, N], shape (..., nv).
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeGeneralizedGravity`, iDynTree `generalizedGravityForces`,
+    Drake `CalcGravityGeneralizedForces` (of the opposite sign: what gravity does).
+
+    Source: Featherstone (2008), table 5.1 at rest.
+    """
+    return algorithms.gravity_forces(model, q)
 
 
 @function(returns=("nv",))
-def gravity_forces(model, q):
-    """Return g, shape (..., nv): the efforts that hold the robot still against gravity."""
-    return algorithms.gravity_forces(economical(model), q)
-
-
-@function(returns=("nv",))
-def passive_forces(model, v):
-    """Return damping v + friction sign(v), shape (..., nv): what the joints' own resistance takes from the drives.
+def passive_forces(model: Model, v: ArrayLike) -> Reals:
+    """Return damping v + friction sign(v): what the joints' own resistance takes from the drives.
 
     `inverse_dynamics(...) + passive_forces(model, v)` is what the drives must give.
+
+    Args:
+        model: the robot.
+        v: velocities [rad/s, m/s], shape (..., nv).
+
+    Returns:
+        Efforts [N m, N], shape (..., nv).
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: MuJoCo `mj_passive` (of the opposite sign: what the joints do).
+
+    Source: Coulomb's and viscous friction, as URDF's <dynamics> has them.
     """
     return algorithms.passive_forces(model, v)
 
 
 @function
-def torque_regressor(model, q, v, a):
-    """Return Y, shape (..., nv, 10 nbodies): tau = Y p with p = `model.inertial_parameters()`.
+def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Reals:
+    """Return Y: tau = Y p with p = `model.inertial_parameters()`, ten numbers a body.
 
-    Armature is not among the parameters: Y p is the inverse dynamics of the robot without it.
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
+
+    Returns:
+        Y, shape (..., nv, 10 nbodies). Armature is not among the parameters: Y p is the inverse dynamics of the robot
+        without it.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Peers: Pinocchio `computeJointTorqueRegressor`, iDynTree `inverseDynamicsInertialParametersRegressor`.
 
     Source: Atkeson, An and Hollerbach (1986).
     """

@@ -1,4 +1,4 @@
-"""The compiled function: an algorithm, its signature and a program for each model.
+"""The compiled function: the dispatch from a call to the program of its model.
 
 `@cardan.function` makes one from plain Python. Called on arrays, it is traced once for the model, compiled and run on
 the whole batch; called on symbols (its own, SymPy's, CasADi's ...) it is the plain Python again, so functions call one
@@ -9,66 +9,113 @@ from __future__ import annotations
 
 import functools
 import inspect
-import time
-import weakref
-from collections.abc import Callable, Mapping
-from typing import Any, overload
-from weakref import WeakKeyDictionary
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-import numpy as np
-
-from cardan.errors import DTypeError, ParameterError, UnknownNameError
-from cardan.functions.arguments import SHAPES, Shape, checked_batch, core_shape, is_symbolic, symbolic_array
-from cardan.functions.bound import Bound, Compiled
-from cardan.functions.results import RESULT, named_results, rebuilder
+from cardan.content import UnknownContentError
+from cardan.errors import RecompilationWarning, UnknownNameError
+from cardan.functions import store
+from cardan.functions.arguments import Shape, check_finite, checked_batch, is_symbolic, symbolic_array
+from cardan.functions.compiled import Bound, Compiled
+from cardan.functions.environment import stands_for
+from cardan.functions.explain import explanation, gufunc_signature
+from cardan.functions.results import Form
+from cardan.functions.signature import Options, Signature, token
+from cardan.functions.sites import CallSites
+from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
-from cardan.program import Array, Program, trace
-from cardan.targets import SOURCES, compile_program, default_target
+from cardan.program import Program
+from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
 
-Options = tuple[tuple[str, Any], ...]
+if TYPE_CHECKING:
+    from cardan.model.model import ModelWithInputs
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+MANY = 3  # programs of one function for one model, from which on one more is worth a warning
 
 
-class Function:
+class Choice(NamedTuple):
+    """What one program of a function is made for, beside the model."""
+
+    names: tuple[str, ...]
+    options: Options
+    target: str
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells choices apart, options that Python calls equal included."""
+        return self.names, token(self.options), self.target
+
+
+class Function(Generic[P, R]):
     """A function of a model and arrays, compiled for each model on first use.
 
     Args:
-        kernel: `kernel(model, q, v, ...)`, written over scalars; its array arguments arrive as arrays of symbols.
+        kernel: `kernel(model, q, v, ...)`, written over scalars; its array arguments arrive as arrays of symbols. Or
+            the `Source` of a function made from another one, such as a derivative.
         shapes: core shapes of array arguments beyond the known names (q, v, a, tau, q0, q1, external_forces); entries
-            are numbers or `"nq"`, `"nv"`, `"nbodies"`. All other arguments are options: fixed while tracing, hashable.
+            are numbers or `"nq"`, `"nv"`, `"nbodies"`. Floats are arrays of shape (). All other arguments are options:
+            fixed while tracing, hashable.
         returns: core shape of the result, where it is known.
+        options: names of arguments that are options even where they are floats.
+        simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
         target: where it runs, `"llvm"` or `"numpy"`; by default CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
-        differentiates: whether the kernel takes the values of a model's inputs as arrays, to differentiate by them,
-            instead of a model with these values in it.
+        checked: whether every call looks for arguments and results that are not finite; by default, whether
+            CARDAN_CHECK is set. It takes the long way, a few microseconds.
     """
 
     def __init__(
         self,
-        kernel: Callable[..., Any],
+        kernel: Callable[Concatenate[Model, P], R] | Source,
         shapes: Mapping[str, Shape] | None = None,
         returns: Shape | None = None,
         *,
+        options: Sequence[str] = (),
+        simplified: bool = False,
         target: str | None = None,
         threads: int | None = None,
-        differentiates: bool = False,
+        checked: bool | None = None,
     ) -> None:
-        functools.update_wrapper(self, kernel)
-        self.kernel, self.returns, self.target, self.threads = kernel, returns, target, threads
-        self.differentiates = differentiates
-        self.name: str = getattr(kernel, "__name__", "function")
-        self.parameters = inspect.signature(kernel)
-        self.shapes = _array_shapes(self.name, self.parameters, dict(shapes or {}))
-        rest = list(self.parameters.parameters.values())[1:]
-        self._names = {p.name for p in rest}
-        self._options = [p.name for p in rest if p.name not in self.shapes]
-        self._positional = [p.name for p in rest if p.kind is p.POSITIONAL_OR_KEYWORD]
-        self._default_values = {p.name: p.default for p in rest if p.default is not p.empty}
-        self._leading = next((k for k, p in enumerate(rest) if p.name not in self.shapes), len(rest))
-        self._doors: dict[int, dict[Any, Any]] = {}  # by the model's identity, while it lives
-        self._cores: WeakKeyDictionary[Model, dict[str, tuple[int, ...]]] = WeakKeyDictionary()
+        if not isinstance(kernel, Source):
+            functools.update_wrapper(self, kernel)
+            name = getattr(kernel, "__name__", "function")
+            interface = Signature(name, inspect.signature(kernel), dict(shapes or {}), tuple(options))
+            kernel = Kernel(kernel, interface, returns, simplified)
+        self.made_from: Source = kernel
+        self.target, self.threads = target, threads
+        self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
+        self._sites = CallSites(self.interface)
+        self._doors = self._sites.models
         self._cache: WeakKeyDictionary[Model, dict[Any, Compiled]] = WeakKeyDictionary()
+        self._shared: WeakValueDictionary[Any, Compiled] = WeakValueDictionary()  # by the model's content
 
-    def __call__(self, model: Model, *args: Any, **kwargs: Any) -> Any:
+    @property
+    def interface(self) -> Signature:
+        """Its arguments."""
+        return self.made_from.signature
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.interface.name
+
+    @property
+    def parameters(self) -> inspect.Signature:
+        """The parameters of its kernel."""
+        return self.interface.parameters
+
+    @overload
+    def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, model: ModelWithInputs, *args: Any, **kwargs: Any) -> R: ...  # those by keyword, too
+    def __call__(self, model: Model, *args: Any, **kwargs: Any) -> R:
         """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
 
         Raises:
@@ -77,57 +124,97 @@ class Function:
             TraceError: if the function's own code cannot be traced.
         """
         doors = self._doors.get(id(model))
-        if doors is not None:
-            door = (
-                doors.get(len(args))
-                if not kwargs and len(args) <= self._leading
-                else doors.get(self._key(args, kwargs))
-            )
-            if door is not None:
-                return door(*args[: self._leading])
-        return self._call(model, *args, **kwargs)
+        if doors is None:
+            return self._call(model, args, kwargs)
+        if not kwargs and (door := doors.get(len(args))) is not None:  # arrays alone, all by position
+            return door(*args)
+        return self._sites.call(doors, model, args, kwargs, self._call)
 
-    def _call(self, model: Model, /, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Evaluate, whatever the arguments are."""
-        arrays, options = self.arguments(model, args, kwargs)
-        cores = self._core_shapes(model)
-        if model.filled or any(is_symbolic(value) for value in arrays.values()):
+        arrays, options = self.interface.call(model, args, kwargs)
+        cores = self.interface.cores(model)
+        if stands_for(model) is not None or any(is_symbolic(value) for value in arrays.values()):
             symbols = {n: symbolic_array(self.name, n, value, cores[n]) for n, value in arrays.items()}
-            return self._inline(model, symbols, options)
+            return self.made_from.inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
+        self.interface.check_configurations(model, batch)
+        if self.checked:
+            self.interface.check_finite(batch)
         compiled = self.compiled(model, tuple(arrays), options)
         flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
-        if len(arrays) == min(len(args), self._leading):
-            self._open_door(model, compiled, args, kwargs)
+        if self.checked:
+            hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
+            check_finite(self.name, "the result", flat, batch.shape, hint)
+        else:
+            self._sites.open(model, args, kwargs, compiled, self._call)
         return compiled.results(flat, batch.shape)
 
-    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return what tells calls with other options apart; None where it must be looked at closely."""
-        rest = args[self._leading :]
-        if not kwargs and not rest:
-            return len(args)
-        key = (min(len(args), self._leading), token(rest), token(tuple(kwargs.items())))
-        try:
-            hash(key)
-        except (TypeError, ValueError):
-            return None  # an array, or memory, among them
-        return key
+    # --- from the call to the program ---
 
-    def _open_door(self, model: Model, compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Let later calls of this kind go straight to the machine code."""
-        key = self._key(args, kwargs)
-        if key is None:
-            return
-        if id(model) not in self._doors:
-            number, doors = id(model), self._doors
-            self._doors[number] = {"model": weakref.ref(model, lambda _: doors.pop(number, None))}
-        if key not in self._doors[id(model)]:
-            known, rest, all_doors = weakref.ref(model), args[self._leading :], self._doors[id(model)]
+    def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
+        """Return the program for the arrays and options given, made once."""
+        choice = Choice(names, options, self.target or default_target())
+        programs = self._cache.setdefault(model, {})
+        if choice.key not in programs:
+            self._warn_of_many(model, programs, choice)
+            programs[choice.key] = self._of_content(model, choice)
+        return programs[choice.key]
 
-            def slow(*arrays: Any) -> Any:
-                return self._call(known(), *arrays, *rest, **kwargs)  # pyright: ignore[reportArgumentType] -- its caller holds it
+    def _of_content(self, model: Model, choice: Choice) -> Compiled:
+        """Return the program of a model of the same content, made now if there is none yet."""
+        found = self._shared.get((model.digest, choice.key)) if model.digest else None
+        if found is None:
+            found = self._made(model, choice)
+            if model.digest:
+                self._shared[model.digest, choice.key] = found
+        return found
 
-            all_doors[key] = compiled.door(self.name, slow)
+    def _made(self, model: Model, choice: Choice) -> Compiled:
+        """Return the program: as it was found before, on disk, or traced now."""
+        key = store.name_of(self.made_from.content(), model, choice.names, choice.options)
+        kept = store.load(key) if key else None
+        if kept is not None:
+            return self._revived(key, *kept, model.digest, choice)
+        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+        outline = Outline.of(traced.program)
+        if key:
+            store.save(key, outline, traced.form)
+        run = load_program(outline, lambda: traced.program, choice.target)
+        return Compiled(outline, traced.form, run, choice.target, lambda: traced)
+
+    def _revived(self, key: str | None, outline: Outline, form: Form, digest: str | None, choice: Choice) -> Compiled:
+        """Return a program of which all but the instructions is known; they are traced when they are asked for."""
+
+        @functools.cache
+        def trace() -> Traced:  # for a model that is alive now: who asks has one
+            model = next(m for m in self._cache if m.digest == digest)
+            return replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+
+        run = load_program(outline, lambda: trace().program, choice.target)
+        return Compiled(outline, form, run, choice.target, trace)
+
+    def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], choice: Choice) -> None:
+        """Warn once, when another value of an option begins to cost."""
+        alike = [key for key in programs if (key[0], key[2]) == (choice.names, choice.target)]
+        if len(alike) == MANY:
+            chosen = zip(self.interface.open, *(key[1] for key in alike), strict=False)
+            names = [name for name, *values in chosen if len(set(values)) > 1]
+            warnings.warn(RecompilationWarning(self.name, model.name, MANY + 1, names), stacklevel=_levels_inside())
+
+    def trace(self, model: Model, *optional: str, **options: Any) -> Traced:
+        """Return the function traced for a model: its program and the form of its results, which can be pickled.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options, such as `frame="tool"`.
+        """
+        return self.traced(model, *self.interface.required(model, options, optional))
+
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return the function traced for a model, the stage before compilation."""
+        return self.compiled(model, names, options).traced
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the function of one model with fixed options, for loops: less to check at each call.
@@ -139,154 +226,40 @@ class Function:
 
         The values of a model's inputs (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
         """
-        names, fixed = self._defaults(model, options)
-        for name in set(optional) - self.shapes.keys():
-            raise UnknownNameError("array argument", name, self.shapes, where=self.name)
-        names = tuple(n for n in (*self.shapes, *model.inputs) if n in names or n in optional)
-        cores = self._core_shapes(model)
-        return Bound(self.name, self.compiled(model, names, fixed), {n: cores[n] for n in names}, self.threads)
+        return Bound(self, model, *self.interface.required(model, options, optional))
 
-    def _core_shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
-        if model not in self._cores:
-            own = {name: core_shape(shape, model) for name, shape in self.shapes.items()}
-            self._cores[model] = own | {name: given.shape for name, given in model.inputs.items()}
-        return self._cores[model]
+    def on(
+        self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None
+    ) -> Function[P, R]:
+        """Return the same function on another target, with another number of threads, or checking its numbers.
 
-    def on(self, target: str | None = None, *, threads: int | None = None) -> Function:
-        """Return the same function on another target, or with another number of threads."""
-        sibling = Function(
-            self.kernel,
-            self.shapes,
-            self.returns,
-            target=target or self.target,
-            threads=threads,
-            differentiates=self.differentiates,
-        )
-        sibling._cache, sibling._cores = self._cache, self._cores  # kept by target, so a second `on` finds them
+        Args:
+            target: `"llvm"` or `"numpy"`; the same by default.
+            threads: at most so many for a large batch; by default what `set_num_threads` says.
+            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite.
+
+        Raises:
+            UnknownNameError: if there is no such target.
+        """
+        if target is not None and target not in LOADERS:
+            raise UnknownNameError("target", target, LOADERS, where=self.name)
+        checked = self.checked if checked is None else checked
+        sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
+        functools.update_wrapper(sibling, self, updated=())
+        sibling._cache, sibling._shared = self._cache, self._shared  # kept by target: a second `on` finds them
         return sibling
 
-    def arguments(self, model: Any, args: Any, kwargs: Any) -> tuple[dict[str, Any], Options]:
-        """Return the arrays that were given, and the options, by name."""
-        if not isinstance(model, Model):
-            hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
-            raise DTypeError(self.name, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)
-        inputs = {n: kwargs[n] for n in model.inputs if n in kwargs}
-        if model.inputs:
-            self._check_inputs(model, inputs)
-            kwargs = {n: value for n, value in kwargs.items() if n not in inputs}
-        given = {**self._default_values, **dict(zip(self._positional, args, strict=False)), **kwargs}
-        if not self._fits(args, kwargs, given):
-            self.parameters.bind(model, *args, **kwargs)  # raises: something is missing, unknown or given twice
-        arrays = {n: given[n] for n in self.shapes if not self._left_out(n, given[n])} | inputs
-        options = tuple((n, given[n]) for n in self._options)
-        for n, value in options:
-            if isinstance(value, (np.ndarray, list, dict, set)):
-                hint = f"If it is data, declare it: @cardan.function(shapes={{{n!r}: (...)}})."
-                expected = "an option: text, a number, a truth value"
-                raise DTypeError(self.name, n, got=f"a {type(value).__name__}", expected=expected, hint=hint)
-        return arrays, options
-
-    def _check_inputs(self, model: Model, given: Mapping[str, Any]) -> None:
-        taken = [n for n in model.inputs if n in self._names]
-        if taken:
-            hint = f"Call it otherwise: with_inputs(my_{taken[0]}=(owner, constant))."
-            got = f"an argument of {self.name} itself"
-            raise ParameterError(f"input {taken[0]!r} of the model", got=got, expected="another name", hint=hint)
-        missing = [n for n in model.inputs if n not in given]
-        if missing:
-            shape = model.inputs[missing[0]].shape
-            hint = "The model's own values: **model.input_values()."
-            expected = f"{missing[0]}=..., shape (..., {', '.join(map(str, shape))})" if shape else f"{missing[0]}=..."
-            raise ParameterError(f"{self.name}: inputs of the model", got=tuple(given), expected=expected, hint=hint)
-
-    def _fits(self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any]) -> bool:
-        """Return whether every argument is there, once: what `inspect.Signature.bind` finds, ten times faster."""
-        twice = kwargs.keys() & set(self._positional[: len(args)]) if kwargs else False
-        return given.keys() == self._names and len(args) <= len(self._positional) and not twice
-
-    def _left_out(self, name: str, value: Any) -> bool:
-        return value is None and self.parameters.parameters[name].default is None
-
-    def _inline(self, model: Model, symbols: Mapping[str, np.ndarray], options: Options) -> Any:
-        value = self._run_kernel(model, symbols, options)
-        results = {n: a if a.ndim else a[()] for n, a in self._named(model, value).items()}
-        return rebuilder(value)(results)
-
-    def _named(self, model: Model, value: Any) -> dict[str, np.ndarray]:
-        results = named_results(value)
-        if self.returns is not None:
-            results[RESULT] = results[RESULT].reshape(core_shape(self.returns, model))
-        return results
-
-    def _run_kernel(self, model: Model, symbols: Mapping[str, np.ndarray], options: Options) -> Any:
-        """Return what the kernel makes of symbols, those of the model's inputs among them."""
-        if not self.differentiates:
-            inputs = {n: symbols[n] for n in model.inputs}
-            model = model.filled_with(inputs) if inputs else model
-            symbols = {n: a for n, a in symbols.items() if n not in inputs}
-        elif model.filled:
-            model, symbols = model.filled.model, {**symbols, **model.filled.values}
-        return self.kernel(model, **{n: _bare(a) for n, a in symbols.items()}, **dict(options))
-
-    def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
-        """Return the program for the arrays and options given, traced once."""
-        programs = self._cache.setdefault(model, {})
-        target = self.target or default_target()
-        key = (names, token(options), target)
-        if key not in programs:
-            programs[key] = self._compile(model, names, options, target)
-        return programs[key]
-
-    def _compile(self, model: Model, names: tuple[str, ...], options: Options, target: str) -> Compiled:
-        started = time.perf_counter()
-        rebuild: list[Any] = []
-
-        def run_kernel(*symbols: np.ndarray) -> dict[str, np.ndarray]:
-            value = self._run_kernel(model, dict(zip(names, symbols, strict=True)), options)
-            rebuild.append(rebuilder(value))
-            return self._named(model, value)
-
-        cores = self._core_shapes(model)
-        inputs = [Array(n, cores[n]) for n in names]
-        program = trace(self.name, run_kernel, inputs)
-        seconds = time.perf_counter() - started
-        return Compiled(program, compile_program(program, target), target, rebuild[0], seconds)
-
-    def _defaults(self, model: Model, options: Mapping[str, Any]) -> tuple[tuple[str, ...], Options]:
-        """Return the required arrays, those of the model's inputs included, and the options with their defaults."""
-        parameters = list(self.parameters.parameters.values())[1:]
-        for name in options.keys() - set(self._options):
-            raise UnknownNameError("option", name, self._options, where=self.name)
-        own = [p.name for p in parameters if p.name in self.shapes and p.default is p.empty]
-        names = (*own, *model.inputs)
-        missing = [p.name for p in parameters if p.name not in self.shapes and p.default is p.empty]
-        absent = [n for n in missing if n not in options]
-        if absent:
-            raise ParameterError(f"{self.name}: options", got=dict(options), expected=f"values for {absent}")
-        fixed = tuple((p.name, options.get(p.name, p.default)) for p in parameters if p.name not in self.shapes)
-        return names, fixed
+    # --- what there is to look at ---
 
     def program(self, model: Model, **options: Any) -> Program:
         """Return the program for a model: printable, countable. Optional array arguments are left out."""
-        return self.compiled(model, *self._defaults(model, options)).program
+        return self._plain(model, options).program
 
     def explain(self, model: Model, **options: Any) -> str:
         """Return what the program for a model is made of and what became of it, as text."""
-        compiled = self.compiled(model, *self._defaults(model, options))
-        program = compiled.program
-        counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
-        history = ", ".join(f"{stage} {n}" for stage, n in program.history)
-        read, written = (sum(a.size for a in side) for side in (program.inputs, program.outputs))
-        lines = [
-            f"{self.name}{self.signature(model, **options)} for {model.name}",
-            f"operations left after each stage: {history}",
-            f"{program.operations} operations: {counts}",
-            f"{program.multiply_adds} of the sums take a product along (multiply-add)",
-            f"{8 * read} bytes read and {8 * written} written a state, in float64",
-            f"traced in {compiled.seconds:.3f} s",
-            *compiled.run.describe(),
-        ]
-        return "\n  ".join(lines)
+        compiled = self._plain(model, options)
+        title = f"{self.name}{gufunc_signature(compiled.inputs, compiled.outputs)} for {model.name}"
+        return explanation(title, compiled, self.interface.units)
 
     def source(self, model: Model, form: str = "ir", **options: Any) -> str:
         """Return the program for a model as text.
@@ -305,57 +278,72 @@ class Function:
 
     def signature(self, model: Model, **options: Any) -> str:
         """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`."""
-        program = self.program(model, **options)
-        sides = [
-            ",".join(f"({','.join(map(str, a.shape))})" for a in side) for side in (program.inputs, program.outputs)
-        ]
-        return "->".join(sides)
+        compiled = self._plain(model, options)
+        return gufunc_signature(compiled.inputs, compiled.outputs)
+
+    def _plain(self, model: Model, options: Mapping[str, Any]) -> Compiled:
+        return self.compiled(model, *self.interface.required(model, options))
+
+    def __content__(self) -> Any:
+        found = self.made_from.content()
+        if found is None:
+            raise UnknownContentError(self.name)
+        return found
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.made_from, self.target, self.threads, self.checked)
+
+    def __deepcopy__(self, memo: Any) -> Function[P, R]:
+        return self
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
 
 
-def token(option: Any) -> Any:
-    """Return what tells an option from others that Python calls equal: True from 1 and 1.0, 0.0 from -0.0."""
-    if type(option) is str:
-        return option
-    if type(option) is tuple:
-        return tuple(map(token, option))
-    return (float, option.hex()) if type(option) is float else (type(option), option)
+def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:
+    """Return a function that was pickled: the one a module holds, if it is that one."""
+    found: Function | None = source.function()
+    if found is None:  # no module has it
+        found = Function(source)
+        functools.update_wrapper(found, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    same = (found.target, found.threads, found.checked) == (target, threads, checked)
+    return found if same else found.on(target, threads=threads, checked=checked)
 
 
-def _bare(array: np.ndarray) -> Any:
-    """Return an array, or the scalar in one without dimensions."""
-    return array if array.ndim else array[()]
-
-
-def _array_shapes(where: str, parameters: inspect.Signature, declared: dict[str, Shape]) -> dict[str, Shape]:
-    names = list(parameters.parameters)[1:]
-    unknown = [n for n in declared if n not in names]
-    if unknown:
-        raise ParameterError(f"shapes of {where}", got=unknown, expected=f"names among its arguments {names}")
-    known = {**SHAPES, **declared}
-    return {n: known[n] for n in names if n in known}
+def _levels_inside() -> int:
+    """Return how many frames, from the caller's on, belong to cardan: what `warnings.warn` shall look past."""
+    level, frame, here = 1, sys._getframe(1), os.path.dirname(os.path.dirname(__file__)) + os.sep
+    while frame is not None and frame.f_code.co_filename.startswith(here):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 @overload
-def function(kernel: Callable[..., Any], /) -> Function: ...
+def function(kernel: Callable[Concatenate[Model, P], R], /) -> Function[P, R]: ...
 @overload
 def function(
-    *, shapes: Mapping[str, Shape] | None = None, returns: Shape | None = None
-) -> Callable[[Callable[..., Any]], Function]: ...
+    *,
+    shapes: Mapping[str, Shape] | None = None,
+    returns: Shape | None = None,
+    options: Sequence[str] = (),
+    simplified: bool = False,
+) -> Callable[[Callable[Concatenate[Model, P], R]], Function[P, R]]: ...
 def function(
     kernel: Callable[..., Any] | None = None,
     /,
     *,
     shapes: Mapping[str, Shape] | None = None,
     returns: Shape | None = None,
+    options: Sequence[str] = (),
+    simplified: bool = False,
 ) -> Any:
     """Make a compiled function of `kernel(model, q, v, ...)`.
 
     Use it as `@cardan.function`, or with arguments where there are arrays of other names:
     `@cardan.function(shapes={"target": (3,)})`. See `Function`.
     """
-    if kernel is None:
-        return lambda k: Function(k, shapes, returns)
-    return Function(kernel, shapes, returns)
+
+    def made(kernel: Callable[..., Any]) -> Function[..., Any]:
+        return Function(kernel, shapes, returns, options=options, simplified=simplified)
+
+    return made if kernel is None else made(kernel)

@@ -1,59 +1,92 @@
-"""The way out of every compiled function: spatial objects and nested lists become arrays, and tuples come back."""
+"""The way out of every compiled function: spatial objects and nested lists become arrays, and tuples come back.
+
+What a kernel returns is one result, or several: a tuple, a named tuple or a dictionary of results. A list is one
+result, its entries stacked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from cardan.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Symmetric3
+from cardan.arrays import symbolic
+from cardan.errors import ResultError
+from cardan.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Symmetric3, Vector3
 
 RESULT = "result"
 
 
-def named_results(value: Any) -> dict[str, np.ndarray]:
-    """Return what a kernel returned as arrays of scalars by name: fields of a named tuple, keys of a dict, or one."""
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form a function returns its results in.
+
+    Attributes:
+        kind: one result, a tuple, a dictionary, or a named tuple.
+        names: of the results.
+        type: the class of the named tuple.
+    """
+
+    kind: Literal["one", "tuple", "dict", "named"] = "one"
+    names: tuple[str, ...] = (RESULT,)
+    type: Any = None
+
+    def rebuilt(self, results: Sequence[Any]) -> Any:
+        """Return results, in the order of their names, in this form."""
+        if self.kind == "one":
+            return results[0]
+        if self.kind == "dict":
+            return dict(zip(self.names, results, strict=True))
+        return tuple(results) if self.kind == "tuple" else self.type(*results)
+
+
+def form_of(value: Any) -> tuple[Form, list[Any]]:
+    """Return the form of what a kernel returned, and its results."""
     if isinstance(value, Mapping):
-        return {str(key): packed(part) for key, part in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {name: packed(getattr(value, name)) for name in value._fields}  # pyright: ignore[reportAttributeAccessIssue]
-    return {RESULT: packed(value)}
+        return Form("dict", tuple(map(str, value))), list(value.values())
+    if isinstance(value, tuple) and hasattr(value, "_fields") and not isinstance(value, SPATIAL):
+        return Form("named", tuple(value._fields), type(value)), list(value)  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, tuple) and not isinstance(value, SPATIAL):
+        return Form("tuple", tuple(f"{RESULT}_{k}" for k in range(len(value)))), list(value)
+    return Form(), [value]
 
 
-def rebuilder(value: Any) -> Callable[[dict[str, Any]], Any]:
-    """Return the function that gives results by name the form the kernel returned them in."""
-    if isinstance(value, Mapping):
-        return dict
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        kind: Any = type(value)
-        return lambda results: kind(*results.values())
-    return lambda results: results[RESULT]
-
-
-def packed(value: Any, *, batched: bool = False) -> np.ndarray:
+def packed(value: Any, *, batched: bool = False, where: str = "") -> np.ndarray:
     """Return a scalar, spatial object, array or nested sequence of these as an array of objects.
 
     Args:
         value: what a kernel or a joint's method returned.
         batched: whether an array in it is a scalar (with a batch of values) instead of a sequence of scalars.
+        where: whose result it is, for the message.
+
+    Raises:
+        ResultError: if it is ragged.
     """
-    shape, flat = _flat(value, batched)
-    array = np.empty(len(flat), dtype=object)
-    for k, entry in enumerate(flat):
-        array[k] = entry
-    return array.reshape(shape)
+    shape, flat = _flat(value, batched, where)
+    return symbolic(flat, shape)
 
 
-def _flat(value: Any, batched: bool) -> tuple[tuple[int, ...], list[Any]]:
+def _flat(value: Any, batched: bool, where: str) -> tuple[tuple[int, ...], list[Any]]:
     value = _plain(value)
     if isinstance(value, np.ndarray) and not batched:
         return value.shape, value.ravel().tolist()
     if not isinstance(value, (list, tuple)):
         return (), [value]
-    parts = [_flat(part, batched) for part in value]
-    inner = parts[0][0] if parts else ()
-    return (len(parts), *inner), [e for _, flat in parts for e in flat]
+    parts = [_flat(part, batched, where) for part in value]
+    shapes = [shape for shape, _ in parts]
+    if any(shape != shapes[0] for shape in shapes):
+        raise ResultError(where, got=f"a list of results of shapes {_listed(shapes)}", expected="one shape for all")
+    return (len(parts), *(shapes[0] if shapes else ())), [e for _, flat in parts for e in flat]
+
+
+def _listed(shapes: Sequence[tuple[int, ...]]) -> str:
+    return ", ".join(map(str, shapes[:6])) + (", ..." if len(shapes) > 6 else "")
+
+
+SPATIAL = (SE3, Motion, Force, MotionSubspace, Matrix3, Symmetric3, Vector3)
+"""What is one result although some of it is made as a tuple."""
 
 
 def _plain(value: Any) -> Any:

@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Literal
 
 from cardan.errors import ParameterError
 from cardan.geometry.mesh import mesh_integrals
-from cardan.records import checked_pose
-from cardan.spatial import SE3, Inertia, Matrix3
+from cardan.scalar import is_finite
+from cardan.spatial import SE3, Inertia, Matrix3, checked_pose
 
 
 class _Centred:
@@ -46,13 +45,13 @@ class _Centred:
 
 def density_checked(density: Any) -> float:
     """Return a density that is a finite number >= 0 [kg/m^3], or raise `ParameterError`."""
-    if not isinstance(density, Real) or not math.isfinite(density) or density < 0.0:
+    if not is_finite(density) or density < 0.0:
         raise ParameterError("density", got=density, expected="a finite number >= 0 [kg/m^3]")
     return float(density)
 
 
 def _positive(what: str, value: float) -> float:
-    if not isinstance(value, Real) or not math.isfinite(value) or value < 0.0:
+    if not is_finite(value) or value < 0.0:
         raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
     return float(value)
 
@@ -190,7 +189,7 @@ class Mesh:
     scale: Sequence[float] = (1.0, 1.0, 1.0)
 
     def __post_init__(self) -> None:
-        if len(self.scale) != 3 or not all(math.isfinite(s) for s in self.scale):
+        if len(self.scale) != 3 or not all(map(is_finite, self.scale)):
             raise ParameterError("scale of a mesh", got=tuple(self.scale), expected="three finite numbers")
         object.__setattr__(self, "scale", tuple(float(s) for s in self.scale))
 

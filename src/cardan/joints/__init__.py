@@ -1,35 +1,40 @@
 """The joints: the protocol, its implementations, one a file, and limits."""
 
-from cardan.joints.catalogue.cable import Cable
-from cardan.joints.catalogue.composite import Composite
-from cardan.joints.catalogue.condylar_knee import condylar_knee
-from cardan.joints.catalogue.constant_velocity import ConstantVelocity
-from cardan.joints.catalogue.cylindrical import Cylindrical
-from cardan.joints.catalogue.d6 import D6
-from cardan.joints.catalogue.distance import Distance
-from cardan.joints.catalogue.ellipsoid import Ellipsoid
-from cardan.joints.catalogue.fixed import Fixed
-from cardan.joints.catalogue.floating_mrp import FloatingMRP
-from cardan.joints.catalogue.free_flyer import FreeFlyer
-from cardan.joints.catalogue.helical import Helical
-from cardan.joints.catalogue.mimic import Mimic
-from cardan.joints.catalogue.opensim_custom import OpenSimCustom
-from cardan.joints.catalogue.planar import Planar
-from cardan.joints.catalogue.planar_angle import PlanarAngle
-from cardan.joints.catalogue.prismatic import Prismatic
-from cardan.joints.catalogue.reversed import Reversed, reverse
-from cardan.joints.catalogue.revolute import Revolute
-from cardan.joints.catalogue.shipped import CATALOGUE
-from cardan.joints.catalogue.spherical import Spherical
-from cardan.joints.catalogue.spherical_zyx import SphericalZYX
-from cardan.joints.catalogue.spline import Spline
-from cardan.joints.catalogue.translation import Translation
-from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
-from cardan.joints.catalogue.universal import Universal
-from cardan.joints.catalogue.variable_screw import VariableScrew
-from cardan.joints.coordinate_functions import Constant, CoordinateFunction, Linear, NaturalSpline, Polynomial
+from typing import TYPE_CHECKING
+
 from cardan.joints.joint import Joint
 from cardan.joints.limits import Limits
+from cardan.lazy import fetcher
+
+if TYPE_CHECKING:
+    from cardan.joints.catalogue.cable import Cable
+    from cardan.joints.catalogue.composite import Composite
+    from cardan.joints.catalogue.condylar_knee import condylar_knee
+    from cardan.joints.catalogue.constant_velocity import ConstantVelocity
+    from cardan.joints.catalogue.cylindrical import Cylindrical
+    from cardan.joints.catalogue.d6 import D6
+    from cardan.joints.catalogue.distance import Distance
+    from cardan.joints.catalogue.ellipsoid import Ellipsoid
+    from cardan.joints.catalogue.fixed import Fixed
+    from cardan.joints.catalogue.floating_mrp import FloatingMRP
+    from cardan.joints.catalogue.free_flyer import FreeFlyer
+    from cardan.joints.catalogue.helical import Helical
+    from cardan.joints.catalogue.mimic import Mimic
+    from cardan.joints.catalogue.opensim_custom import OpenSimCustom
+    from cardan.joints.catalogue.planar import Planar
+    from cardan.joints.catalogue.planar_angle import PlanarAngle
+    from cardan.joints.catalogue.prismatic import Prismatic
+    from cardan.joints.catalogue.reversed import Reversed, reverse
+    from cardan.joints.catalogue.revolute import Revolute
+    from cardan.joints.catalogue.shipped import CATALOGUE
+    from cardan.joints.catalogue.spherical import Spherical
+    from cardan.joints.catalogue.spherical_zyx import SphericalZYX
+    from cardan.joints.catalogue.spline import Spline
+    from cardan.joints.catalogue.translation import Translation
+    from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
+    from cardan.joints.catalogue.universal import Universal
+    from cardan.joints.catalogue.variable_screw import VariableScrew
+    from cardan.joints.coordinate_functions import Constant, CoordinateFunction, Linear, NaturalSpline, Polynomial
 
 __all__ = [
     "CATALOGUE",
@@ -68,3 +73,42 @@ __all__ = [
     "condylar_knee",
     "reverse",
 ]
+
+__getattr__ = fetcher(
+    __name__,
+    {
+        ".catalogue.cable": "Cable",
+        ".catalogue.composite": "Composite",
+        ".catalogue.condylar_knee": "condylar_knee",
+        ".catalogue.constant_velocity": "ConstantVelocity",
+        ".catalogue.cylindrical": "Cylindrical",
+        ".catalogue.d6": "D6",
+        ".catalogue.distance": "Distance",
+        ".catalogue.ellipsoid": "Ellipsoid",
+        ".catalogue.fixed": "Fixed",
+        ".catalogue.floating_mrp": "FloatingMRP",
+        ".catalogue.free_flyer": "FreeFlyer",
+        ".catalogue.helical": "Helical",
+        ".catalogue.mimic": "Mimic",
+        ".catalogue.opensim_custom": "OpenSimCustom",
+        ".catalogue.planar": "Planar",
+        ".catalogue.planar_angle": "PlanarAngle",
+        ".catalogue.prismatic": "Prismatic",
+        ".catalogue.reversed": "Reversed reverse",
+        ".catalogue.revolute": "Revolute",
+        ".catalogue.shipped": "CATALOGUE",
+        ".catalogue.spherical": "Spherical",
+        ".catalogue.spherical_zyx": "SphericalZYX",
+        ".catalogue.spline": "Spline",
+        ".catalogue.translation": "Translation",
+        ".catalogue.unbounded_revolute": "UnboundedRevolute",
+        ".catalogue.universal": "Universal",
+        ".catalogue.variable_screw": "VariableScrew",
+        ".coordinate_functions": "Constant CoordinateFunction Linear NaturalSpline Polynomial",
+    },
+    modules="coordinate_functions serial",
+)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

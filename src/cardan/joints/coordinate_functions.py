@@ -30,7 +30,7 @@ def finite_numbers(values: Any, what: str, at_least: int = 1) -> tuple[float, ..
     """
     try:
         numbers = tuple(float(e) for e in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = ()
     if len(numbers) < at_least or not all(map(math.isfinite, numbers)):
         expected = f"a sequence of at least {at_least} finite number{'s' * (at_least > 1)}"

@@ -23,9 +23,11 @@ from typing import Any
 import numpy as np
 
 from cardan.dual import duals, tangent
+from cardan.errors import JointError
 from cardan.joints.derivation.derived import derived_bias, derived_subspace
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
+from cardan.joints.state import attributes, is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
 from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
@@ -207,7 +209,17 @@ class Joint(ABC):
         """Return the joint's own parameters by name."""
         if dataclasses.is_dataclass(self):
             return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return dict(getattr(self, "__dict__", {}))
+        return attributes(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; the public ones of a joint that a mechanism keeps cannot be changed any more."""
+        if is_frozen(self) and not name.startswith("_"):
+            raise JointError(
+                f"{type(self).__name__}.{name} cannot be set: this joint is part of a mechanism, which read its "
+                "parameters when it was added. Take another: mechanism.replace_joint(name, joint), or vary it at every "
+                "call: model.with_inputs(...)."
+            )
+        object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Joint):

@@ -73,7 +73,7 @@ def _negated(values: Sequence[float]) -> tuple[float, ...]:
 def _bounds(name: str, value: Any) -> tuple[float, ...]:
     try:
         bounds = tuple(float(v) for v in value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"limit {name}", got=value, expected="a sequence of numbers, one for each dof") from None
     if any(math.isnan(v) for v in bounds):
         raise ParameterError(f"limit {name}", got=bounds, expected="numbers (infinite for no limit), not NaN")

@@ -77,7 +77,11 @@ class Manifold(ABC):
         lengths are uniform in [-1, 1] m, angles in [-pi, pi], and orientations uniform over all rotations.
         """
 
-    # The rest follows from the above.
+    # The rest follows from the above, or is as most have it.
+
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        """Return where, (start, stop), only the direction of coordinates counts: they must not all be 0."""
+        return ()
 
     def local_coordinates(self, q0: Scalars, q: Scalars, v: Scalars) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
         """Return the local coordinates of q around q0 and their time derivative while q moves with velocity v."""
@@ -105,6 +109,11 @@ def matrix_vector(rows: Rows, vector: Scalars) -> tuple[Scalar, ...]:
 def transpose(rows: Rows, columns: int) -> Rows:
     """Return the transpose of rows; `columns` says how many there are when there is no row."""
     return [[row[k] for row in rows] for k in range(columns)]
+
+
+def shifted(manifold: Manifold, by: int) -> tuple[tuple[int, int], ...]:
+    """Return the unit parts of a manifold whose coordinates come after `by` others."""
+    return tuple((start + by, stop + by) for start, stop in manifold.unit_parts())
 
 
 def identity_rows(n: int) -> Rows:

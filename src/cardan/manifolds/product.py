@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal
+from cardan.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted
 from cardan.spatial import Scalar
 
 
@@ -41,6 +41,9 @@ class Product(Manifold):
 
     def _chain(self, part: Callable[[Manifold, slice, slice], Any]) -> tuple[Scalar, ...]:
         return tuple(e for factor, iq, iv in self.slices() for e in part(factor, iq, iv))
+
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return tuple(part for factor, iq, _ in self.slices() for part in shifted(factor, iq.start))
 
     def neutral(self) -> tuple[float, ...]:
         return self._chain(lambda f, iq, iv: f.neutral())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cardan.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, uniform
+from cardan.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted, uniform
 from cardan.manifolds.rotation import Orientation, UnitQuaternion
 from cardan.spatial import SE3 as Pose
 from cardan.spatial import (
@@ -39,6 +39,9 @@ class SE3(Manifold):
     def pose(self, q: Scalars) -> Pose:
         """Return the pose of the coordinates."""
         return Pose(self.orientation.matrix(q[3:]), Vector3(*q[:3]))
+
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return shifted(self.orientation, 3)
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, *self.orientation.neutral())

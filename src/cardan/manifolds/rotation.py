@@ -91,6 +91,9 @@ class UnitQuaternion(Orientation):
     def from_quaternion_xyzw(self, quaternion: Scalars) -> tuple[Scalar, ...]:
         return tuple(quaternion)
 
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return ((0, 4),)
+
     def neutral(self) -> tuple[float, ...]:
         return 0.0, 0.0, 0.0, 1.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cardan.manifolds.euclidean import Euclidean
-from cardan.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, uniform
+from cardan.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted, uniform
 from cardan.manifolds.unit_complex import UnitComplex
 from cardan.scalar import cos, floor, sin
 from cardan.spatial import Scalar, stumpff
@@ -38,6 +38,9 @@ class SE2(Manifold):
         if isinstance(self.heading, UnitComplex):
             return self.heading.unit_cos_sin(q[2:])
         return cos(q[2]), sin(q[2])
+
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return shifted(self.heading, 2)
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, *self.heading.neutral())

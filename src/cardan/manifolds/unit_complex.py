@@ -55,6 +55,9 @@ class UnitComplex(Manifold):
         """Return the coordinates of an angle [rad]."""
         return self.pack(cos(angle), sin(angle))
 
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return ((0, 2),)
+
     def neutral(self) -> tuple[float, ...]:
         return self.pack(1.0, 0.0)
 

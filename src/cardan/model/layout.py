@@ -92,28 +92,36 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
     """
     by_name = {c.name: c.joint for c in connections}
     resolved: dict[str, Mimic] = {}
-    for name, joint in by_name.items():
-        if not isinstance(joint, Mimic):
-            continue
-        visited = {name}
-        while isinstance(primary := _primary(name, joint, by_name), Mimic):
-            if joint.primary in visited:
-                raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(visited)}.")
-            visited.add(joint.primary)
-            joint = joint.of_mimic(primary)
-        if type(primary.manifold) is not type(joint.manifold) or primary.nq != joint.nq or primary.nv != joint.nv:
-            raise MechanismError(
-                f"mimic joint {name!r} ({type(joint.joint).__name__}, nq={joint.nq}) cannot copy {joint.primary!r} "
-                f"({type(primary).__name__}, nq={primary.nq}): both need the same kind of coordinates."
-            )
-        resolved[name] = joint
-    return resolved
+    for start in by_name:
+        chain: dict[str, Mimic] = {}  # not resolved yet, each the primary of the one before
+        name = start
+        while name not in resolved and isinstance(joint := by_name[name], Mimic):
+            if name in chain:
+                raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(chain)[:6]}.")
+            chain[name] = joint
+            name = _primary_name(name, joint, by_name)
+        for name, joint in reversed(chain.items()):
+            primary = resolved.get(joint.primary)
+            resolved[name] = _checked_copy(name, joint if primary is None else joint.of_mimic(primary), by_name)
+    return {name: resolved[name] for name in by_name if name in resolved}
 
 
-def _primary(name: str, mimic: Mimic, by_name: dict[str, Joint]) -> Joint:
+def _checked_copy(name: str, joint: Mimic, by_name: dict[str, Joint]) -> Mimic:
+    """Return a mimic of a joint that is none, as it reads its coordinates."""
+    primary = by_name[joint.primary]
+    found = joint.copying(primary)
+    if found is None:
+        raise MechanismError(
+            f"mimic joint {name!r} ({type(joint.joint).__name__}, {joint.manifold!r}) cannot copy {joint.primary!r} "
+            f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
+        )
+    return found
+
+
+def _primary_name(name: str, mimic: Mimic, by_name: dict[str, Joint]) -> str:
     if mimic.primary not in by_name:
         raise UnknownNameError("joint", mimic.primary, by_name, where=f"mimic joint {name!r}")
-    return by_name[mimic.primary]
+    return mimic.primary
 
 
 def place(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from cardan import content
 from cardan.errors import MechanismError, ParameterError, UnknownNameError
 from cardan.joints import Joint, Mimic
-from cardan.joints.derivation.parameters import replaced
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
@@ -22,18 +22,6 @@ from cardan.records import WORLD, Body, Connection, Frame
 from cardan.spatial import Inertia, Vector3
 
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
-
-
-class Filled(NamedTuple):
-    """What a model with symbols in it was made from.
-
-    Attributes:
-        model: the model with inputs.
-        values: theirs, by name.
-    """
-
-    model: Model
-    values: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -70,13 +58,13 @@ class Model:
     gravity: Any = EARTH_GRAVITY
     closures: tuple[Connection, ...] = ()
     inputs: Mapping[str, Input] = field(default_factory=dict)
-    filled: Filled | None = field(init=False, default=None)
     nodes: tuple[Node, ...] = field(init=False)
     attachments: Mapping[str, Attachment] = field(init=False)
     slices: Mapping[str, tuple[slice, slice]] = field(init=False)
     manifold: Product = field(init=False)
     nq: int = field(init=False)
     nv: int = field(init=False)
+    _digest: list[str | None] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
@@ -91,6 +79,22 @@ class Model:
         derived |= {"inputs": dict(self.inputs)}
         for key, value in derived.items():
             object.__setattr__(self, key, value)
+
+    @property
+    def digest(self) -> str | None:
+        """What it is made of, as 64 hexadecimal digits: models of the same digest have the same programs.
+
+        None for a model with joints whose code reads what cannot be known (`cardan/content.py`).
+        """
+        if not self._digest:
+            made_of = (self.name, self.bodies, self.connections, self.frames, self.gravity, self.closures, self.inputs)
+            self._digest.append(content.digest(*made_of))
+        return self._digest[0]
+
+    def __content__(self) -> str:
+        if self.digest is None:
+            raise content.UnknownContentError(self.name)
+        return self.digest
 
     # --- sizes and names ---
 
@@ -258,7 +262,7 @@ class Model:
         """Return the model without the joints that close loops: the tree alone, with the same coordinates."""
         return replace(self, closures=())
 
-    def with_inputs(self, *names: str, **owned: tuple[str, str]) -> Model:
+    def with_inputs(self, *names: str, **owned: tuple[str, str]) -> ModelWithInputs:
         """Return the model with some of its constants given at every call, for every state of a batch its own.
 
         The functions of such a model take them by keyword, compile once for all values, and have derivatives by them:
@@ -285,7 +289,7 @@ class Model:
         Raises:
             UnknownNameError, ParameterError: for a constant that does not exist, or is asked for twice.
         """
-        return replace(self, inputs=constants.find_inputs(self, names, owned))
+        return cast("ModelWithInputs", replace(self, inputs=constants.find_inputs(self, names, owned)))
 
     def input_values(self) -> dict[str, np.ndarray]:
         """Return the model's own values of what `with_inputs` made inputs, by name."""
@@ -306,9 +310,8 @@ class Model:
         return constants.with_numbers(open_model, values)
 
     def filled_with(self, values: Mapping[str, Any]) -> Model:
-        """Return the model with all its inputs' values, numbers or symbols, unchecked; it remembers what it is from."""
-        twin = constants.with_constants(self, values)
-        return replaced(twin, filled=Filled(self, dict(values)))
+        """Return the model with all its inputs' values, numbers or symbols, in their places, unchecked."""
+        return constants.with_constants(self, values)
 
     def lock(self, configurations: Mapping[str, Any]) -> Model:
         """Return the model with joints fixed at given configurations, and nothing else changed.
@@ -333,10 +336,16 @@ class Model:
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, nq={self.nq}, nv={self.nv}{given}>"
 
 
+if TYPE_CHECKING:
+
+    class ModelWithInputs(Model):
+        """For type checkers: a model whose functions take further keywords, the inputs' names."""
+
+
 def _checked_gravity(gravity: Any) -> Vector3:
     try:
         vector = Vector3(*(float(e) for e in gravity))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vector = Vector3(np.nan, np.nan, np.nan)
     if not np.isfinite(tuple(vector)).all():
         raise ParameterError("gravity", got=gravity, expected="three finite numbers [m/s^2], in world axes")

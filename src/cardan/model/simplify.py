@@ -1,14 +1,16 @@
 """A model that moves alike with fewer numbers: for what depends on joint coordinates alone.
 
 Joint efforts, accelerations and the mass matrix do not depend on which frame a body is described in, nor on how inertia
-is shared out between the two sides of a joint where no motion can tell. Both freedoms serve to make numbers 0 or +-1,
+is shared out between the two sides of a joint where no motion can tell. These freedoms serve to make numbers 0 or +-1,
 which then vanish from the traced program:
 
+- **joints** are what they do: whoever wrote a hinge, slide or screw (`joints/recognise.py`), it counts as one;
 - **frames** of nodes turn about and slide along their own joint axis (which leaves the joint as it is), so that
   placements have few numbers that are neither 0 nor 1;
 - **inertia** that a joint's motion neither moves nor sees goes to the parent: behind a revolute joint about u the mass,
   the first moment along u and one moment across it (J - k (1 - u u^T) about the joint); behind a prismatic joint the
-  whole rotational inertia. What remains on the bodies are the base parameters.
+  whole rotational inertia. What remains on the bodies are the base parameters. (What goes there and comes back in
+  other coordinates leaves rounding errors of its own size, so that of a body that is too thin stays: `THINNEST`.)
 
 Nodes' frames and inertias lose their physical meaning; bodies and frames stay where they are (`Model.attachments`).
 Nodes with constants that are inputs (`Model.with_inputs`) stay as they are.
@@ -23,22 +25,30 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from cardan.joints import Joint, Prismatic, Revolute, UnboundedRevolute
+from cardan.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
 from cardan.joints.derivation.parameters import opened, replaced
+from cardan.joints.recognise import hinge_of
 from cardan.model.model import Model
 from cardan.model.node import Attachment, Node
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
 from cardan.spatial.rotations import rotation_about_axis
 
 TURNING = (Revolute, UnboundedRevolute)
+ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived from them may do something else
+Placed = tuple[Any, SE3, SE3]
+"""A joint, the pose before it and the pose after it."""
+THINNEST = 1e-3
+"""How small the inertia that is felt may be, relative to the moment that goes away and comes back in it.
+
+Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
+"""
 
 
 def economical(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
-    if model.filled:
-        return _economical(model)  # its symbols are those of one trace
     if model not in _twins:
         _twins[model] = _economical(model)
     return _twins[model]
@@ -60,7 +70,7 @@ def _is_numeric(scalars: Iterable[object]) -> bool:
 def _is_symbolic(node: Node) -> bool:
     """Return whether a node holds constants that are only known when the program runs, so that it stays as it is."""
     X = node.placement
-    known = _is_numeric(X.rotation) and _is_numeric(X.translation) and _is_numeric(node.inertia.parameters())
+    known = _is_numeric(X.rotation.entries()) and _is_numeric(X.translation) and _is_numeric(node.inertia.parameters())
     return not known or bool(opened(node.joint)[1])
 
 
@@ -78,34 +88,53 @@ def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
     """
     changed: list[Node] = []
     moves: list[SE3] = []
+    below = children_of(nodes)
     for node in nodes:
-        children = [child for child in nodes if child.parent == node.index]
+        children = [nodes[k] for k in below[node.index]]
         above = moves[node.parent] if node.parent >= 0 else SE3.identity()
         placement = above.inverse() @ node.placement
         if any(map(_is_symbolic, (node, *children))):
             moves.append(SE3.identity())
             changed.append(replace(node, placement=placement))
             continue
-        below = [child.placement for child in children]
-        joint, straight = _aligned(node.joint)
-        choices = [straight @ X for X in _moves(joint, placement @ straight)]
-        move = min(choices, key=lambda X: _cost(placement @ X, [X.inverse() @ b for b in below]))
-        moves.append(move)
-        inertia = move.inverse() @ node.inertia
+        joint, before, after = _aligned(_recognised(node.joint))
+        placement = placement @ before
+        beyond = [after @ child.placement for child in children]
+        choices = _moves(joint, placement)
+        move = min(choices, key=lambda X: _cost(placement @ X, [X.inverse() @ b for b in beyond]))
+        moves.append(after.inverse() @ move)
+        inertia = moves[-1].inverse() @ node.inertia
+        inertia = _cleared(inertia, inertia)
         changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
     return changed, moves
 
 
-def _aligned(joint: Joint) -> tuple[Joint, SE3]:
-    """Return a joint whose axis is a coordinate axis, and X from its frames to the frames of the joint given."""
-    if not isinstance(joint, (*TURNING, Prismatic)) or max(abs(e) for e in joint.axis) == 1.0:
-        return joint, SE3.identity()
+def children_of(nodes: Sequence[Node]) -> list[list[int]]:
+    """Return the indices of the nodes that hang on each node."""
+    children: list[list[int]] = [[] for _ in nodes]
+    for node in nodes:
+        if node.parent >= 0:
+            children[node.parent].append(node.index)
+    return children
+
+
+def _recognised(joint: Joint) -> Placed:
+    """Return a joint as what it does, and where its frames are: X = before @ joint.transform(q) @ after."""
+    hinge = None if type(joint) is UnboundedRevolute else hinge_of(joint)
+    return hinge or (joint, SE3.identity(), SE3.identity())
+
+
+def _aligned(placed: Placed) -> Placed:
+    """Return a joint about an axis as one about a coordinate axis."""
+    joint, before, after = placed
+    if type(joint) not in ABOUT_AN_AXIS or max(abs(e) for e in joint.axis) == 1.0:
+        return placed
     k = max(range(3), key=lambda i: abs(joint.axis[i]))
     unit = Vector3(*(math.copysign(1.0, joint.axis[k]) if i == k else 0.0 for i in range(3)))
     normal = unit.cross(joint.axis)
     sine = math.sqrt(normal.dot(normal))
-    R = rotation_about_axis(normal * (1.0 / sine), math.atan2(sine, unit.dot(joint.axis)))
-    return replace(joint, axis=unit), SE3(R)
+    X = SE3(rotation_about_axis(normal * (1.0 / sine), math.atan2(sine, unit.dot(joint.axis))))
+    return replace(joint, axis=unit), before @ X, X.inverse() @ after
 
 
 def _cost(placement: SE3, below: Iterable[SE3]) -> float:
@@ -115,13 +144,13 @@ def _cost(placement: SE3, below: Iterable[SE3]) -> float:
 
 def _weight(X: SE3) -> float:
     X = snapped(X)
-    turning = sum(e not in (0.0, 1.0, -1.0) for e in X.rotation)
+    turning = sum(e not in (0.0, 1.0, -1.0) for e in X.rotation.entries())
     return 2.0 * turning + sum(e != 0.0 for e in X.translation)
 
 
-def _moves(joint: Joint, placement: SE3) -> list[SE3]:
+def _moves(joint: Any, placement: SE3) -> list[SE3]:
     """Return displacements that commute with the joint's motion: the identity first."""
-    if not isinstance(joint, TURNING):
+    if type(joint) not in (*TURNING, Helical):
         return [SE3.identity()]
     axis = joint.axis
     turns = [Matrix3.identity(), *(rotation_about_axis(axis, angle) for angle in _angles(axis, placement.rotation))]
@@ -151,10 +180,10 @@ def _slides(axis: Vector3, placement: SE3) -> list[float]:
 
 def _regrouped(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Return the nodes with all inertia that may go to the parent gone there."""
-    inertias = [node.inertia for node in nodes]
+    inertias, felt = [node.inertia for node in nodes], _felt(nodes)
     for node in reversed(nodes):
         part = None if _is_symbolic(node) else _unseen(node, inertias[node.index])
-        if part is None:
+        if part is None or THINNEST * max(map(abs, part.inertia_at_origin)) > felt[node.index]:
             continue
         inertias[node.index] = _without(inertias[node.index], part)
         if node.parent >= 0:
@@ -164,20 +193,67 @@ def _regrouped(nodes: Sequence[Node]) -> tuple[Node, ...]:
 
 def _unseen(node: Node, inertia: Inertia) -> Inertia | None:
     """Return the part of a node's inertia that its joint neither moves nor changes; None where there is none."""
-    mass, h, J = inertia
-    if isinstance(node.joint, Prismatic):
+    (mass, h, J), joint = inertia, cast("Any", node.joint)
+    if type(joint) is Prismatic:
         return Inertia.from_origin(0.0, Vector3.zero(), J)
-    if not isinstance(node.joint, TURNING):
+    if type(joint) not in TURNING:
         return None
-    u = node.joint.axis
+    u = joint.axis
     across = Symmetric3.isotropic(1.0) + Symmetric3.of(u.outer(u)) * -1.0
     k = next((i for i in (3, 0, 5) if across[i] == 1.0), None)
     moment = 0.0 if k is None else J[k]
     return Inertia.from_origin(mass, u * u.dot(h), across * moment)
 
 
+def _felt(nodes: Sequence[Node]) -> list[float]:
+    """Return, for each node, the least rotational inertia any joint before it may feel of it, wherever it turns.
+
+    That is what the body of that joint has about its axis, and the least moments of all bodies from the node on.
+    """
+    least = [_least(node.inertia.inertia_at_com) if not _is_symbolic(node) else 0.0 for node in nodes]
+    for node in reversed(nodes):
+        if node.parent >= 0:
+            least[node.parent] += least[node.index]
+    before: list[float] = []  # the least of the joints before a node
+    for node in nodes:
+        p = node.parent
+        before.append(min(before[p], _own(nodes[p])) if p >= 0 else math.inf)
+    return [a + b for a, b in zip(before, least, strict=True)]
+
+
+def _own(node: Node) -> float:
+    """Return the least rotational inertia a joint feels of its own body and drive."""
+    if type(node.joint) is Prismatic:
+        return math.inf
+    if _is_symbolic(node):
+        return 0.0
+    J, joint = node.inertia.inertia_at_origin, cast("Any", node.joint)
+    if type(joint) not in TURNING:
+        return _least(J)
+    u = joint.axis
+    return max(u.dot(J @ u), 0.0) + sum(e for e in node.armature if _is_numeric((e,)))
+
+
+def _least(J: Symmetric3) -> float:
+    """Return a lower bound of the principal moments, equal to the least for rods and half of it for discs.
+
+    From det J = abc and bc <= ((b + c) / 2)^2 <= (tr J / 2)^2, for moments a <= b <= c.
+    """
+    x, y, z = J.matrix().rows()
+    determinant, trace = x.dot(y.cross(z)), x[0] + y[1] + z[2]
+    return max(4.0 * determinant / trace**2, 0.0) if trace > 0.0 else 0.0
+
+
 def _without(inertia: Inertia, part: Inertia) -> Inertia:
     """Return the difference; what cancels is exactly 0."""
     rest = [a - b for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
-    size = [max(abs(a), abs(b)) for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
-    return Inertia.from_parameters([0.0 if abs(r) <= 1e-15 * s else r for r, s in zip(rest, size, strict=True)])
+    return _cleared(Inertia.from_parameters(rest), inertia)
+
+
+def _cleared(inertia: Inertia, size: Inertia) -> Inertia:
+    """Return an inertia whose rounding errors are 0, relative to the largest number of each kind in another."""
+    (m, h, J), largest = inertia, [max(map(abs, part)) for part in ((size.mass,), *size[1:])]
+    kept = [
+        [e if abs(e) > 1e-15 * most else 0.0 for e in part] for part, most in zip(((m,), h, J), largest, strict=True)
+    ]
+    return Inertia.from_parameters([e for part in kept for e in part])

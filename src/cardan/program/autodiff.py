@@ -7,7 +7,9 @@ only those that are not structurally zero. With the local partial derivatives of
     reverse:   dy_i/da += (dy_i/dz) (dz/da)  for each operation z on a     (`pullback`)
 
 Sharing and folding are the graph's. Where an operation has a kink (abs, min, max, a choice), the derivative is that of
-the side the value is on.
+the side the value is on, and what the other side does is not looked at: where(q > 0, sqrt(q), 0) has the slope 0 at 0.
+In reverse, that is more than to pass 0 to the side not chosen, for 0 times its infinite slope is NaN: derivatives are
+kept apart by the choices they hang on (`Guard`), and chosen after they have been multiplied.
 
 Source: Griewank and Walther, Evaluating Derivatives (2008), chapters 3, 6 and 7.
 Cost: forward, up to twice the operations for each direction; reverse, up to three times for each result.
@@ -15,10 +17,10 @@ Cost: forward, up to twice the operations for each direction; reverse, up to thr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
-
-import numpy as np
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 from cardan import scalar
 from cardan.errors import ParameterError, UnknownNameError
@@ -29,6 +31,7 @@ from cardan.program.replay import replay
 from cardan.program.trace import assemble
 
 Mode = Literal["auto", "forward", "reverse"]
+MODES: tuple[Mode, ...] = ("auto", "forward", "reverse")
 Derivatives = dict[int, Any]
 """Derivatives by number of direction (or of result); what is absent is 0."""
 
@@ -48,13 +51,35 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.ATAN2: lambda y, x, z: (x / (x * x + y * y), -(y / (x * x + y * y))),
     Op.EXP: lambda a, z: (z,),
     Op.LOG: lambda a, z: (1.0 / a,),
+    Op.EXPM1: lambda a, z: (z + 1.0,),
+    Op.LOG1P: lambda a, z: (1.0 / (1.0 + a),),
     Op.ABS: lambda a, z: (scalar.sign(a),),
     Op.SIGN: lambda a, z: (0.0,),
     Op.FLOOR: lambda a, z: (0.0,),
-    Op.MIN: lambda a, b, z: (scalar.where(a <= b, 1.0, 0.0), scalar.where(a <= b, 0.0, 1.0)),
-    Op.MAX: lambda a, b, z: (scalar.where(a >= b, 1.0, 0.0), scalar.where(a >= b, 0.0, 1.0)),
 }
-"""Local derivatives. A choice (`SELECT`) has none: it chooses among its operands' derivatives."""
+"""Local derivatives. A choice (`_choice`) has none: it chooses among its operands' derivatives."""
+
+Guard = tuple[tuple[int, bool], ...]
+"""Conditions, by number, and on which side of each: where these derivatives count."""
+Guarded = dict[Guard, Derivatives]
+
+
+class _Choice(NamedTuple):
+    """An operation that passes one of two operands on: the first where the condition holds."""
+
+    condition: Any
+    first: int
+    second: int
+
+
+def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | None:
+    if op is Op.SELECT:
+        return _Choice(values[args[0]], args[1], args[2])
+    if op is Op.MIN:
+        return _Choice(values[args[0]] <= values[args[1]], *args)
+    if op is Op.MAX:
+        return _Choice(values[args[0]] >= values[args[1]], *args)
+    return None
 
 
 def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
@@ -69,10 +94,10 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
     for k, (op, args, number) in enumerate(program.instructions):
         if op is Op.INPUT:
             found.append(dict(seeds.get(int(number), {})))
-        elif op is Op.SELECT:
-            found.append(_chosen(values[args[0]], found[args[1]], found[args[2]]))
         elif op is Op.CONST or SPEC[op].result is Kind.BOOL or not any(found[a] for a in args):
             found.append({})
+        elif choice := _choice(op, args, values):
+            found.append(_chosen(choice.condition, found[choice.first], found[choice.second]))
         else:
             slopes = PARTIALS[op](*(values[a] for a in args), values[k])
             found.append(_combined([(slope, found[a]) for slope, a in zip(slopes, args, strict=True)]))
@@ -80,7 +105,7 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
 
 
 def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
-    """Return the derivatives of the results by each instruction.
+    """Return the derivatives of the results by each input, at the place of its instruction.
 
     Args:
         program: what to differentiate.
@@ -88,21 +113,75 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
         seeds: by number of an instruction, the derivatives by it that are there to begin with: 1 for a result.
     """
     active = _active(program)
-    found: list[Derivatives] = [dict(seeds.get(k, {})) for k in range(len(program.instructions))]
+    found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(program.instructions))]
+    conditions: dict[int, Condition] = {}
     for k in range(len(program.instructions) - 1, -1, -1):
         op, args, _ = program.instructions[k]
-        if not found[k] or not active[k] or not args:
+        if not found[k] or not active[k]:
             continue
-        if op is Op.SELECT:
-            condition = values[args[0]]
-            _accumulate(found[args[1]], {i: scalar.where(condition, d, 0.0) for i, d in found[k].items()})
-            _accumulate(found[args[2]], {i: scalar.where(condition, 0.0, d) for i, d in found[k].items()})
-            continue
-        slopes = PARTIALS[op](*(values[a] for a in args), values[k])
-        for slope, a in zip(slopes, args, strict=True):
-            if active[a] and not _is_zero(slope):
-                _accumulate(found[a], {i: d * slope for i, d in found[k].items()})
+        found[k] = _merged(found[k], conditions)
+        if choice := _choice(op, args, values):
+            _split(choice, found, k, conditions)
+        elif args:
+            slopes = PARTIALS[op](*(values[a] for a in args), values[k])
+            for slope, a in zip(slopes, args, strict=True):
+                if active[a] and not _is_zero(slope):
+                    for guard, derivatives in found[k].items():
+                        _accumulate(found[a].setdefault(guard, {}), {i: d * slope for i, d in derivatives.items()})
+    leaves = (op is Op.INPUT for op, *_ in program.instructions)
+    return [_resolved(part, conditions) if leaf else {} for part, leaf in zip(found, leaves, strict=True)]
+
+
+def _split(choice: _Choice, found: Sequence[Guarded], k: int, conditions: dict[int, Condition]) -> None:
+    """Pass what is found for a choice on to its operands, each under its side of the condition."""
+    if isinstance(choice.condition, Condition):
+        conditions[choice.condition.index] = choice.condition
+    for side, operand in ((True, choice.first), (False, choice.second)):
+        for guard, derivatives in found[k].items():
+            inner = _narrowed(guard, choice.condition, side)
+            if inner is not None:
+                _accumulate(found[operand].setdefault(inner, {}), derivatives)
+
+
+def _narrowed(guard: Guard, condition: Any, side: bool) -> Guard | None:
+    """Return a guard and one side of a condition more; None if they exclude each other."""
+    if not isinstance(condition, Condition):
+        return guard if bool(condition) is side else None
+    if (condition.index, not side) in guard:
+        return None
+    return guard if (condition.index, side) in guard else (*guard, (condition.index, side))
+
+
+def _merged(found: Guarded, conditions: Mapping[int, Condition]) -> Guarded:
+    """Return derivatives with no guard within another, nor beside its opposite: there the value counts anyway."""
+    for guard in sorted(found, key=len, reverse=True):
+        around = _around(guard, found)
+        if around is not None:
+            n = len(around)
+            inside = {g[n:]: d for g, d in found.items() if g[:n] == around}
+            rest = {g: d for g, d in found.items() if g[:n] != around}
+            return _merged({**rest, around: _resolved(inside, conditions)}, conditions)
     return found
+
+
+def _around(guard: Guard, found: Guarded) -> Guard | None:
+    """Return the guard into which this one merges."""
+    for n in range(len(guard)):
+        if guard[:n] in found:
+            return guard[:n]
+    if guard and (*guard[:-1], (guard[-1][0], not guard[-1][1])) in found:
+        return guard[:-1]
+    return None
+
+
+def _resolved(found: Guarded, conditions: Mapping[int, Condition]) -> Derivatives:
+    """Return the sum of derivatives, each where its guard holds."""
+    total: Derivatives = {}
+    for guard, derivatives in found.items():
+        for index, side in reversed(guard):
+            derivatives = _chosen(conditions[index], *((derivatives, {}) if side else ({}, derivatives)))
+        _accumulate(total, derivatives)
+    return total
 
 
 def _active(program: Program) -> list[bool]:
@@ -137,93 +216,190 @@ def _chosen(condition: Any, a: Derivatives, b: Derivatives) -> Derivatives:
     return {j: scalar.where(condition, a.get(j, 0.0), b.get(j, 0.0)) for j in sorted(a.keys() | b.keys())}
 
 
-def jacobian(program: Program, wrt: str, *, mode: Mode = "auto") -> Program:
-    """Return the program of the derivatives of all results by the entries of one input.
+class Tangent(NamedTuple):
+    """The directions along which an input moves.
+
+    Attributes:
+        name: of the input.
+        shape: of a direction.
+        rows: from the input's entries x, dx_i/dt_j: how each moves along each direction; None where they are the same.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    rows: Callable[[list[Any]], Sequence[Sequence[Any]]] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of directions."""
+        return math.prod(self.shape)
+
+
+class _Open:
+    """A program replayed in a new graph, so that more can be written behind it."""
+
+    def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
+        self.program, self.inputs, self.graph = program, (*program.inputs, *further), Graph()
+        symbols = iter(self.graph.symbols(self.inputs))
+        self.symbols = {a.name: [next(symbols) for _ in range(a.size)] for a in self.inputs}
+        self.values = replay(program, [e for a in program.inputs for e in self.symbols[a.name]])
+
+    def seeds(self, tangent: Tangent) -> dict[int, Derivatives]:
+        """Return the derivative of each entry of an input along each direction, by position in the flattened inputs."""
+        start = _start(self.program.inputs, tangent.name)
+        if tangent.rows is None:
+            return {start + j: {j: 1.0} for j in range(tangent.size)}
+        rows = tangent.rows(self.symbols[tangent.name])
+        return {start + i: {j: e for j, e in enumerate(row) if not _is_zero(e)} for i, row in enumerate(rows)}
+
+    def along(self, tangent: Tangent, direction: Sequence[Any]) -> dict[int, Derivatives]:
+        """Return the rate of each entry of an input along one direction, as derivative number 0."""
+        return {
+            k: _combined([(direction[j], {0: e}) for j, e in row.items()]) for k, row in self.seeds(tangent).items()
+        }
+
+    def pulled(self, tangent: Tangent, found: list[Derivatives], rows: int) -> list[list[Any]]:
+        """Return the derivatives of each result along each direction, from those by each instruction."""
+        by_input = {int(i.value): found[k] for k, i in enumerate(self.program.instructions) if i.op is Op.INPUT}
+        total: list[list[Any]] = [[0.0] * tangent.size for _ in range(rows)]
+        for k, row in self.seeds(tangent).items():
+            for r, d in by_input.get(k, {}).items():
+                for j, e in row.items():
+                    total[r][j] = total[r][j] + d * e
+        return total
+
+    def program_of(self, name: str, outputs: Sequence[Array], results: Sequence[Any]) -> Program:
+        """Return the program of results."""
+        return assemble(name, self.graph, self.inputs, outputs, results)
+
+
+def jacobian(program: Program, wrt: Tangent | str, *, mode: Mode = "auto") -> Program:
+    """Return the program of the derivatives of all results along the directions of one input.
 
     Args:
         program: y = f(x, ...).
-        wrt: name of the input x.
-        mode: `"forward"`, `"reverse"`, or the one with fewer operations.
+        wrt: the directions of the input x, or its name for its entries themselves.
+        mode: `"forward"`, `"reverse"`, or the one with fewer directions.
 
     Returns:
-        A program of the same inputs; for each output y an output `dy_dx` of shape (*y, *x).
+        A program of the same inputs; for each output y an output `dy_dx` of shape (*y, *directions).
 
     Raises:
         UnknownNameError: if there is no such input.
         ParameterError: if there is no such mode.
     """
+    if mode not in MODES:
+        raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
+    tangent, opened = _tangent(program, wrt), _Open(program)
     if mode == "auto":
-        return min((jacobian(program, wrt, mode=m) for m in ("forward", "reverse")), key=lambda p: p.operations)
-    if mode not in ("forward", "reverse"):
-        raise ParameterError("mode", got=mode, expected="'auto', 'forward' or 'reverse'")
-    first, size = _span(program.inputs, wrt)
-    graph = Graph()
-    values = replay(program, graph.symbols(program.inputs))
-    if mode == "forward":
-        found = pushforward(program, values, {first + j: {j: 1.0} for j in range(size)})
-        rows = [[found[r].get(j, 0.0) for j in range(size)] for r in program.results]
-    else:
-        seeds: dict[int, Derivatives] = {}
-        for i, r in enumerate(program.results):
-            seeds.setdefault(r, {})[i] = 1.0
-        found = pullback(program, values, seeds)
-        by_input = {int(i.value): found[k] for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-        columns = [by_input.get(first + j, {}) for j in range(size)]
-        rows = [[column.get(i, 0.0) for column in columns] for i in range(len(program.results))]
-    x = next(array for array in program.inputs if array.name == wrt)
-    outputs = [Array(f"d{y.name}_d{wrt}", (*y.shape, *x.shape)) for y in program.outputs]
-    return assemble(f"{program.name}_d{wrt}", graph, program.inputs, outputs, [e for row in rows for e in row])
+        mode = "forward" if tangent.size <= len(program.results) else "reverse"
+    rows = _forward(opened, tangent) if mode == "forward" else _reverse(opened, tangent)
+    outputs = [Array(f"d{y.name}_d{tangent.name}", (*y.shape, *tangent.shape)) for y in program.outputs]
+    return opened.program_of(f"{program.name}_d{tangent.name}", outputs, [e for row in rows for e in row])
 
 
-def jacobian_vector_product(program: Program, wrt: Sequence[str]) -> Program:
-    """Return the program of the results' rate of change while the inputs named move.
-
-    Returns:
-        A program with an input `x_dot` more for each x in `wrt`, and for each output y an output `y_dot`.
-
-    Raises:
-        UnknownNameError: if there is no such input.
-    """
-    inputs, start = list(program.inputs), sum(a.size for a in program.inputs)
-    graph, seeds = Graph(), {}
-    for name in wrt:
-        first, size = _span(program.inputs, name)
-        seeds |= {first + j: {0: graph.input(start + j)} for j in range(size)}
-        inputs.append(Array(f"{name}_dot", next(a.shape for a in program.inputs if a.name == name)))
-        start += size
-    found = pushforward(program, replay(program, graph.symbols(program.inputs)), seeds)
-    outputs = [Array(f"{y.name}_dot", y.shape) for y in program.outputs]
-    results = [found[r].get(0, 0.0) for r in program.results]
-    return assemble(f"{program.name}_jvp", graph, tuple(inputs), outputs, results)
+def _forward(opened: _Open, tangent: Tangent) -> list[list[Any]]:
+    found = pushforward(opened.program, opened.values, opened.seeds(tangent))
+    return [[found[r].get(j, 0.0) for j in range(tangent.size)] for r in opened.program.results]
 
 
-def vector_jacobian_product(program: Program, wrt: Sequence[str]) -> Program:
-    """Return the program of the gradient, by the inputs named, of the results weighed and summed.
-
-    Returns:
-        A program with an input `y_bar` (the weights) more for each output y, and for each x in `wrt` an output `x_bar`.
-
-    Raises:
-        UnknownNameError: if there is no such input.
-    """
-    graph, start = Graph(), sum(a.size for a in program.inputs)
-    spans = [_span(program.inputs, name) for name in wrt]
+def _reverse(opened: _Open, tangent: Tangent) -> list[list[Any]]:
     seeds: dict[int, Derivatives] = {}
-    for i, r in enumerate(program.results):
-        _accumulate(seeds.setdefault(r, {}), {0: graph.input(start + i)})
-    found = pullback(program, replay(program, graph.symbols(program.inputs)), seeds)
-    by_input = {int(i.value): found[k] for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-    inputs = (*program.inputs, *(Array(f"{y.name}_bar", y.shape) for y in program.outputs))
+    for i, r in enumerate(opened.program.results):
+        seeds.setdefault(r, {})[i] = 1.0
+    found = pullback(opened.program, opened.values, seeds)
+    return opened.pulled(tangent, found, len(opened.program.results))
+
+
+def symmetric_jacobian(program: Program, wrt: Tangent | str) -> Program:
+    """Return the program of the symmetric part of a square Jacobian: of a gradient's, the Hessian."""
+    tangent, opened = _tangent(program, wrt), _Open(program)
+    rows = _forward(opened, tangent)
+    flat = [
+        0.5 * (rows[i][j] + rows[j][i]) if i != j else rows[i][i]
+        for i in range(tangent.size)
+        for j in range(tangent.size)
+    ]
+    return opened.program_of(f"{program.name}_d{tangent.name}", [Array("result", (tangent.size, tangent.size))], flat)
+
+
+def jacobian_vector_product(
+    program: Program, wrt: Sequence[Tangent | str], directions: Sequence[str] | None = None
+) -> Program:
+    """Return the program of the results' rate of change while inputs move.
+
+    Args:
+        program: y = f(x, ...).
+        wrt: the directions of each input that moves, or its name.
+        directions: names of the inputs that say along which; `x_dot` for each x by default.
+
+    Returns:
+        A program with these inputs more, and for each output y an output `y_dot`.
+
+    Raises:
+        UnknownNameError: if there is no such input.
+    """
+    tangents = [_tangent(program, w) for w in wrt]
+    names = directions or [f"{t.name}_dot" for t in tangents]
+    opened = _Open(program, [Array(n, t.shape) for n, t in zip(names, tangents, strict=True)])
+    seeds: dict[int, Derivatives] = {}
+    for name, tangent in zip(names, tangents, strict=True):
+        seeds |= opened.along(tangent, opened.symbols[name])
+    found = pushforward(program, opened.values, seeds)
+    outputs = [Array(f"{y.name}_dot", y.shape) for y in program.outputs]
+    return opened.program_of(f"{program.name}_jvp", outputs, [found[r].get(0, 0.0) for r in program.results])
+
+
+def vector_jacobian_product(
+    program: Program, wrt: Sequence[Tangent | str], weights: Sequence[str] | None = None
+) -> Program:
+    """Return the program of the gradient, along the directions of inputs, of the results weighed and summed.
+
+    Args:
+        program: y = f(x, ...).
+        wrt: the directions of each input, or its name.
+        weights: names of the inputs that weigh the outputs; `y_bar` for each y by default.
+
+    Returns:
+        A program with these inputs more, and for each x in `wrt` an output `x_bar`.
+
+    Raises:
+        UnknownNameError: if there is no such input.
+    """
+    tangents = [_tangent(program, w) for w in wrt]
+    names = weights or [f"{y.name}_bar" for y in program.outputs]
+    opened = _Open(program, [Array(n, y.shape) for n, y in zip(names, program.outputs, strict=True)])
+    seeds: dict[int, Derivatives] = {}
+    for r, weight in zip(program.results, (e for n in names for e in opened.symbols[n]), strict=True):
+        _accumulate(seeds.setdefault(r, {}), {0: weight})
+    found = pullback(program, opened.values, seeds)
+    outputs = [Array(f"{t.name}_bar", t.shape) for t in tangents]
+    results = [e for t in tangents for e in opened.pulled(t, found, 1)[0]]
+    return opened.program_of(f"{program.name}_vjp", outputs, results)
+
+
+def with_inputs_in_order(program: Program, names: Sequence[str]) -> Program:
+    """Return the program with its inputs in another order."""
+    if tuple(names) == tuple(a.name for a in program.inputs):
+        return program
+    by_name, place = {a.name: a for a in program.inputs}, {}
+    start = 0
+    for name in names:
+        old = _start(program.inputs, name)
+        place |= {float(old + k): float(start + k) for k in range(by_name[name].size)}
+        start += by_name[name].size
+    instructions = tuple(i._replace(value=place[i.value]) if i.op is Op.INPUT else i for i in program.instructions)
+    return replace(program, inputs=tuple(by_name[n] for n in names), instructions=instructions)
+
+
+def _tangent(program: Program, wrt: Tangent | str) -> Tangent:
+    name = wrt if isinstance(wrt, str) else wrt.name
     shapes = {a.name: a.shape for a in program.inputs}
-    outputs = [Array(f"{name}_bar", shapes[name]) for name in wrt]
-    results = [by_input.get(first + j, {}).get(0, 0.0) for first, size in spans for j in range(size)]
-    return assemble(f"{program.name}_vjp", graph, inputs, outputs, results)
+    if name not in shapes:
+        raise UnknownNameError("input", name, shapes, where="derivative")
+    return Tangent(name, shapes[name]) if isinstance(wrt, str) else wrt
 
 
-def _span(inputs: Sequence[Array], name: str) -> tuple[int, int]:
-    """Return the position of an input's first entry, and how many it has."""
-    names = [a.name for a in inputs]
-    if name not in names:
-        raise UnknownNameError("input", name, names, where="derivative")
-    k = names.index(name)
-    return int(np.sum([a.size for a in inputs[:k]], dtype=int)), inputs[k].size
+def _start(inputs: Sequence[Array], name: str) -> int:
+    """Return the position of an input's first entry among the flattened inputs."""
+    return sum(a.size for a in inputs[: [a.name for a in inputs].index(name)])

@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 
 from cardan import scalar
-from cardan.errors import TraceError
+from cardan.arrays.entrywise import BINARY, UNARY
+from cardan.arrays.symbolic import apply_function, by_numpy
+from cardan.errors import TraceError, users_line
+from cardan.program.no_number import no_branch, no_number
 from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
 from cardan.program.program import Array, Instruction
 
 Number = (float, int, np.floating, np.integer)
-_NO_BRANCH = (
-    "a traced function cannot branch on a computed value (if, while, and, or, min, max); "
-    "use cardan.where(condition, a, b), cardan.minimum, cardan.maximum."
-)
 
 
 class Graph:
@@ -81,7 +80,11 @@ class Graph:
         if isinstance(value, Number):
             return self.constant(float(value))
         if type(value) is Condition:
-            raise TraceError("a condition is not a real value; choose with cardan.where(condition, a, b).")
+            place = users_line()
+            raise TraceError(f"a condition is not a real value{place}; choose with cardan.where(condition, a, b).")
+        if isinstance(value, np.ndarray):
+            what = f"an array of shape {value.shape} stands where one number is needed"
+            raise TraceError(f"{what}{users_line()}; take its entries: np.cos(q[0]) instead of np.cos(q).")
         raise TraceError(f"{type(value).__name__} cannot be part of a traced function; use numbers and arguments.")
 
     def result(self, value: Any) -> int:
@@ -164,17 +167,30 @@ class Expr:
         return 0.0 if other == 0.0 else _quotient(self.graph.lift(other), self)
 
     def __pow__(self, exponent: Any) -> Any:
-        if isinstance(exponent, (int, float, np.integer, np.floating)):
-            if float(exponent).is_integer() and abs(exponent) <= 64:
-                return _power(self, int(exponent))
-            if exponent == 0.5:
-                return scalar.sqrt(self)
-        elif type(exponent) is not Expr:
+        if type(exponent) is Expr:
+            return scalar.general_power(self, exponent)
+        if not isinstance(exponent, Number):
             return NotImplemented
-        return scalar.exp(scalar.log(self) * exponent)
+        if float(exponent).is_integer():
+            return _power(self, int(exponent))
+        return scalar.sqrt(self) if exponent == 0.5 else _fractional_power(self, float(exponent))
 
     def __rpow__(self, base: Any) -> Any:
-        return scalar.exp(self * math.log(base))
+        if not isinstance(base, Number):
+            return NotImplemented
+        return scalar.exp(self * math.log(base)) if base > 0.0 else scalar.general_power(self.graph.lift(base), self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return scalar.floor(self / other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return scalar.floor(other / self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self - other * (self // other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return other - self * (other // self)
 
     def __abs__(self) -> Expr:
         return scalar.absolute(self)
@@ -202,14 +218,24 @@ class Expr:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise TraceError(_NO_BRANCH)
+        raise no_branch()
 
     def __float__(self) -> float:
-        raise TraceError(
-            "a traced value has no number yet: use cardan.sin, cardan.sqrt, ... or numpy's functions, not math's."
-        )
+        raise no_number()
+
+    def __round__(self, digits: int = 0) -> float:
+        raise no_number()
 
     __int__ = __index__ = __float__  # pyright: ignore[reportAssignmentType]
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return by_numpy(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return apply_function(function, args, kwargs)
+
+    def __deepcopy__(self, memo: Any) -> Expr:
+        return self  # a copy of the graph would be another trace
 
     def __repr__(self) -> str:
         return f"{'-' if self.negative else ''}%{self.index}"
@@ -235,12 +261,16 @@ class Condition:
         return scalar.logical_not(self)
 
     def __bool__(self) -> bool:
-        raise TraceError(_NO_BRANCH)
+        raise no_branch()
 
     def __add__(self, other: Any) -> Any:
         return self.graph.lift(self)  # raises
 
     __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
+    __array_ufunc__, __array_function__ = Expr.__array_ufunc__, Expr.__array_function__
+
+    def __deepcopy__(self, memo: Any) -> Condition:
+        return self
 
     def __repr__(self) -> str:
         return f"%{self.index}"
@@ -281,7 +311,7 @@ def _graph_of(*values: Any) -> Graph:
 
 def _apply(op: Op, *values: Any) -> Any:
     graph = _graph_of(*values)
-    operands, result = SPEC[op]
+    operands, result = SPEC[op].operands, SPEC[op].result
     args = tuple(_operand(graph, v, kind) for v, kind in zip(values, operands, strict=True))
     return (Expr if result is Kind.REAL else Condition)(graph, graph.add(op, args))
 
@@ -353,42 +383,34 @@ def _or(a: Any, b: Any) -> Any:
     return _apply(Op.OR, a, b)
 
 
+def _fractional_power(x: Expr, p: float) -> Any:
+    """Return x^p: NaN for x < 0, and at 0 what has the right slope."""
+    zero = x == 0.0
+    value = scalar.exp(p * scalar.log(scalar.where(zero, 1.0, x)))
+    at_0 = math.inf if p < 0.0 else 0.0 if p > 1.0 else scalar.sqrt(x)
+    return scalar.where(zero, at_0, value)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sin": _odd(Op.SIN),
     "cos": _even(Op.COS),
     "tan": _odd(Op.TAN),
     "asin": _odd(Op.ASIN),
-    "acos": _any(Op.ACOS),
-    "atan2": _any(Op.ATAN2),
-    "sqrt": _any(Op.SQRT),
-    "exp": _any(Op.EXP),
-    "log": _any(Op.LOG),
     "absolute": _even(Op.ABS),
     "sign": _odd(Op.SIGN),
-    "floor": _any(Op.FLOOR),
+    **{op.value: _any(op) for op in (Op.ACOS, Op.ATAN2, Op.SQRT, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P, Op.FLOOR)},
     "minimum": _any(Op.MIN),
     "maximum": _any(Op.MAX),
     "where": _select,
     "logical_and": _and,
     "logical_or": _or,
     "logical_not": _any(Op.NOT),
+    "power": lambda x, p: x**p if isinstance(p, Number) else scalar.general_power(x, p),
 }
 scalar.register_scalar(Expr, FUNCTIONS)
 scalar.register_scalar(Condition, FUNCTIONS)
 
-# NumPy's functions on an array of expressions call the method of the same name on each entry.
-for _numpy_name, _name in {
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan2": "atan2",
-    "sqrt": "sqrt",
-    "exp": "exp",
-    "log": "log",
-    "sign": "sign",
-    "floor": "floor",
-    "square": None,
-}.items():
-    setattr(Expr, _numpy_name, FUNCTIONS[_name] if _name else (lambda self: self * self))
+# NumPy's functions on a plain array of expressions call the method of the same name on each entry.
+for _name, _function in (UNARY | BINARY).items():
+    if not hasattr(Expr, _name):
+        setattr(Expr, _name, _function)

@@ -1,13 +1,22 @@
-"""The operations of the intermediate representation: all there are, with their types and meaning.
+"""The operations of the intermediate representation: all there are, with their types and meaning, in one table.
 
 A value is a real number or a truth value. Every operation is total: outside its domain a real operation gives NaN or
-an infinity as IEEE 754 says, never an error. The NumPy target is the executable definition.
+an infinity as IEEE 754 says, never an error. What it is on arrays of numbers is the definition.
+
+A new operation is a line in `Op` and one in `SPEC`, its derivative in `autodiff.PARTIALS`, and its code for LLVM in
+`targets/llvm/math.py`.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan import scalar
 
 
 class Kind(Enum):
@@ -17,18 +26,10 @@ class Kind(Enum):
     BOOL = "bool"
 
 
-class Spec(NamedTuple):
-    """The types of the operands and of the result."""
-
-    operands: tuple[Kind, ...]
-    result: Kind
-
-
-_R, _B = Kind.REAL, Kind.BOOL
-
-
 class Op(Enum):
     """An operation; the comment says what it computes."""
+
+    __hash__ = object.__hash__  # Enum's own is Python code, called for each operation traced
 
     INPUT = "input"  # an entry of an argument
     CONST = "const"  # a number
@@ -46,6 +47,8 @@ class Op(Enum):
     ATAN2 = "atan2"  # angle of (x = b, y = a) in [-pi, pi]
     EXP = "exp"  # e^a
     LOG = "log"  # natural logarithm; -inf at 0, NaN below
+    EXPM1 = "expm1"  # e^a - 1, accurate near 0
+    LOG1P = "log1p"  # ln(1 + a), accurate near 0; -inf at -1, NaN below
     ABS = "abs"  # |a|
     SIGN = "sign"  # -1, 0 or 1
     FLOOR = "floor"  # largest integer not above a
@@ -60,18 +63,71 @@ class Op(Enum):
     SELECT = "select"  # b if a else c
 
 
-_UNARY = (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.TAN, Op.ASIN, Op.ACOS, Op.EXP, Op.LOG, Op.ABS, Op.SIGN, Op.FLOOR)
-_BINARY = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.ATAN2, Op.MIN, Op.MAX)
+class Spec(NamedTuple):
+    """What an operation is.
+
+    Attributes:
+        operands: their types.
+        result: its type.
+        evaluate: the operation on scalars of any type.
+        numpy: the operation on arrays of numbers: its definition.
+        c: the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats.
+    """
+
+    operands: tuple[Kind, ...]
+    result: Kind
+    evaluate: Callable[..., Any]
+    numpy: Callable[..., Any]
+    c: str
+
+
+_R, _B = Kind.REAL, Kind.BOOL
+
+
+def _unary(name: str, in_numpy: str = "", in_c: str = "") -> Spec:
+    """Return the operation that is a function of one real number, where NumPy or C call it otherwise."""
+    return Spec((_R,), _R, getattr(scalar, name), getattr(np, in_numpy or name), f"{in_c or name}{{f}}({{0}})")
+
+
+def _real(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str) -> Spec:
+    return Spec((_R, _R), _R, evaluate, numpy, c)
+
+
+def _comparison(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str) -> Spec:
+    return Spec((_R, _R), _B, evaluate, numpy, c)
+
 
 SPEC: dict[Op, Spec] = {
-    Op.INPUT: Spec((), _R),
-    Op.CONST: Spec((), _R),
-    **{op: Spec((_R,), _R) for op in _UNARY},
-    **{op: Spec((_R, _R), _R) for op in _BINARY},
-    **{op: Spec((_R, _R), _B) for op in (Op.LT, Op.LE, Op.EQ)},
-    **{op: Spec((_B, _B), _B) for op in (Op.AND, Op.OR)},
-    Op.NOT: Spec((_B,), _B),
-    Op.SELECT: Spec((_B, _R, _R), _R),
+    Op.INPUT: Spec((), _R, float, np.asarray, ""),
+    Op.CONST: Spec((), _R, float, np.asarray, ""),
+    Op.ADD: _real(operator.add, np.add, "{0} + {1}"),
+    Op.SUB: _real(operator.sub, np.subtract, "{0} - {1}"),
+    Op.MUL: _real(operator.mul, np.multiply, "{0} * {1}"),
+    Op.DIV: _real(operator.truediv, np.divide, "{0} / {1}"),
+    Op.NEG: Spec((_R,), _R, operator.neg, np.negative, "-{0}"),
+    Op.SQRT: _unary("sqrt"),
+    Op.SIN: _unary("sin"),
+    Op.COS: _unary("cos"),
+    Op.TAN: _unary("tan"),
+    Op.ASIN: _unary("asin", "arcsin"),
+    Op.ACOS: _unary("acos", "arccos"),
+    Op.ATAN2: _real(scalar.atan2, np.arctan2, "atan2{f}({0}, {1})"),
+    Op.EXP: _unary("exp"),
+    Op.LOG: _unary("log"),
+    Op.EXPM1: _unary("expm1"),
+    Op.LOG1P: _unary("log1p"),
+    Op.ABS: _unary("absolute", in_c="fabs"),
+    Op.SIGN: Spec((_R,), _R, scalar.sign, np.sign, "{0} > 0 ? 1 : {0} < 0 ? -1 : {0}"),
+    Op.FLOOR: _unary("floor"),
+    Op.MIN: _real(scalar.minimum, np.minimum, "({0} < {1} || {0} != {0}) ? {0} : {1}"),
+    Op.MAX: _real(scalar.maximum, np.maximum, "({0} > {1} || {0} != {0}) ? {0} : {1}"),
+    Op.LT: _comparison(operator.lt, np.less, "{0} < {1}"),
+    Op.LE: _comparison(operator.le, np.less_equal, "{0} <= {1}"),
+    Op.EQ: _comparison(operator.eq, np.equal, "{0} == {1}"),
+    Op.AND: Spec((_B, _B), _B, scalar.logical_and, np.logical_and, "{0} && {1}"),
+    Op.OR: Spec((_B, _B), _B, scalar.logical_or, np.logical_or, "{0} || {1}"),
+    Op.NOT: Spec((_B,), _B, scalar.logical_not, np.logical_not, "!{0}"),
+    Op.SELECT: Spec((_B, _R, _R), _R, scalar.where, np.where, "{0} ? {1} : {2}"),
 }
 
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

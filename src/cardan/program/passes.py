@@ -16,17 +16,21 @@ from cardan.program.program import Instruction, Program
 
 def remove_dead_code(program: Program) -> Program:
     """Keep only what the results need, in the same order, renumbered."""
-    needed = set(program.results)
-    for k in range(len(program.instructions) - 1, -1, -1):
-        if k in needed:
-            needed.update(program.instructions[k].args)
-    kept = sorted(needed)
-    number = {old: new for new, old in enumerate(kept)}
-    instructions = tuple(
-        Instruction(i.op, tuple(number[a] for a in i.args), i.value) for i in (program.instructions[k] for k in kept)
-    )
-    results = tuple(number[r] for r in program.results)
-    return replace(program, instructions=instructions, results=results)
+    needed = bytearray(len(program.instructions))
+    for r in program.results:
+        needed[r] = 1
+    for k in range(len(needed) - 1, -1, -1):
+        if needed[k]:
+            for a in program.instructions[k].args:
+                needed[a] = 1
+    number, count = [0] * len(needed), 0
+    kept: list[Instruction] = []
+    for k, instruction in enumerate(program.instructions):
+        if needed[k]:
+            op, args, value = instruction
+            kept.append(Instruction(op, tuple([number[a] for a in args]), value))
+            number[k], count = count, count + 1
+    return replace(program, instructions=tuple(kept), results=tuple([number[r] for r in program.results]))
 
 
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)

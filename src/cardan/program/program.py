@@ -72,7 +72,7 @@ class Program:
     @property
     def operations(self) -> int:
         """Number of operations, without inputs and constants."""
-        return sum(self.operation_counts().values())
+        return sum(i.op is not Op.INPUT and i.op is not Op.CONST for i in self.instructions)
 
     @property
     def multiply_adds(self) -> int:

@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from cardan import scalar
-from cardan.program.ops import Op
+from cardan.program.ops import SPEC, Op
 from cardan.program.program import Program
-
-TABLE: dict[Op, Callable[..., Any]] = {
-    Op.ADD: lambda a, b: a + b,
-    Op.SUB: lambda a, b: a - b,
-    Op.MUL: lambda a, b: a * b,
-    Op.DIV: lambda a, b: a / b,
-    Op.NEG: lambda a: -a,
-    Op.SQRT: scalar.sqrt,
-    Op.SIN: scalar.sin,
-    Op.COS: scalar.cos,
-    Op.TAN: scalar.tan,
-    Op.ASIN: scalar.asin,
-    Op.ACOS: scalar.acos,
-    Op.ATAN2: scalar.atan2,
-    Op.EXP: scalar.exp,
-    Op.LOG: scalar.log,
-    Op.ABS: scalar.absolute,
-    Op.SIGN: scalar.sign,
-    Op.FLOOR: scalar.floor,
-    Op.MIN: scalar.minimum,
-    Op.MAX: scalar.maximum,
-    Op.LT: lambda a, b: a < b,
-    Op.LE: lambda a, b: a <= b,
-    Op.EQ: lambda a, b: a == b,
-    Op.AND: scalar.logical_and,
-    Op.OR: scalar.logical_or,
-    Op.NOT: scalar.logical_not,
-    Op.SELECT: scalar.where,
-}
 
 
 def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
@@ -53,5 +23,5 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
         elif op is Op.CONST:
             values.append(number)
         else:
-            values.append(TABLE[op](*(values[a] for a in args)))
+            values.append(SPEC[op].evaluate(*(values[a] for a in args)))
     return values

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from cardan.arrays import symbolic
 from cardan.errors import TraceError
 from cardan.program.expr import Graph
+from cardan.program.no_number import of_libraries
 from cardan.program.passes import PASSES
 from cardan.program.program import Array, Program
 
@@ -27,7 +29,13 @@ def trace(name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: 
         TraceError: if the function branches on a symbol or returns something that is no scalar.
     """
     graph = Graph()
-    results = function(*_symbols(graph, inputs))
+    try:
+        results = function(*_symbols(graph, inputs))
+    except (TypeError, ValueError) as error:
+        explained = of_libraries(error)
+        if explained is None:
+            raise
+        raise explained from error
     outputs, numbers = [], []
     for key, value in results.items():
         array = np.asarray(value)
@@ -66,9 +74,7 @@ def _program(
 def _symbols(graph: Graph, inputs: Sequence[Array]) -> list[np.ndarray]:
     arrays, start = [], 0
     for spec in inputs:
-        array = np.empty(spec.size, dtype=object)
-        array[:] = [graph.input(start + k) for k in range(spec.size)]
-        arrays.append(array.reshape(spec.shape))
+        arrays.append(symbolic((graph.input(start + k) for k in range(spec.size)), spec.shape))
         start += spec.size
     return arrays
 

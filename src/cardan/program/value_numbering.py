@@ -18,7 +18,6 @@ import numpy as np
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.passes import remove_dead_code
 from cardan.program.program import Instruction, Program
-from cardan.program.replay import TABLE
 
 POINTS = 6
 TOLERANCE = 1e-12
@@ -65,7 +64,7 @@ def _samples(program: Program) -> np.ndarray:
             if op is Op.CONST:
                 values[k] = number
             elif op in _SMOOTH:
-                values[k] = _cancelled(op, TABLE[op](*values[list(args)]), values[list(args)])
+                values[k] = _cancelled(op, SPEC[op].evaluate(*values[list(args)]), values[list(args)])
             else:
                 values[k] = rng.uniform(0.3, 1.3, size=POINTS) * rng.choice([-1.0, 1.0], size=POINTS)
     return values

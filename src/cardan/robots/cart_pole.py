@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cardan.description import Mechanism
 from cardan.joints import Limits, Prismatic, Revolute
-from cardan.robots.solids import add_box, add_rod, positive
+from cardan.robots.solids import add_box, add_rod, all_positive
 
 
 def cart_pole(
@@ -21,9 +21,7 @@ def cart_pole(
     Raises:
         ParameterError: unless all are positive.
     """
-    named = {"cart_mass": cart_mass, "pole_mass": pole_mass, "pole_length": pole_length, "track": track}
-    for name, value in named.items():
-        positive(f"{name} of a cart-pole", value)
+    all_positive("a cart-pole", cart_mass=cart_mass, pole_mass=pole_mass, pole_length=pole_length, track=track)
     m = Mechanism("cart_pole")
     m.add_body("base")
     add_box(m, "cart", cart_mass, (0.3, 0.2, 0.1))

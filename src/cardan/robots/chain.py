@@ -7,7 +7,7 @@ from numbers import Integral
 from cardan.description import Mechanism
 from cardan.errors import ParameterError
 from cardan.joints import Revolute
-from cardan.robots.solids import add_rod, at, positive
+from cardan.robots.solids import add_rod, all_positive, at
 
 
 def chain(n: int = 6, mass: float = 0.5, length: float = 0.3, radius: float = 0.02) -> Mechanism:
@@ -24,8 +24,7 @@ def chain(n: int = 6, mass: float = 0.5, length: float = 0.3, radius: float = 0.
     """
     if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise ParameterError("number of links of a chain", got=n, expected="an integer >= 1")
-    for name, value in {"mass": mass, "length": length, "radius": radius}.items():
-        positive(f"{name} of a chain's links", value)
+    all_positive("a chain's links", mass=mass, length=length, radius=radius)
     m = Mechanism(f"chain{n}")
     m.add_body("base")
     for k in range(1, n + 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cardan.description import Mechanism
 from cardan.joints import Revolute
-from cardan.robots.solids import add_rod, at, positive
+from cardan.robots.solids import add_rod, all_positive, at
 
 
 def double_pendulum(
@@ -22,9 +22,7 @@ def double_pendulum(
     Raises:
         ParameterError: unless all are positive.
     """
-    named = {"mass1": mass1, "length1": length1, "mass2": mass2, "length2": length2, "radius": radius}
-    for name, value in named.items():
-        positive(f"{name} of a double pendulum", value)
+    all_positive("a double pendulum", mass1=mass1, length1=length1, mass2=mass2, length2=length2, radius=radius)
     m = Mechanism("double_pendulum")
     m.add_body("base")
     add_rod(m, "upper", mass1, length1, radius, centre=(0.0, 0.0, -length1 / 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cardan.description import Mechanism
 from cardan.robots.linkage import add_bar, direction, hinge, meeting_point, place
-from cardan.robots.solids import positive
+from cardan.robots.solids import all_positive
 
 
 def five_bar(
@@ -25,9 +25,7 @@ def five_bar(
     Raises:
         ParameterError: unless all are positive and the bars reach the tip.
     """
-    named = {"ground": ground, "upper": upper, "lower": lower, "depth": depth, "density": density}
-    for name, value in named.items():
-        positive(f"{name} of a five-bar linkage", value)
+    all_positive("a five-bar linkage", ground=ground, upper=upper, lower=lower, depth=depth, density=density)
     tip = (0.0, -depth)
     m = Mechanism("five_bar")
     m.add_body("base")

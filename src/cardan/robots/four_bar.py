@@ -6,7 +6,7 @@ import math
 
 from cardan.description import Mechanism
 from cardan.robots.linkage import add_bar, direction, hinge, meeting_point, place
-from cardan.robots.solids import positive
+from cardan.robots.solids import all_positive
 
 
 def four_bar(
@@ -34,9 +34,7 @@ def four_bar(
     Raises:
         ParameterError: unless all are positive (the angle may be any) and the loop closes.
     """
-    named = {"ground": ground, "crank": crank, "coupler": coupler, "rocker": rocker, "density": density}
-    for name, value in named.items():
-        positive(f"{name} of a four-bar linkage", value)
+    all_positive("a four-bar linkage", ground=ground, crank=crank, coupler=coupler, rocker=rocker, density=density)
     b = (crank * math.cos(angle), crank * math.sin(angle))
     d = (ground, 0.0)
     c = meeting_point("coupler and rocker of a four-bar linkage", b, coupler, d, rocker)

@@ -8,42 +8,25 @@ from cardan.robots.solids import add_box, add_rod, add_sphere, at, positive
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
-# part, axis, offset from the part before (y counts to the left), mass, length of the rod downwards, radius, effort
+# part, axis, offset from the part before (y counts to the left), mass, length of the rod downwards, radius, effort,
+# position limits of the left side [rad]; about x and z they are mirrored on the right
 _ARM = (
-    ("shoulder_pitch", "y", (0.0, 0.18, 0.38), 1.2, 0.06, 0.045, 80.0),
-    ("shoulder_roll", "x", (0.0, 0.05, 0.0), 1.0, 0.08, 0.045, 80.0),
-    ("upper_arm", "z", (0.0, 0.0, -0.06), 1.4, 0.20, 0.040, 60.0),
-    ("forearm", "y", (0.0, 0.0, -0.22), 1.0, 0.12, 0.035, 60.0),
-    ("wrist_yaw", "z", (0.0, 0.0, -0.12), 0.6, 0.08, 0.030, 20.0),
-    ("wrist_pitch", "y", (0.0, 0.0, -0.10), 0.3, 0.04, 0.028, 15.0),
-    ("wrist_roll", "x", (0.0, 0.0, -0.02), 0.3, 0.04, 0.028, 15.0),
+    ("shoulder_pitch", "y", (0.0, 0.18, 0.38), 1.2, 0.06, 0.045, 80.0, (-2.8, 1.0)),
+    ("shoulder_roll", "x", (0.0, 0.05, 0.0), 1.0, 0.08, 0.045, 80.0, (-0.3, 2.2)),
+    ("upper_arm", "z", (0.0, 0.0, -0.06), 1.4, 0.20, 0.040, 60.0, (-1.5, 1.5)),
+    ("forearm", "y", (0.0, 0.0, -0.22), 1.0, 0.12, 0.035, 60.0, (-2.4, 0.0)),
+    ("wrist_yaw", "z", (0.0, 0.0, -0.12), 0.6, 0.08, 0.030, 20.0, (-1.5, 1.5)),
+    ("wrist_pitch", "y", (0.0, 0.0, -0.10), 0.3, 0.04, 0.028, 15.0, (-0.9, 0.9)),
+    ("wrist_roll", "x", (0.0, 0.0, -0.02), 0.3, 0.04, 0.028, 15.0, (-0.6, 0.6)),
 )
 _LEG = (
-    ("hip_yaw", "z", (0.0, 0.10, -0.06), 1.6, 0.08, 0.055, 120.0),
-    ("hip_roll", "x", (0.0, 0.0, -0.06), 1.6, 0.08, 0.055, 150.0),
-    ("thigh", "y", (0.0, 0.0, -0.02), 4.5, 0.38, 0.060, 200.0),
-    ("shank", "y", (0.0, 0.0, -0.38), 3.0, 0.38, 0.045, 200.0),
-    ("ankle", "y", (0.0, 0.0, -0.38), 0.5, 0.04, 0.035, 90.0),
-    ("ankle_roll", "x", (0.0, 0.0, 0.0), 0.4, 0.04, 0.035, 60.0),
+    ("hip_yaw", "z", (0.0, 0.10, -0.06), 1.6, 0.08, 0.055, 120.0, (-0.6, 0.8)),
+    ("hip_roll", "x", (0.0, 0.0, -0.06), 1.6, 0.08, 0.055, 150.0, (-0.4, 0.9)),
+    ("thigh", "y", (0.0, 0.0, -0.02), 4.5, 0.38, 0.060, 200.0, (-2.0, 0.6)),
+    ("shank", "y", (0.0, 0.0, -0.38), 3.0, 0.38, 0.045, 200.0, (0.0, 2.4)),
+    ("ankle", "y", (0.0, 0.0, -0.38), 0.5, 0.04, 0.035, 90.0, (-0.9, 0.7)),
+    ("ankle_roll", "x", (0.0, 0.0, 0.0), 0.4, 0.04, 0.035, 60.0, (-0.4, 0.4)),
 )
-
-
-# position limits of the left side [rad]; about x and z they are mirrored on the right
-_RANGE = {
-    "shoulder_pitch": (-2.8, 1.0),
-    "shoulder_roll": (-0.3, 2.2),
-    "upper_arm": (-1.5, 1.5),
-    "forearm": (-2.4, 0.0),
-    "wrist_yaw": (-1.5, 1.5),
-    "wrist_pitch": (-0.9, 0.9),
-    "wrist_roll": (-0.6, 0.6),
-    "hip_yaw": (-0.6, 0.8),
-    "hip_roll": (-0.4, 0.9),
-    "thigh": (-2.0, 0.6),
-    "shank": (0.0, 2.4),
-    "ankle": (-0.9, 0.7),
-    "ankle_roll": (-0.4, 0.4),
-}
 
 
 def humanoid(height: float = 1.6) -> Mechanism:
@@ -78,17 +61,13 @@ def humanoid(height: float = 1.6) -> Mechanism:
 
 def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: float) -> str:
     """Add the parts of a limb, mirrored for the right side, and return the last one's name."""
-    for part, axis, (x, y, z), mass, length, radius, effort in parts:
+    for part, axis, (x, y, z), mass, length, radius, effort, (lower, upper) in parts:
         name = f"{side}_{part}"
         add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, -length * s / 2))
-        _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), _limits(part, axis, left), effort)
+        reach = (lower, upper) if left > 0.0 or axis == "y" else (0.0 - upper, 0.0 - lower)
+        _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), reach, effort)
         parent = name
     return parent
-
-
-def _limits(part: str, axis: str, left: float) -> tuple[float, float]:
-    lower, upper = _RANGE[part]
-    return (lower, upper) if left > 0.0 or axis == "y" else (0.0 - upper, 0.0 - lower)
 
 
 def _hinge(m: Mechanism, child: str, axis: str, parent: str, place: tuple, reach: tuple, effort: float) -> None:

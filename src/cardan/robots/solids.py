@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 from cardan.description import Box, Cylinder, Mechanism, Shape, Sphere
 from cardan.errors import ParameterError
-from cardan.records import checked_pose
-from cardan.spatial import SE3
+from cardan.scalar import is_finite
+from cardan.spatial import SE3, checked_pose
 from cardan.spatial.rotations import matrix_from_zyx
 
 _ONTO = {"x": (0.0, math.pi / 2, 0.0), "y": (0.0, 0.0, -math.pi / 2), "z": (0.0, 0.0, 0.0)}
@@ -17,9 +16,15 @@ _ONTO = {"x": (0.0, math.pi / 2, 0.0), "y": (0.0, 0.0, -math.pi / 2), "z": (0.0,
 
 def positive(what: str, value: float) -> float:
     """Return a finite number above 0, or raise `ParameterError`."""
-    if not isinstance(value, Real) or not math.isfinite(value) or value <= 0.0:
+    if not is_finite(value) or value <= 0.0:
         raise ParameterError(what, got=value, expected="a finite number > 0")
     return float(value)
+
+
+def all_positive(what: str, **values: float) -> None:
+    """Raise `ParameterError` unless all parameters of a robot are finite and above 0."""
+    for name, value in values.items():
+        positive(f"{name} of {what}", value)
 
 
 def add_box(m: Mechanism, name: str, mass: float, size: Any, centre: Any = (0.0, 0.0, 0.0)) -> None:

@@ -6,7 +6,7 @@ import math
 
 from cardan.description import Cylinder, Mechanism, Shape
 from cardan.joints import Prismatic, Spherical, Universal
-from cardan.robots.solids import add_rod, at, positive
+from cardan.robots.solids import add_rod, all_positive, at
 from cardan.spatial import SE3, Inertia, Matrix3, Vector3
 from cardan.spatial.rotations import matrix_from_zyx
 
@@ -35,15 +35,14 @@ def stewart_platform(
     Raises:
         ParameterError: unless all are positive.
     """
-    named = {
-        "base_radius": base_radius,
-        "platform_radius": platform_radius,
-        "height": height,
-        "platform_mass": platform_mass,
-        "leg_mass": leg_mass,
-    }
-    for name, value in named.items():
-        positive(f"{name} of a Stewart platform", value)
+    all_positive(
+        "a Stewart platform",
+        base_radius=base_radius,
+        platform_radius=platform_radius,
+        height=height,
+        platform_mass=platform_mass,
+        leg_mass=leg_mass,
+    )
     m = Mechanism("stewart_platform")
     m.add_body("base")
     _add_plate(m, platform_mass, platform_radius)

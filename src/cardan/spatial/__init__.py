@@ -1,5 +1,6 @@
 """Spatial algebra: rotations, rigid transformations, motions, forces, inertias."""
 
+from cardan.arrays import stack
 from cardan.spatial import rotations
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.matrix6 import SpatialMatrix, momentum_rate_matrix
@@ -7,6 +8,7 @@ from cardan.spatial.motion import Force, Motion
 from cardan.spatial.representations import REPRESENTATIONS, Representation, in_body, represented
 from cardan.spatial.se3 import (
     SE3,
+    checked_pose,
     exp_se3,
     is_proper_rotation,
     log_from_rotation_vector,
@@ -14,7 +16,6 @@ from cardan.spatial.se3 import (
     right_jacobian_inverse_se3,
     right_jacobian_se3,
     snapped,
-    stack,
 )
 from cardan.spatial.stumpff import stumpff
 from cardan.spatial.subspace import MotionSubspace, transform_subspace
@@ -34,6 +35,7 @@ __all__ = [
     "SpatialMatrix",
     "Symmetric3",
     "Vector3",
+    "checked_pose",
     "components",
     "exp_se3",
     "in_body",

@@ -11,15 +11,17 @@ consistent inertial parameter identification (2018) for the pseudo-inertia.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.scalar import is_zero
+from cardan.scalar import is_finite, is_zero
 from cardan.spatial.motion import Force, Motion
-from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3
+from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, scalar_of
 
 
 class Inertia(tuple[Any, Any, Any]):
@@ -39,7 +41,7 @@ class Inertia(tuple[Any, Any, Any]):
     __array_ufunc__ = None
 
     def __new__(cls, mass: Scalar, com: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Inertia:
-        c = Vector3.of(com, "com")
+        mass, c = scalar_of("mass of a body", mass), Vector3.of(com, "com")
         full = Matrix3.zero() if inertia is None else _full(inertia)
         _check_numbers(mass, c, full)
         return Inertia.from_origin(mass, c * mass, Symmetric3.of(full) + Symmetric3.point(c) * mass)
@@ -53,7 +55,8 @@ class Inertia(tuple[Any, Any, Any]):
     @staticmethod
     def from_origin(mass: Scalar, first_moment: Vector3, inertia: Symmetric3) -> Inertia:
         """Return the inertia of mass [kg], first moment m c [kg m] and inertia about the *origin* [kg m^2]."""
-        return tuple.__new__(Inertia, (mass, first_moment, inertia))
+        J = inertia if type(inertia) is Symmetric3 else Symmetric3.of(_full(inertia))
+        return tuple.__new__(Inertia, (scalar_of("mass", mass), Vector3.of(first_moment, "first_moment"), J))
 
     @staticmethod
     def zero() -> Inertia:
@@ -204,12 +207,13 @@ def _full(value: Any) -> Matrix3:
 
 
 def _check_numbers(mass: Scalar, com: Vector3, inertia: Matrix3) -> None:
-    if not all(type(e) is float or type(e) is int for e in (mass, *com, *inertia)):
-        return  # a batch or a symbol: nothing to check here
-    if not np.isfinite((mass, *com, *inertia)).all():
+    """Check every entry that is a number of any kind, NumPy's among them; a batch or a symbol may be anything."""
+    if not all(is_finite(e) for e in (mass, *com, *inertia.entries()) if isinstance(e, Real)):
         raise ParameterError("inertia", got=(mass, tuple(com), tuple(inertia)), expected="finite numbers")
-    if mass < 0.0:
-        raise ParameterError("mass of a body", got=mass, expected="a mass >= 0 [kg]")
-    difference = max(abs(a - b) for a, b in zip(inertia, inertia.T, strict=True))
-    if difference > 1e-9 * max(map(abs, inertia)):
+    if isinstance(mass, Real) and not (mass == 0.0 or float(mass) >= sys.float_info.min):
+        raise ParameterError("mass of a body", got=mass, expected="a mass >= 0 [kg], and none too small to divide by")
+    if not all(isinstance(e, Real) for e in inertia.entries()):
+        return
+    difference = max(abs(a - b) for a, b in zip(inertia.entries(), inertia.T.entries(), strict=True))
+    if difference > 1e-9 * max(map(abs, inertia.entries())):
         raise ParameterError("inertia", got=[tuple(r) for r in inertia.rows()], expected="a symmetric matrix")

@@ -92,7 +92,7 @@ def quaternion_xyzw_from_matrix(R: Matrix3) -> Quaternion:
 
     Of four expressions the one that divides by the largest component is taken. Source: Shepperd (1978).
     """
-    m00, m01, m02, m10, m11, m12, m20, m21, m22 = R
+    (m00, m01, m02), (m10, m11, m12), (m20, m21, m22) = R
     a, b, c = m21 - m12, m02 - m20, m10 - m01
     d, e, f = m01 + m10, m02 + m20, m12 + m21
     by_x = (1.0 + m00 - m11 - m22, d, e, a)
@@ -125,9 +125,23 @@ def rotation_vector_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
     x, y, z, w = quaternion_canonical_xyzw(q)
     v = Vector3(x, y, z)
     square = v.norm_squared()
-    tiny = square <= 1e-30 * w * w
-    length = sqrt(where(tiny, 1.0, square))
-    return v * where(tiny, 2.0 / where(tiny, w, 1.0), 2.0 * atan2(length, w) / length)
+    small = NEAR * square <= w * w
+    length = sqrt(where(small, 1.0, square))
+    cosine = where(small, w, 1.0)
+    near = divide(2.0 * _arctangent_ratio(divide(where(small, square, 0.0), cosine * cosine)), cosine)
+    return v * where(small, near, 2.0 * atan2(length, w) / length)
+
+
+NEAR = 64.0  # tan^-2 of half the angle from which atan(t) / t loses nothing to its powers of t^2 on derivatives' way
+TERMS = 10  # the first neglected at t^2 = 1 / 64, and what it adds to a third derivative, are below every rounding
+
+
+def _arctangent_ratio(x: Scalar) -> Scalar:
+    """Return atan(t) / t for a small x = t^2."""
+    total: Scalar = 0.0
+    for n in reversed(range(TERMS)):
+        total = 1.0 / (2 * n + 1) - x * total
+    return total
 
 
 def matrix_from_rotation_vector(phi: Sequence[Scalar]) -> Matrix3:
@@ -217,10 +231,11 @@ def matrix_from_zyx(angles: Sequence[Scalar]) -> Matrix3:
 
 def zyx_from_matrix(R: Matrix3) -> Vector3:
     """Return (yaw, pitch, roll), pitch in [-pi/2, pi/2]; where that is singular, yaw is 0 and roll carries the rest."""
-    a = atan2(R[3], R[0])
-    b = atan2(-R[6], sqrt(R[0] * R[0] + R[3] * R[3]))
+    (xx, xy, xz), (yx, yy, yz), (zx, _, _) = R
+    a = atan2(yx, xx)
+    b = atan2(-zx, sqrt(xx * xx + yx * yx))
     ca, sa = cos(a), sin(a)
-    return Vector3(a, b, atan2(sa * R[2] - ca * R[5], ca * R[4] - sa * R[1]))
+    return Vector3(a, b, atan2(sa * xz - ca * yz, ca * yy - sa * xy))
 
 
 def matrix_from_xyz(angles: Sequence[Scalar]) -> Matrix3:
@@ -231,7 +246,8 @@ def matrix_from_xyz(angles: Sequence[Scalar]) -> Matrix3:
 
 def xyz_from_matrix(R: Matrix3) -> Vector3:
     """Return (a, b, c) with R = Rx(a) Ry(b) Rz(c), b in [-pi/2, pi/2]; where that is singular, a is 0."""
-    a = atan2(-R[5], R[8])
-    b = atan2(R[2], sqrt(R[5] * R[5] + R[8] * R[8]))
+    (_, _, xz), (yx, yy, yz), (zx, zy, zz) = R
+    a = atan2(-yz, zz)
+    b = atan2(xz, sqrt(yz * yz + zz * zz))
     ca, sa = cos(a), sin(a)
-    return Vector3(a, b, atan2(ca * R[3] + sa * R[6], ca * R[4] + sa * R[7]))
+    return Vector3(a, b, atan2(ca * yx + sa * zx, ca * yy + sa * zy))

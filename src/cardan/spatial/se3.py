@@ -8,12 +8,14 @@ Robotics (2017), section 7.1 for the Jacobians of the exponential.
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from cardan.errors import ShapeError
+from cardan.arrays import stack
+from cardan.errors import ParameterError, ShapeError
 from cardan.spatial import rotations
 from cardan.spatial.composition import noted
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
@@ -81,7 +83,12 @@ class SE3(tuple[Any, Any]):
             return Force(f, R @ other.angular + p.cross(f))
         if isinstance(other, (Inertia, ArticulatedInertia)):
             return other.transformed(R, p)
+        if isinstance(other, np.ndarray) and other.shape[-2:] == (4, 4):
+            return self @ SE3.of(other)
         return R @ Vector3.of(other) + p
+
+    def __rmatmul__(self, other: Any) -> SE3:
+        return SE3.of(other) @ self
 
     def inverse(self) -> SE3:
         """Return the pose of the outer frame in the inner."""
@@ -108,6 +115,9 @@ class SE3(tuple[Any, Any]):
         """Return the homogeneous matrix, shape (..., 4, 4); dtype object if the entries are symbols."""
         return stack(self.homogeneous())
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.matrix(), dtype=dtype)
+
     def adjoint(self) -> Rows:
         """Return the rows of the 6x6 matrix that maps motions: [R, [p] R; 0, R]."""
         R, p = self
@@ -117,26 +127,6 @@ class SE3(tuple[Any, Any]):
     def __repr__(self) -> str:
         rows = [tuple(row) for row in self[0].rows()]
         return f"SE3(rotation={rows}, translation={tuple(self[1])})"
-
-
-def stack(nested: Any) -> np.ndarray:
-    """Return nested sequences of scalars as one array, batch dimensions first.
-
-    Floats and batches are broadcast together; if any entry is a symbol the result has dtype object.
-    """
-    shape: list[int] = []
-    flat = [nested]
-    while isinstance(flat[0], (list, tuple)):
-        shape.append(len(flat[0]))
-        flat = [entry for row in flat for entry in row]
-    if any(not isinstance(e, (float, int, bool, np.ndarray, np.generic)) for e in flat):
-        out = np.empty(len(flat), dtype=object)
-        out[:] = flat
-        return out.reshape(shape)
-    kinds = [e.dtype for e in flat if isinstance(e, (np.ndarray, np.generic))]
-    dtype = np.result_type(*kinds) if kinds else np.dtype(float)
-    columns = np.broadcast_arrays(*(np.asarray(e, dtype=dtype) for e in flat))
-    return np.stack(columns, axis=-1).reshape(*columns[0].shape, *shape)
 
 
 # --- the exponential and its Jacobians ---------------------------------------------------------------------------
@@ -220,7 +210,28 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
             return e
         return float(e) + 0.0 if abs(float(e)) > smallest else 0.0
 
-    return SE3(Matrix3(snap(e) for e in X.rotation), Vector3(*(shorten(e) for e in X.translation)))
+    return SE3(Matrix3(snap(e) for e in X.rotation.entries()), Vector3(*(shorten(e) for e in X.translation)))
+
+
+def checked_pose(what: str, pose: Any) -> SE3:
+    """Return a constant pose, checked and with the residues of right angles removed.
+
+    Raises:
+        ParameterError: if it is not a proper rotation and a finite translation.
+    """
+    if isinstance(pose, SE3) and pose == SE3.identity():
+        return pose
+    try:
+        X = SE3.of(pose)
+        numbers = SE3([[float(e) for e in row] for row in X.rotation], tuple(float(e) for e in X.translation))
+    except (TypeError, ValueError, IndexError, OverflowError):
+        raise ParameterError(what, got=pose, expected="a cardan.SE3 or a 4x4 homogeneous matrix of numbers") from None
+    if not is_proper_rotation(numbers.rotation):
+        rows = [tuple(row) for row in numbers.rotation.rows()]
+        raise ParameterError(what, got=rows, expected="a rotation matrix (orthonormal, determinant +1)")
+    if not all(math.isfinite(e) for e in numbers.translation):
+        raise ParameterError(what, got=tuple(numbers.translation), expected="a finite translation [m]")
+    return snapped(numbers)
 
 
 def _is_number(e: Scalar) -> bool:

@@ -7,12 +7,15 @@ float zero or one among them stays a float, which is how a traced program loses 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, overload
 
 import numpy as np
 
-from cardan.errors import ParameterError, ShapeError
+from cardan.arrays import array_of, stack, symbolic
+from cardan.errors import ParameterError, ShapeError, users_line
+from cardan.scalar import is_finite, sqrt
 from cardan.spatial.composition import noted
 
 Scalar = Any
@@ -40,14 +43,56 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
         if any(not hasattr(row, "__len__") or len(row) != size for row in rows):
             raise ShapeError("cardan.spatial", name, got=np.shape(value), expected=str(shape))
         rows = [entry for row in rows for entry in row]
-    return tuple(float(e) if type(e) is int else e for e in rows)
+    return tuple(scalar_of(name, e) for e in rows)
 
 
-class Vector3(tuple[Any, Any, Any]):
-    """Three scalars (x, y, z)."""
+def scalar_of(name: str, value: Any) -> Scalar:
+    """Return a scalar of any type; whole numbers and NumPy's are floats.
+
+    Raises:
+        ShapeError: for an array of symbols.
+        ParameterError: for a text, a complex number, a sequence, or an integer no float can hold.
+    """
+    if type(value) is float:
+        return value
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        hint = f"One scalar is needed{users_line()}: np.cos(q[0]) instead of np.cos(q)."
+        raise ShapeError("cardan.spatial", f"entry of {name}", got=value.shape, expected="()", hint=hint)
+    if isinstance(value, _NO_SCALARS) or (type(value) is int and not is_finite(value)):
+        raise ParameterError(name, got=value, expected="a number")
+    if type(value) is int or (isinstance(value, (np.generic, np.ndarray)) and not value.ndim and value.dtype != object):
+        return float(value)
+    return value
+
+
+_NO_SCALARS = (str, bytes, complex, list, tuple, dict, type(None), np.flexible, np.bool_, np.datetime64, np.timedelta64)
+
+
+def as_arrays(value: Any) -> Any:
+    """Return an argument of NumPy's functions with arrays in place of vectors and matrices."""
+    if isinstance(value, (Vector3, Matrix3)):
+        return array_of(value)
+    return type(value)(map(as_arrays, value)) if type(value) in (list, tuple) else value
+
+
+class _Arrays:
+    """What vectors and matrices are to NumPy: its operators leave the work to us, its functions get arrays."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # an array on the left multiplies component by component, through __rmul__
+    __array_ufunc__ = None
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*as_arrays(args), **kwargs)
+
+
+class Vector3(_Arrays, tuple[Any, Any, Any]):
+    """Three scalars (x, y, z).
+
+    It combines as an array of shape (3,) does: `v + w`, `v * w` component by component, `v @ w` the inner product.
+    A NumPy array of numbers as a factor is a batch of numbers, one scalar.
+    """
+
+    __slots__ = ()
 
     def __new__(cls, x: Scalar, y: Scalar, z: Scalar) -> Vector3:
         return tuple.__new__(cls, (x, y, z))
@@ -65,19 +110,53 @@ class Vector3(tuple[Any, Any, Any]):
         """Return the zero vector."""
         return _ZERO
 
+    @property
+    def x(self) -> Scalar:
+        """The first component."""
+        return self[0]
+
+    @property
+    def y(self) -> Scalar:
+        """The second component."""
+        return self[1]
+
+    @property
+    def z(self) -> Scalar:
+        """The third component."""
+        return self[2]
+
     def __add__(self, other: Any) -> Vector3:
         return Vector3(self[0] + other[0], self[1] + other[1], self[2] + other[2])
+
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Vector3:
         return Vector3(self[0] - other[0], self[1] - other[1], self[2] - other[2])
 
+    def __rsub__(self, other: Any) -> Vector3:
+        return Vector3(other[0] - self[0], other[1] - self[1], other[2] - self[2])
+
     def __neg__(self) -> Vector3:
         return Vector3(-self[0], -self[1], -self[2])
 
-    def __mul__(self, factor: Scalar) -> Vector3:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return Vector3(self[0] * factor, self[1] * factor, self[2] * factor)
+    def __mul__(self, factor: Any) -> Vector3:  # pyright: ignore[reportIncompatibleMethodOverride]
+        a, b, c = factor if _is_nested(factor) else (factor, factor, factor)
+        return Vector3(self[0] * a, self[1] * b, self[2] * c)
 
     __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+
+    def __truediv__(self, divisor: Any) -> Vector3:
+        a, b, c = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
+        return Vector3(self[0] / a, self[1] / b, self[2] / c)
+
+    def __matmul__(self, other: Any) -> Any:
+        """Return the inner product with a vector, or the row self^T M of a matrix."""
+        matrix = _matrix(other, (self,))
+        return self.dot(other) if matrix is None else matrix.transpose_apply(self)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        matrix = _matrix(other, (self,))
+        return self.dot(other) if matrix is None else matrix @ self
 
     def dot(self, other: Any) -> Scalar:
         """Return the inner product."""
@@ -93,6 +172,10 @@ class Vector3(tuple[Any, Any, Any]):
         """Return the squared length."""
         return self.dot(self)
 
+    def norm(self) -> Scalar:
+        """Return the length."""
+        return sqrt(self.dot(self))
+
     def skew(self) -> Matrix3:
         """Return the matrix [u] with [u] v = u x v."""
         x, y, z = self
@@ -104,13 +187,24 @@ class Vector3(tuple[Any, Any, Any]):
 
 
 _ZERO = Vector3(0.0, 0.0, 0.0)
+_vector = partial(tuple.__new__, Vector3)
 
 
-class Matrix3(tuple[Any, ...]):
-    """Nine scalars, row by row."""
+class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
+    """Three rows of three scalars; made of its nine entries, row by row, or of its rows.
+
+    `R[i]` is a row, `R[i, j]` an entry, `R[:, j]` a column, `np.array(R)` the array of shape (..., 3, 3).
+    """
 
     __slots__ = ()
-    __array_ufunc__ = None
+
+    def __new__(cls, entries: Iterable[Any]) -> Matrix3:
+        flat = tuple(entries)
+        if len(flat) == 9:
+            flat = (flat[0:3], flat[3:6], flat[6:9])
+        elif len(flat) != 3:
+            raise ShapeError("cardan.spatial", "matrix", got=(len(flat),), expected="nine entries, or three rows")
+        return tuple.__new__(cls, map(_vector, flat))
 
     @staticmethod
     def of(value: Any, name: str = "matrix") -> Matrix3:
@@ -135,64 +229,118 @@ class Matrix3(tuple[Any, ...]):
     @staticmethod
     def from_columns(x: Any, y: Any, z: Any) -> Matrix3:
         """Return the matrix with the given columns."""
-        return Matrix3((x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+        return Matrix3(zip(x, y, z, strict=True))
 
-    def entry(self, row: int, column: int) -> Scalar:
-        """Return one entry."""
-        return self[3 * row + column]
+    @overload
+    def __getitem__(self, index: int) -> Vector3: ...  # pyright: ignore[reportOverlappingOverload]
+    @overload
+    def __getitem__(self, index: Any) -> Any: ...
+    def __getitem__(self, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if type(index) is not tuple:
+            return tuple.__getitem__(self, index)
+        picked = symbolic(self.entries(), (3, 3))[index]
+        if not isinstance(picked, np.ndarray):
+            return picked
+        return Vector3(*picked) if picked.shape == (3,) else stack(picked.tolist())
+
+    def entries(self) -> tuple[Scalar, ...]:
+        """Return the nine entries, row by row."""
+        a, b, c = self
+        return (*a, *b, *c)
 
     def rows(self) -> tuple[Vector3, Vector3, Vector3]:
         """Return the three rows."""
-        return Vector3(*self[0:3]), Vector3(*self[3:6]), Vector3(*self[6:9])
+        return tuple(self)  # pyright: ignore[reportReturnType]
 
     def columns(self) -> Iterator[Vector3]:
         """Yield the three columns."""
-        return (Vector3(self[k], self[k + 3], self[k + 6]) for k in range(3))
+        return map(_vector, zip(*self, strict=True))
 
     @property
     def T(self) -> Matrix3:
         """The transpose."""
-        a, b, c, d, e, f, g, h, i = self
+        (a, b, c), (d, e, f), (g, h, i) = self
         return noted(Matrix3((a, d, g, b, e, h, c, f, i)), "inverse", self)
 
     def __matmul__(self, other: Any) -> Any:
-        a, b, c, d, e, f, g, h, i = self
+        (a, b, c), (d, e, f), (g, h, i) = self
         if type(other) is not Matrix3:
+            matrix = None if type(other) is Vector3 else _matrix(other, self)
+            if matrix is not None:
+                return self @ matrix
             x, y, z = other
             return Vector3(a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z)
         product = Matrix3.from_columns(*(self @ column for column in other.columns()))
         return noted(product, "product", self, other)
 
+    def __rmatmul__(self, other: Any) -> Any:
+        matrix = _matrix(other, self)
+        return self.transpose_apply(other) if matrix is None else matrix @ self
+
     def transpose_apply(self, vector: Any) -> Vector3:
         """Return self.T @ vector."""
-        a, b, c, d, e, f, g, h, i = self
+        (a, b, c), (d, e, f), (g, h, i) = self
         x, y, z = vector
         return Vector3(a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z)
 
     def __add__(self, other: Any) -> Matrix3:
         return Matrix3(a + b for a, b in zip(self, other, strict=True))
 
+    __radd__ = __add__
+
     def __sub__(self, other: Any) -> Matrix3:
         return Matrix3(a - b for a, b in zip(self, other, strict=True))
 
-    def __neg__(self) -> Matrix3:
-        return Matrix3(-a for a in self)
+    def __rsub__(self, other: Any) -> Matrix3:
+        return Matrix3(b - a for a, b in zip(self, other, strict=True))
 
-    def __mul__(self, factor: Scalar) -> Matrix3:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return Matrix3(a * factor for a in self)
+    def __neg__(self) -> Matrix3:
+        return Matrix3(-row for row in self)
+
+    def __mul__(self, factor: Any) -> Matrix3:  # pyright: ignore[reportIncompatibleMethodOverride]
+        rows = factor if _is_nested(factor) else (factor, factor, factor)
+        return Matrix3(a * b for a, b in zip(self, rows, strict=True))
 
     __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
+    def __truediv__(self, divisor: Any) -> Matrix3:
+        rows = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
+        return Matrix3(a / b for a, b in zip(self, rows, strict=True))
+
     def trace(self) -> Scalar:
         """Return the sum of the diagonal."""
-        return self[0] + self[4] + self[8]
+        a, b, c = self
+        return a[0] + b[1] + c[2]
 
     def axial(self) -> Vector3:
         """Return the vector u of the skew part: (self - self.T) / 2 = [u]."""
-        return Vector3(self[7] - self[5], self[2] - self[6], self[3] - self[1]) * 0.5
+        (_, b, c), (d, _, f), (g, h, _) = self
+        return Vector3(h - f, c - g, d - b) * 0.5
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(stack(self), dtype=dtype)
 
 
 _IDENTITY = Matrix3.diagonal(1.0, 1.0, 1.0)
+
+
+def _is_nested(value: Any) -> bool:
+    """Return whether a factor has entries of its own; an array of numbers is a batch of one scalar."""
+    return isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.dtype == object)
+
+
+def _matrix(value: Any, beside: Iterable[Vector3]) -> Matrix3 | None:
+    """Return what stands at the other side of an @ as a matrix; None if it is a vector.
+
+    Beside entries that are batches, an array holds batches, too: three of them, one for each component.
+    """
+    if type(value) is Matrix3:
+        return value
+    if isinstance(value, np.ndarray):
+        batched = any(isinstance(e, np.ndarray) for row in beside for e in row)
+        return Matrix3.of(value) if value.shape[-2:] == (3, 3) and not batched else None
+    nested = isinstance(value, (tuple, list)) and all(isinstance(row, (tuple, list)) for row in value)
+    return Matrix3.of(value) if nested else None
 
 
 class Symmetric3(tuple[Any, ...]):
@@ -206,8 +354,8 @@ class Symmetric3(tuple[Any, ...]):
         """Return `value` (3x3, symmetric) as its six entries; the upper triangle is read."""
         if type(value) is Symmetric3:
             return value
-        m = Matrix3.of(value, name)
-        return Symmetric3((m[0], m[1], m[2], m[4], m[5], m[8]))
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = Matrix3.of(value, name)
+        return Symmetric3((xx, xy, xz, yy, yz, zz))
 
     @staticmethod
     def isotropic(a: Scalar) -> Symmetric3:
@@ -267,7 +415,7 @@ def unit_vector(value: Any, what: str) -> Vector3:
     """
     try:
         vector = Vector3(*(float(e) for e in value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=value, expected="three finite numbers, not all zero") from None
     if not all(map(math.isfinite, vector)) or not any(vector):
         raise ParameterError(what, got=tuple(vector), expected="three finite numbers, not all zero")

@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from cardan.program.ops import Op
+from cardan.program.ops import SPEC, Op
 from cardan.program.program import Program
 from cardan.targets.runner import Runner
-
-TABLE: dict[Op, Callable[..., Any]] = {
-    Op.ADD: np.add,
-    Op.SUB: np.subtract,
-    Op.MUL: np.multiply,
-    Op.DIV: np.divide,
-    Op.NEG: np.negative,
-    Op.SQRT: np.sqrt,
-    Op.SIN: np.sin,
-    Op.COS: np.cos,
-    Op.TAN: np.tan,
-    Op.ASIN: np.arcsin,
-    Op.ACOS: np.arccos,
-    Op.ATAN2: np.arctan2,
-    Op.EXP: np.exp,
-    Op.LOG: np.log,
-    Op.ABS: np.abs,
-    Op.SIGN: np.sign,
-    Op.FLOOR: np.floor,
-    Op.MIN: np.minimum,
-    Op.MAX: np.maximum,
-    Op.LT: np.less,
-    Op.LE: np.less_equal,
-    Op.EQ: np.equal,
-    Op.AND: np.logical_and,
-    Op.OR: np.logical_or,
-    Op.NOT: np.logical_not,
-    Op.SELECT: np.where,
-}
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
 
@@ -63,7 +34,7 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
         elif op is Op.CONST:
             values.append(number(value))
         else:
-            values.append(TABLE[op](*[values[a] for a in args]))
+            values.append(SPEC[op].numpy(*[values[a] for a in args]))
             for a in args:
                 if last_use[a] == k:
                     values[a] = None  # frees its memory

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import CardanError
 from cardan.joints import Joint
+from cardan.joints.first_checks import cause_of, first_line
 from cardan.verification.finding import Finding, Numbers
 from cardan.verification.samples import Samples
 
 ENTRIES = 3  # how many wrong entries are named
-MEMORY = "the joint stores what depends on q; compute it from q in each method, and make the class frozen"
 
 
 class Skip(Exception):  # noqa: N818 -- no error
@@ -142,26 +141,3 @@ def check(
 ) -> Callable[[Callable[[Joint, Samples, Ledger], None]], Check]:
     """Make a `Check` of a function."""
     return lambda examine: Check(name, identity, tolerance, examine, essential)
-
-
-def first_line(error: BaseException) -> str:
-    """Return the message of an error, its first line, at most 300 characters."""
-    return (str(error).strip().split("\n") or [""])[0][:300].rstrip(".")
-
-
-def cause_of(error: Exception) -> str:
-    """Return the likely cause of an error a joint's own code raises; empty if the error says it itself."""
-    text = str(error)
-    if "kept from one function call" in text:
-        return MEMORY
-    if "no number yet" in text:
-        return "it needs floats, as functions of math and numpy do; use cardan.sin, cardan.sqrt, ... instead"
-    if isinstance(error, IndexError):
-        return "more entries of q or v are used than the manifold has (nq, nv)"
-    if isinstance(error, ZeroDivisionError):
-        return "a division by zero; guard it with cardan.where on both sides"
-    if "branch" in text or "truth value" in text or "ambiguous" in text:
-        return "it branches on the value of a coordinate; use cardan.where(condition, a, b)"
-    if isinstance(error, (TypeError, ValueError)) and not isinstance(error, CardanError):
-        return "perhaps functions that take floats alone, as those of math; use cardan.sin, cardan.sqrt, ... instead"
-    return ""

@@ -66,4 +66,4 @@ def subspace_by_differences(joint: Joint, q: Any) -> tuple[np.ndarray, float]:
 
 def entries(X: SE3) -> np.ndarray:
     """Return the twelve numbers of a pose: rotation row by row, then translation."""
-    return np.array([*X.rotation, *X.translation], dtype=float)
+    return np.array([*X.rotation.entries(), *X.translation], dtype=float)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from cardan.joints import Joint
+from cardan.joints.first_checks import first_line
 from cardan.spatial import SE3, Force
 from cardan.verification.bias_causes import bias_cause
 from cardan.verification.causes import explained
-from cardan.verification.check import Ledger, Skip, check, first_line
+from cardan.verification.check import Ledger, Skip, check
 from cardan.verification.differences import derivative, entries, scaled, subspace_by_differences
 from cardan.verification.samples import Samples, TransformAlone, columns, vector
 

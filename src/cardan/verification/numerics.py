@@ -20,7 +20,7 @@ def program(joint: Joint) -> Program:
 
     def everything(q: Any, v: Any) -> dict[str, np.ndarray]:
         X, S, bias = joint.transform(list(q)), joint.motion_subspace(list(q)), joint.bias(list(q), list(v))
-        flat = [*X.rotation, *X.translation, *(e for s in (*S, bias) for e in s.scalars())]
+        flat = [*X.rotation.entries(), *X.translation, *(e for s in (*S, bias) for e in s.scalars())]
         array = np.empty(len(flat), dtype=object)
         array[:] = flat
         return {"pose_subspace_bias": array}

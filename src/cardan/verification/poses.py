@@ -6,6 +6,7 @@ import numpy as np
 
 from cardan.errors import ReachError
 from cardan.joints import Joint, Limits
+from cardan.joints.first_checks import rotation_fault
 from cardan.spatial import SE3
 from cardan.verification.check import Ledger, Skip, check
 from cardan.verification.differences import entries
@@ -19,8 +20,8 @@ def rigid(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Look at the rotation matrices on the manifold."""
     for q, X in zip(samples.q, samples.poses, strict=True):
         _see_rotation(X, q, ledger)
-    if ledger.failed:
-        ledger.cause = _rotation_cause(samples.poses)
+    if ledger.failed and (fault := rotation_fault([_rotation(X) for X in samples.poses], ledger.tolerance)):
+        ledger.cause = f"{fault.what}; {fault.cure}"
 
 
 @check("off the manifold", "transform(k q) is a rigid motion, that of normalize(k q)", 1e-12)
@@ -42,18 +43,6 @@ def _see_rotation(X: SE3, q: tuple[float, ...], ledger: Ledger) -> None:
     R = _rotation(X)
     ledger.see(R.T @ R, np.eye(3), q, label="R^T R")
     ledger.see(np.linalg.det(R), 1.0, q, label="det R")
-
-
-def _rotation_cause(poses: list[SE3]) -> str:
-    squares = [R.T @ R for R in map(_rotation, poses)]
-    if all(np.allclose(S, S[0, 0] * np.eye(3)) for S in squares):
-        if all(np.allclose(S, np.eye(3)) for S in squares):
-            return "R is a reflection; one of its columns has the wrong sign"
-        return "R is a rotation times a factor: a quaternion is not of unit length, or the manifold keeps no norm"
-    lengths = np.array([np.sqrt(np.diag(S)) for S in squares])
-    if np.allclose(lengths, 1.0):
-        return "the columns of R have unit length but are not orthogonal"
-    return f"the columns of R have lengths {lengths[-1].round(4).tolist()}; an axis may not be of unit length"
 
 
 def _rotation(X: SE3) -> np.ndarray:

@@ -12,10 +12,18 @@ import numpy as np
 from cardan.errors import CardanError
 from cardan.formats import from_json, to_json
 from cardan.joints import Joint
-from cardan.manifolds import Manifold
+from cardan.joints.first_checks import (
+    MEMORY,
+    cause_of,
+    columns_fault,
+    first_line,
+    manifold_fault,
+    motion_fault,
+    size_faults,
+    type_fault,
+)
 from cardan.program import Array, trace
-from cardan.spatial import SE3, Motion
-from cardan.verification.check import MEMORY, Ledger, cause_of, check, first_line
+from cardan.verification.check import Ledger, check
 from cardan.verification.differences import entries
 from cardan.verification.samples import Samples, columns, vector
 
@@ -23,28 +31,12 @@ from cardan.verification.samples import Samples, columns, vector
 @check("sizes", "nq and nv are those of the manifold, of its maps and of the names", essential=True)
 def sizes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Compare all lengths with nq and nv."""
-    if not isinstance(getattr(joint, "manifold", None), Manifold):
-        ledger.fail(f"manifold is {getattr(joint, 'manifold', None)!r}")
-        ledger.cause = "give the class a manifold, such as manifold = cardan.manifolds.Euclidean(2)"
+    if fault := manifold_fault(joint):
+        ledger.fail(fault.what)
+        ledger.cause = fault.cure
         return
-    nq, nv, q = joint.nq, joint.nv, samples.q[0]
-    lengths = {
-        "neutral()": (len(q), nq),
-        "random_configuration()": (len(samples.q[-1]), nq),
-        "integrate(q, v)": (len(joint.integrate(q, samples.v[0])), nq),
-        "difference(q, q)": (len(joint.difference(q, q)), nv),
-        "velocity_to_configuration_derivative(q, v)": (
-            len(joint.velocity_to_configuration_derivative(q, samples.v[0])),
-            nq,
-        ),
-        "coordinate_names": (len(set(joint.coordinate_names)), nq),
-        "velocity_names": (len(set(joint.velocity_names)), nv),
-    }
-    for name, (got, expected) in lengths.items():
-        if got != expected:
-            ledger.fail(f"{name} has {got} different entries, expected {expected}")
-    if nv > 6:
-        ledger.fail(f"nv is {nv}, expected at most 6")
+    for fault in size_faults(joint, samples.q[-1], samples.v[0]):
+        ledger.fail(fault.what)
 
 
 @check("transform", "transform(q) is a pose of finite numbers", essential=True)
@@ -53,9 +45,9 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q in samples.q:
         ledger.now = (q, None)
         X = joint.transform(q)
-        if not isinstance(X, SE3):
-            ledger.fail(f"it returns a {type(X).__name__}", q)
-            ledger.cause = "return cardan.SE3(rotation, translation)"
+        if fault := type_fault(X):
+            ledger.fail(fault.what, q)
+            ledger.cause = fault.cure
             return
         numbers = entries(X)
         ledger.see(numbers, np.where(np.isfinite(numbers), numbers, 0.0), q, label="[R row by row, p]")
@@ -71,17 +63,9 @@ def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q, v in samples.states:
         ledger.now = (q, v)
         S, bias = list(joint.motion_subspace(q)), joint.bias(q, v)
-        if len(S) != joint.nv:
-            ledger.fail(f"S has {len(S)} columns, expected nv = {joint.nv}", q)
-            ledger.cause = (
-                "there is a column for each of the nq coordinates; velocities are nv"
-                if len(S) == joint.nq
-                else "the manifold has another nv than the joint"
-            )
-        for thing in (*S, bias):
-            if not isinstance(thing, Motion):
-                ledger.fail(f"there is a {type(thing).__name__} for a Motion", q, v)
-                ledger.cause = "return cardan.Motion(linear, angular)"
+        for fault in filter(None, (columns_fault(joint, S), *map(motion_fault, (*S, bias)))):
+            ledger.fail(fault.what, q, v)
+            ledger.cause = ledger.cause or fault.cure
 
 
 @check("no memory", "every call with the same q gives the same result, whatever was called before", 1e-15)
@@ -161,7 +145,7 @@ def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Trace each on its own, to name the one that does not run."""
     q, v = Array("q", (joint.nq,)), Array("v", (joint.nv,))
     methods: dict[str, tuple[Any, list[Array]]] = {
-        "transform": (lambda q: [*joint.transform(list(q)).rotation, *joint.transform(list(q)).translation], [q]),
+        "transform": (lambda q: joint.transform(list(q)).matrix().ravel().tolist(), [q]),
         "motion_subspace": (lambda q: [e for s in joint.motion_subspace(list(q)) for e in s.scalars()], [q]),
         "bias": (lambda q, v: list(joint.bias(list(q), list(v)).scalars()), [q, v]),
     }

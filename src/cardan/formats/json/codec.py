@@ -6,39 +6,25 @@ A file says what it holds and in which version of the schema: `{"cardan": "mecha
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cardan.description import Mechanism, Shape
-from cardan.errors import CardanError, DescriptionError, DTypeError, Fault, ParameterError
-from cardan.formats.json import records
-from cardan.formats.json.numbers import (
-    at,
-    inertia,
-    inertia_data,
-    items,
-    limits,
-    limits_data,
-    members,
-    numbers_data,
-    pose,
-    pose_data,
-    text,
-    text_data,
-    vector,
-)
-from cardan.formats.json.text import WrongError, json_text, line_of, parsed, path_text, refuse, shown
-from cardan.formats.json.values import Reader
-from cardan.formats.urdf.xml import Source
+from cardan.errors import CardanError, DescriptionError, DTypeError, Fault, UnknownNameError
+from cardan.formats.json.kinds import INERTIA, LIMITS, POSE, TEXT, VECTOR, at, members
+from cardan.formats.json.records import BODY, CONNECTION, FRAME, INPUT, SHAPE, with_input
+from cardan.formats.json.text import WrongError, json_text, lines_of, parsed, path_text, refuse, shown
+from cardan.formats.json.values import JOINT
+from cardan.formats.report import MAX_FAULTS, MAX_SUGGESTIONS
+from cardan.formats.source import Source
 from cardan.joints import Joint, Limits
 from cardan.model import Body, Connection, Frame, Model
 from cardan.spatial import SE3, Inertia
 from cardan.staging import write_whole
 
 SCHEMA = 1
-MAX_FAULTS = 1000
 JsonSource = str | bytes | os.PathLike[str]
 
 
@@ -85,36 +71,68 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
     return opened_json(source, trusted=trusted)[1]
 
 
+# --- texts and their faults ---------------------------------------------------------------------------------------
+
+Told = tuple[Sequence[str | int], str]
+"""The path to a value, and what is wrong with it."""
+
+
 class Text(NamedTuple):
     """A JSON text and what to call it."""
 
     name: str
     content: str
 
-    def fault(self, path: Sequence[str | int], message: str, severity: str = "error") -> Fault:
-        """Return a fault of what stands at a path, with its line."""
-        return Fault(self.name, line_of(self.content, path), f"{path_text(path)}: {message}", severity)
+    def faults(self, told: Iterable[Told], severity: str = "error") -> list[Fault]:
+        """Return faults with their lines."""
+        told = list(told)
+        lines = lines_of(self.content, [path for path, _ in told])
+        return [
+            Fault(self.name, line, f"{path_text(path)}: {message}", severity)
+            for (path, message), line in zip(told, lines, strict=True)
+        ]
+
+
+class _Faults:
+    """What is wrong with a text, record by record."""
+
+    def __init__(self) -> None:
+        self.found: list[Told] = []
+
+    @contextmanager
+    def noted(self, *path: str | int) -> Iterator[None]:
+        """Note what is wrong with the record at a path, and go on behind it."""
+        try:
+            yield
+        except WrongError as wrong:
+            self._note([*path, *wrong.path], wrong.message)
+        except UnknownNameError as error:  # looking for near names takes time
+            self._note(path, str(error) if len(self.found) < MAX_SUGGESTIONS else error.brief)
+        except CardanError as error:
+            self._note(path, str(error))
+
+    def _note(self, path: Sequence[str | int], message: str) -> None:
+        if len(self.found) < MAX_FAULTS:
+            self.found.append((path, message))
 
 
 def opened_json(source: JsonSource, *, trusted: bool = False) -> tuple[Text, Any]:
     """Return the text of a JSON source and what it holds; see `from_json`."""
     opened = _opened(source)
-    value = parsed(opened.content, opened.name)
-    faults = _Faults(opened)
-    thing = None
+    value, faults, thing = parsed(opened.content, opened.name), _Faults(), None
     with faults.noted():
-        thing = _document(value, Reader(trusted), faults)
+        thing = _document(value, trusted, faults)
     if faults.found:
-        raise DescriptionError(faults.found)
+        raise DescriptionError(opened.faults(faults.found))
     return opened, thing
 
 
 def _opened(source: JsonSource) -> Text:
-    if isinstance(source, str) and is_json_text(source):
-        return Text("<string>", source.removeprefix("\ufeff"))
     if not isinstance(source, (str, bytes, os.PathLike)):
         expected = "a path, or JSON as text or bytes"
         raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
+    if isinstance(source, str) and is_json_text(source):
+        return Text("<string>", source.removeprefix("\ufeff"))
     opened = Source.of(source if isinstance(source, bytes) else Path(source))
     try:
         return Text(opened.name, opened.content.decode("utf-8-sig"))
@@ -129,39 +147,17 @@ def is_json_text(source: str | bytes) -> bool:
     return begin.lstrip("\ufeff \t\r\n").startswith("{")
 
 
-class _Faults:
-    """What is wrong with a text, record by record."""
-
-    def __init__(self, text: Text) -> None:
-        self.text = text
-        self.found: list[Fault] = []
-
-    @contextmanager
-    def noted(self, *path: str | int) -> Iterator[None]:
-        """Note what is wrong with the record at a path, and go on behind it."""
-        try:
-            yield
-        except WrongError as wrong:
-            self._note([*path, *wrong.path], wrong.message)
-        except CardanError as error:
-            self._note(path, str(error))
-
-    def _note(self, path: Sequence[str | int], message: str) -> None:
-        if len(self.found) < MAX_FAULTS:
-            self.found.append(self.text.fault(path, message))
-
-
-def _document(value: Any, reader: Reader, faults: _Faults) -> Any:
+def _document(value: Any, trusted: bool, faults: _Faults) -> Any:
     """Return the thing a file holds."""
     if type(value) is not dict or "cardan" not in value:
         refuse(value, 'an object with "cardan", the kind of thing, and "schema": 1')
-    kind = at("cardan", text, value["cardan"])
+    kind = at("cardan", TEXT.read, value["cardan"], trusted)
     if kind not in DOCUMENTS:
         raise WrongError(f"got {shown(kind)}, expected one of {', '.join(map(repr, DOCUMENTS))}", "cardan")
     if "schema" not in value:
         raise WrongError(f'the key "schema" is missing; this cardan writes "schema": {SCHEMA}')
     at("schema", _check_schema, value["schema"])
-    return DOCUMENTS[kind].read({k: e for k, e in value.items() if k not in ("cardan", "schema")}, reader, faults)
+    return DOCUMENTS[kind].read({k: e for k, e in value.items() if k not in ("cardan", "schema")}, trusted, faults)
 
 
 def _check_schema(schema: Any) -> None:
@@ -175,71 +171,75 @@ def _check_schema(schema: Any) -> None:
 # --- mechanisms and models ----------------------------------------------------------------------------------------
 
 Fields = dict[str, Any]
+LISTS = {
+    "bodies": (BODY, lambda e: f"body {e.name!r}"),
+    "joints": (CONNECTION, lambda e: f"joint {e.name!r}"),
+    "frames": (FRAME, lambda e: f"frame {e.name!r}"),
+    "shapes": (SHAPE, lambda e: f"a shape of {e.body!r}"),
+    "closures": (CONNECTION, lambda e: f"joint {e.name!r}"),
+    "inputs": (INPUT, lambda e: f"input {e.name!r}"),
+}
+"""The lists of records a robot is made of, by their keys: what a record is, and what to call one."""
 
 
-def _each(given: Fields, key: str, read: Any, make: Any, reader: Reader, faults: _Faults) -> list[Any]:
+def _lists_data(**lists: Iterable[Any]) -> Fields:
+    """Return lists of records; bodies and joints always, others where they are not empty."""
+    data = {key: [LISTS[key][0].write(e, LISTS[key][1](e)) for e in things] for key, things in lists.items()}
+    return {key: e for key, e in data.items() if e or key in ("bodies", "joints")}
+
+
+def _entries(given: Fields, key: str) -> list[Any]:
+    entries = given.get(key, [])
+    return entries if type(entries) is list else at(key, refuse, entries, "a list of objects")
+
+
+def _each(given: Fields, key: str, make: Callable[..., Any], trusted: bool, faults: _Faults) -> list[Any]:
     """Return what is made of each record of a list; after faults in an earlier list the records are only read."""
     sound, made = not faults.found, []
-    for k, value in enumerate(at(key, items, given.get(key, []), "a list of objects")):
+    for k, value in enumerate(_entries(given, key)):
         with faults.noted(key, k):
-            fields = read(value, reader)
+            keywords = LISTS[key][0].keywords(value, trusted)
             if sound:
-                made.append(make(**fields))
+                made.append(make(**keywords))
     return made
 
 
 def _mechanism_data(m: Mechanism) -> Fields:
-    frames, shapes = [records.frame_data(e) for e in m.frames], [records.shape_data(e) for e in m.shapes]
-    return {
-        "name": text_data(m.name, "name of a mechanism"),
-        "bodies": [records.body_data(e) for e in m.bodies],
-        "joints": [records.joint_data(e) for e in m.joints],
-        **({"frames": frames} if frames else {}),
-        **({"shapes": shapes} if shapes else {}),
-    }
+    name = TEXT.write(m.name, "name of a mechanism")
+    return {"name": name, **_lists_data(bodies=m.bodies, joints=m.joints, frames=m.frames, shapes=m.shapes)}
 
 
-def _mechanism(value: Fields, reader: Reader, faults: _Faults) -> Mechanism:
+def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
     given = members(value, ("name", "bodies", "joints"), ("frames", "shapes"))
-    m = Mechanism(at("name", text, given["name"]))
-    _each(given, "bodies", records.body_fields, m.add_body, reader, faults)
-    _each(given, "joints", records.joint_fields, m.add_joint, reader, faults)
-    _each(given, "frames", records.frame_fields, m.add_frame, reader, faults)
-    _each(given, "shapes", records.shape_fields, lambda **fields: m.add_shape(Shape(**fields)), reader, faults)
+    m = Mechanism(at("name", TEXT.read, given["name"], trusted))
+    shape = lambda **keywords: m.add_shape(Shape(**keywords))  # noqa: E731
+    for key, add in {"bodies": m.add_body, "joints": m.add_joint, "frames": m.add_frame, "shapes": shape}.items():
+        _each(given, key, add, trusted, faults)
     return m
 
 
 def _model_data(model: Model) -> Fields:
-    if model.filled is not None:
-        hint = "Write the model the function was called with."
-        raise ParameterError("model", got=model, expected="a model of numbers, not one within a function", hint=hint)
-    frames = [records.frame_data(e) for e in model.frames]
-    closures = [records.joint_data(e) for e in model.closures]
-    inputs = [records.input_data(e) for e in model.inputs.values()]
+    inputs = model.inputs.values()
     return {
-        "name": text_data(model.name, "name of a model"),
-        "gravity": numbers_data(model.gravity, "gravity"),
-        "bodies": [records.body_data(e) for e in model.bodies],
-        "joints": [records.joint_data(e) for e in model.connections],
-        **({"frames": frames} if frames else {}),
-        **({"closures": closures} if closures else {}),
-        **({"inputs": inputs} if inputs else {}),
+        "name": TEXT.write(model.name, "name of a model"),
+        "gravity": VECTOR.write(model.gravity, "gravity"),
+        **_lists_data(bodies=model.bodies, joints=model.connections, frames=model.frames),
+        **_lists_data(closures=model.closures, inputs=inputs),
     }
 
 
-def _model(value: Fields, reader: Reader, faults: _Faults) -> Model | None:
+def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
     given = members(value, ("name", "gravity", "bodies", "joints"), ("frames", "closures", "inputs"))
-    name, gravity = at("name", text, given["name"]), at("gravity", vector, given["gravity"])
-    bodies = _each(given, "bodies", records.body_fields, Body, reader, faults)
-    joints = _each(given, "joints", records.joint_fields, Connection, reader, faults)
-    frames = _each(given, "frames", records.frame_fields, Frame, reader, faults)
-    closures = _each(given, "closures", records.joint_fields, Connection, reader, faults)
+    name = at("name", TEXT.read, given["name"], trusted)
+    gravity = at("gravity", VECTOR.read, given["gravity"], trusted)
+    kinds = {"bodies": Body, "joints": Connection, "frames": Frame, "closures": Connection}
+    bodies, joints, frames, closures = (tuple(_each(given, k, kind, trusted, faults)) for k, kind in kinds.items())
     if faults.found:
         return None
-    model = Model(name, tuple(bodies), tuple(joints), tuple(frames), gravity, tuple(closures))
-    for k, e in enumerate(at("inputs", items, given.get("inputs", []), "a list of objects")):
+    model = Model(name, bodies, joints, frames, gravity, closures)
+    for k, e in enumerate(_entries(given, "inputs")):
         with faults.noted("inputs", k):
-            model = records.with_input(model, e)
+            model = with_input(model, e)
     return model
 
 
@@ -251,24 +251,27 @@ class Document(NamedTuple):
 
     type: type[Any]
     data: Callable[[Any], Fields]
-    read: Callable[[Fields, Reader, _Faults], Any]
+    read: Callable[[Fields, bool, _Faults], Any]
 
 
-def _single(name: str, kind: type[Any], data: Callable[[Any], Fields], read: Callable[[Any, Reader], Any]) -> Document:
+def _single(name: str, type: type[Any], kind: Any) -> Document:
     """Return the document of a thing that stands under its own name."""
 
-    def read_it(value: Mapping[str, Any], reader: Reader, _: _Faults) -> Any:
-        return at(name, read, members(value, (name,))[name], reader)
+    def data(thing: Any) -> Fields:
+        return {name: kind.write(thing, f"joint {thing.__class__.__name__}" if name == "joint" else name)}
 
-    return Document(kind, lambda thing: {name: data(thing)}, read_it)
+    def read(value: Fields, trusted: bool, _: _Faults) -> Any:
+        return at(name, kind.read, members(value, (name,))[name], trusted)
+
+    return Document(type, data, read)
 
 
 DOCUMENTS: dict[str, Document] = {
     "mechanism": Document(Mechanism, _mechanism_data, _mechanism),
     "model": Document(Model, _model_data, _model),
-    "joint": _single("joint", Joint, records.joint_object_data, lambda value, reader: reader.joint(value)),
-    "limits": _single("limits", Limits, lambda e: limits_data(e, "limits"), lambda value, _: limits(value)),
-    "inertia": _single("inertia", Inertia, lambda e: inertia_data(e, "inertia"), lambda value, _: inertia(value)),
-    "pose": _single("pose", SE3, lambda e: pose_data(e, "pose"), lambda value, _: pose(value)),
+    "joint": _single("joint", Joint, JOINT),
+    "limits": _single("limits", Limits, LIMITS),
+    "inertia": _single("inertia", Inertia, INERTIA),
+    "pose": _single("pose", SE3, POSE),
 }
 """The kinds of things by the name a file gives them."""

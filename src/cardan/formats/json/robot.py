@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import fields, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from cardan.description import Mechanism, Mesh
-from cardan.errors import DescriptionError, DescriptionWarning, Fault, ParameterError
+from cardan.errors import DescriptionError, DescriptionWarning, Fault, ParameterError, quoted
 from cardan.formats.json.codec import JsonSource, Text, opened_json
+from cardan.formats.report import MAX_FAULTS
 from cardan.formats.resources import Packages, check_packages, resolve
 from cardan.formats.urdf.links import NO_INERTIA
 from cardan.model import Model
@@ -61,18 +63,20 @@ def check_json(source: JsonSource, *, packages: Packages | None = None, trusted:
     check_packages(packages)
     try:
         opened, thing = opened_json(source, trusted=trusted)
-        return _doubts(opened, thing) if isinstance(thing, (Mechanism, Model)) else []
+        return _doubts(opened, thing)
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)
 
 
-def _doubts(opened: Text, thing: Mechanism | Model) -> list[Fault]:
-    return [
-        opened.fault(("bodies", k, "inertia"), f"body {body.name!r}: {reason}", "warning")
-        for k, body in enumerate(thing.bodies)
+def _doubts(opened: Text, thing: Any) -> list[Fault]:
+    bodies = thing.bodies if isinstance(thing, (Mechanism, Model)) else ()
+    told = (
+        (("bodies", k, "inertia"), f"body {quoted(body.name)}: {reason}")
+        for k, body in enumerate(bodies)
         if body.inertia is not None
         for reason in _impossible(body.inertia)
-    ]
+    )
+    return opened.faults(islice(told, MAX_FAULTS), "warning")
 
 
 def _impossible(inertia: Inertia) -> list[str]:
@@ -89,16 +93,15 @@ def _impossible(inertia: Inertia) -> list[str]:
 def _with_meshes(mechanism: Mechanism, name: str, packages: Packages) -> Mechanism:
     """Return the mechanism with the files of its meshes found where they are now."""
     folder = None if name.startswith("<") else Path(name).resolve().parent
-    m = Mechanism(mechanism.name)
+    found = Mechanism(mechanism.name)
     for body in mechanism.bodies:
-        m.add_body(body.name, body.inertia)
-    for c in mechanism.joints:
-        m.add_joint(**{field.name: getattr(c, field.name) for field in fields(c)})
-    for frame in mechanism.frames:
-        m.add_frame(frame.name, frame.body, frame.pose, frame.kind)
+        found.add_body(body.name, body.inertia)
+    for add, records in ((found.add_joint, mechanism.joints), (found.add_frame, mechanism.frames)):
+        for record in records:
+            add(**{field.name: getattr(record, field.name) for field in fields(record)})
     for shape in mechanism.shapes:
-        m.add_shape(replace(shape, geometry=_found(shape.geometry, folder, packages)))
-    return m
+        found.add_shape(replace(shape, geometry=_found(shape.geometry, folder, packages)))
+    return found
 
 
 def _found(geometry: Any, folder: Path | None, packages: Packages) -> Any:

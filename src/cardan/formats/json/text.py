@@ -2,7 +2,8 @@
 
 Written: UTF-8, floats by the shortest digits that give the same float back. A list or object stands on one line if it
 fits, otherwise each of its items begins a line; in the lists of the top level every record is a block of its own.
-Read: strictly JSON (no NaN, no comments), no key twice, nothing nested more than `MAX_DEPTH` deep.
+Read: strictly JSON (no NaN, no comments), no key twice, nothing nested more than `MAX_NESTING` deep, at most
+`MAX_VALUES` values.
 
 Source: RFC 8259, The JavaScript Object Notation (JSON) Data Interchange Format (2017).
 """
@@ -12,13 +13,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from cardan.errors import DescriptionError, Fault
+from cardan.errors import DescriptionError, Fault, shortened
 
 WIDTH = 100
-MAX_DEPTH = 100
+MAX_DEPTH = 100  # of values in values; each may take two levels of the text
+MAX_NESTING = 2 * MAX_DEPTH + 20
+MAX_VALUES = 4_000_000  # a value of two bytes takes up to a hundred in memory
 Key = str | int
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -36,6 +39,9 @@ class Refused:
 
     def __init__(self, why: str) -> None:
         self.why = why
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
 
 
 def json_text(value: Any, indent: int | None = 2) -> str:
@@ -62,8 +68,6 @@ def _block(value: Any, indent: int, depth: int, used: int) -> str:
 
 
 def _line(value: Any) -> str:
-    if type(value) is float:
-        return _number(value)
     if isinstance(value, dict):
         return "{" + ", ".join([f"{_text(k)}: {_line(v)}" for k, v in value.items()]) + "}"
     if isinstance(value, list):
@@ -71,39 +75,40 @@ def _line(value: Any) -> str:
     return _text(value) if isinstance(value, str) else json.dumps(value, allow_nan=False)
 
 
-def _number(value: float) -> str:
-    if not math.isfinite(value):
-        raise ValueError(f"{value} has no form in JSON")
-    return float.__repr__(value)
-
-
 def _text(text: str) -> str:
     """Return a text in quotes; half a surrogate pair, which UTF-8 has not, is escaped."""
-    return json.dumps(text, ensure_ascii=not _is_unicode(text))
+    return json.dumps(text, ensure_ascii=any("\ud800" <= c <= "\udfff" for c in text))
 
 
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+# --- reading ------------------------------------------------------------------------------------------------------
 
 
 def parsed(text: str, name: str) -> Any:
     """Return the value a JSON text holds; what is no value in it is `Refused`.
 
     Raises:
-        DescriptionError: with the line, if it is not JSON.
+        DescriptionError: with the line, if it is not JSON, or too much of it.
     """
+    if sum(map(text.count, "[{,")) > MAX_VALUES:
+        raise DescriptionError([Fault(name, 0, f"holds more than {MAX_VALUES} values")])
+    too_deep = DescriptionError([Fault(name, 0, f"lists and objects are nested more than {MAX_NESTING} deep")])
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer)
     except json.JSONDecodeError as error:
         message = f"not valid JSON: {error.msg} (column {error.colno})"
         raise DescriptionError([Fault(name, error.lineno, message)]) from None
     except RecursionError:
-        message = f"lists and objects are nested more than {MAX_DEPTH} deep"
-        raise DescriptionError([Fault(name, 0, message)]) from None
+        raise too_deep from None
+    level = [value]
+    for _ in range(MAX_NESTING):
+        level = [e for outer in level for e in _inside(outer)]
+    if level:
+        raise too_deep
+    return value
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if type(value) is dict else value if type(value) is list else ()
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:
@@ -134,8 +139,7 @@ def shown(value: Any) -> str:
         return f"a list of {len(value)}"
     if isinstance(value, float) and not math.isfinite(value):
         return "a number too large for a float"
-    line = json.dumps(value)
-    return line if len(line) <= 80 else line[:77] + "..."
+    return shortened(json.dumps(value), 77)
 
 
 def refuse(value: Any, expected: str, hint: str = "") -> NoReturn:
@@ -145,47 +149,67 @@ def refuse(value: Any, expected: str, hint: str = "") -> NoReturn:
     raise WrongError(f"got {shown(value)}, expected {expected}" + (f"; {hint}" if hint else ""))
 
 
+# --- places -------------------------------------------------------------------------------------------------------
+
+
 def path_text(path: Sequence[Key]) -> str:
     """Return a path as text: `joints[3].joint.Revolute.axis`, with names that are no identifiers in brackets."""
     text = ""
     for key in path:
         plain = isinstance(key, str) and key.isidentifier()
-        text += f".{key}" if plain else f"[{json.dumps(key)[:60]}]"
+        text += f".{str(key)[:60]}" if plain else f"[{json.dumps(key)[:60]}]"
     return text.removeprefix(".") or "the top level"
 
 
-def line_of(text: str, path: Iterable[Key]) -> int:
-    """Return the line on which the value at a path begins; the way is gone again through the text."""
-    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
-    at = _skip(text, 0)
-    for key in path:
-        found = _enter(decoder, text, at, key)
-        if found is None:
-            break
-        at = found
-    return text.count("\n", 0, at) + 1
+def lines_of(text: str, paths: Iterable[Sequence[Key]]) -> Iterator[int]:
+    """Yield the line on which the value at each path begins, or what is left of it; the text is gone through once."""
+    wanted: dict[Key, Any] = {}
+    paths = list(paths)
+    for path in paths:
+        inner = wanted
+        for key in path:
+            inner = inner.setdefault(key, {})
+    places: dict[int, int] = {}  # a branch of `wanted`, by identity -> where it begins
+    _find(text, _skip(text, 0), wanted, places)
+    lines, line, before = {}, 1, 0
+    for branch, place in sorted(places.items(), key=lambda item: item[1]):
+        line, before = line + text.count("\n", before, place), place
+        lines[branch] = line
+    for path in paths:
+        branch: Any = wanted
+        last = lines[id(branch)]
+        for key in path:
+            branch = branch[key]
+            last = lines.get(id(branch), last)
+        yield last
+
+
+_VALUE = json.JSONDecoder(parse_int=str, parse_float=str)
+
+
+def _find(text: str, at: int, wanted: dict[Key, Any], places: dict[int, int]) -> None:
+    """Note where a value begins, and the values in it that are wanted."""
+    places[id(wanted)] = at
+    left = {key for key in wanted if isinstance(key, str) == (text[at] == "{")}
+    if text[at] not in "{[":
+        return
+    is_object, at, count = text[at] == "{", _skip(text, at + 1), 0
+    try:
+        while left and text[at] not in "}]":
+            key: Key = count
+            if is_object:
+                key, at = _VALUE.raw_decode(text, at)
+                at = _skip(text, _skip(text, at) + 1)  # over the colon
+            if key in left:
+                left.remove(key)
+                _find(text, at, wanted[key], places)
+            _, at = _VALUE.raw_decode(text, at)
+            at, count = _skip(text, at), count + 1
+            at = _skip(text, at + 1) if text[at] == "," else at
+    except RecursionError:  # what is nested too deep is not looked into
+        return
 
 
 def _skip(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
-
-
-def _enter(decoder: json.JSONDecoder, text: str, at: int, key: Key) -> int | None:
-    """Return where the item with a key begins, in the list or object that begins at `at`; None if there is none."""
-    is_object = text[at] == "{"
-    if text[at] not in "{[" or is_object != isinstance(key, str):
-        return None
-    at, count = _skip(text, at + 1), 0
-    while text[at] not in "}]":
-        name: Key = count
-        if is_object:
-            name, at = decoder.raw_decode(text, at)
-            at = _skip(text, _skip(text, at) + 1)  # over the colon
-        if name == key:
-            return at
-        _, at = decoder.raw_decode(text, at)
-        at, count = _skip(text, at), count + 1
-        if text[at] == ",":
-            at = _skip(text, at + 1)
-    return None

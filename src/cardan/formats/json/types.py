@@ -12,9 +12,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from cardan import manifolds
-from cardan.errors import ParameterError
+from cardan.errors import ParameterError, close_names, did_you_mean
 from cardan.formats.json.text import WrongError
-from cardan.formats.report import nearest
 from cardan.joints import CATALOGUE, Constant, CoordinateFunction, Joint, Linear, NaturalSpline, Polynomial
 from cardan.manifolds import Manifold
 
@@ -111,7 +110,10 @@ def class_named(name: str, *, trusted: bool) -> type[Any]:
         return SHIPPED.get(name) or _registered[name]
     module, colon, names = name.partition(":")
     if not colon:
-        hint = nearest(name, SHIPPED) or "; a class of your own is named by its import path, module:QualName"
+        hint = (
+            did_you_mean(close_names(name, SHIPPED))
+            or "; a class of your own is named by its import path, module:QualName"
+        )
         raise WrongError(f"there is no joint or value type {name[:120]!r}{hint}")
     if not trusted:
         raise WrongError(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cardan.formats.report import Report, quoted
+from cardan.errors import quoted
+from cardan.formats.report import Report
 from cardan.formats.urdf.joints import UrdfJoint
 from cardan.formats.urdf.links import Link
 from cardan.formats.urdf.loops import UrdfFrame

@@ -32,6 +32,7 @@ from cardan.joints import (
     UnboundedRevolute,
     reverse,
 )
+from cardan.joints.recognise import hinge_of
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.model.layout import resolve_mimics
 from cardan.spatial import SE3, Vector3
@@ -115,12 +116,12 @@ def _model_tree(model: Model) -> tuple[tuple[Connection, ...], tuple[Connection,
         raise ParameterError("gravity in URDF", got=tuple(model.gravity), expected="(0, 0, -9.81)", hint=hint)
     if model.inputs:
         raise ParameterError("inputs of a model in URDF", got=tuple(model.inputs), expected="none", hint=HINT)
-    tree = model.connections
+    tree, closures = tuple(map(_recognised, model.connections)), tuple(map(_recognised, model.closures))
     from_world = [c for c in tree if c.parent == WORLD]
     closed_on_world = any(WORLD in (c.parent, c.child) for c in model.closures)
     if from_world == [tree[0]] and not closed_on_world and tree[0] == Connection("root", Fixed(), WORLD, tree[0].child):
-        return tree[1:], model.closures
-    return tree, model.closures
+        return tree[1:], closures
+    return tree, closures
 
 
 def _directed(m: Mechanism) -> tuple[tuple[Connection, ...], tuple[Connection, ...]]:
@@ -129,18 +130,18 @@ def _directed(m: Mechanism) -> tuple[tuple[Connection, ...], tuple[Connection, .
     The root is the world if a joint or shape is on it; else the first body that is no joint's child; else, where that
     would turn round a joint URDF cannot turn, the first body for which it need not be.
     """
-    bodies = tuple(body.name for body in m.bodies)
-    on_world = any(WORLD in (c.parent, c.child) for c in m.joints) or any(s.body == WORLD for s in m.shapes)
-    _check_connected(m.name, bodies, m.joints, on_world=on_world)
+    bodies, joints = tuple(body.name for body in m.bodies), tuple(map(_recognised, m.joints))
+    on_world = any(WORLD in (c.parent, c.child) for c in joints) or any(s.body == WORLD for s in m.shapes)
+    _check_connected(m.name, bodies, joints, on_world=on_world)
     if on_world:
-        directed = rooted(bodies, m.joints, (), Fixed(), ())
+        directed = rooted(bodies, joints, (), Fixed(), ())
         return directed.tree, directed.closures
-    children = {c.child for c in m.joints}
+    children = {c.child for c in joints}
     first = [body for body in bodies if body not in children]
     found = None
     for root in (*first, *(body for body in bodies if body in children)):
         base = Connection(_BASE, Fixed(), WORLD, root)
-        tree, closures = rooted(bodies, m.joints, (base,), Fixed(), ())
+        tree, closures = rooted(bodies, joints, (base,), Fixed(), ())
         found = found or (tree[1:], closures)
         if all(_is_known(c.joint) for c in tree):
             return tree[1:], closures
@@ -166,6 +167,17 @@ def _check_connected(name: str, bodies: Sequence[str], joints: Sequence[Connecti
 
 
 # --- joints ------------------------------------------------------------------------------------------------------
+
+
+def _recognised(c: Connection) -> Connection:
+    """Return a joint that URDF has under another name, such as a user's own hinge, under its own."""
+    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    hinge = None if _is_known(c.joint) else hinge_of(inner)
+    if hinge is None or type(hinge.joint) not in KINDS:
+        return c
+    joint = replace(c.joint, joint=hinge.joint) if isinstance(c.joint, Mimic) else hinge.joint
+    poses = {"parent_pose": c.parent_pose @ hinge.before, "child_pose": c.child_pose @ hinge.after.inverse()}
+    return replace(c, joint=joint, **poses)
 
 
 def _is_known(joint: Joint) -> bool:
@@ -241,7 +253,7 @@ def _is_across(c: Connection) -> bool:
     if not isinstance(c.joint, Planar) or any(c.child_pose.translation):
         return False
     R = c.child_pose.rotation
-    return max(abs(a - b) for a, b in zip(R, rotation_onto(across(c)), strict=True)) <= 1e-15
+    return max(abs(a - b) for a, b in zip(R.entries(), rotation_onto(across(c)).entries(), strict=True)) <= 1e-15
 
 
 def across(c: Connection) -> Vector3:

@@ -8,84 +8,64 @@ held, and the shortest of them is what the file once said. Where there is none, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from cardan.formats.urdf.joints import unit_axis
-from cardan.records import checked_pose
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, checked_pose
 from cardan.spatial.rotations import matrix_from_zyx, zyx_from_matrix
 
-_DIGITS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 15, 16, 17)
+Numbers = tuple[float, ...]
 
 
-def _shortened(value: float, digits: int) -> float:
+def rpy(R: Matrix3) -> Numbers:
+    """Return (roll, pitch, yaw) with R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    return _shortest(zyx_from_matrix(R)[::-1], lambda e: checked_pose("", SE3(matrix_from_zyx(e[::-1]))).rotation == R)
+
+
+def axis(u: Vector3) -> Numbers:
+    """Return the direction of a unit axis."""
+    return _shortest(u, lambda e: any(e) and unit_axis(e) == u)
+
+
+def _shortest(values: Sequence[float], gives: Callable[[Numbers], bool]) -> Numbers:
+    """Return numbers rounded to as few digits as give what is wanted; as they are if none do."""
+    rounded = (tuple(_rounded(value, digits) for value in values) for digits in range(1, 18))
+    return next(filter(gives, rounded), tuple(float(value) + 0.0 for value in values))
+
+
+def _rounded(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}") + 0.0  # + 0.0 makes -0.0 a 0.0
 
 
-def rpy(R: Matrix3) -> tuple[float, float, float]:
-    """Return (roll, pitch, yaw) with R = Rz(yaw) Ry(pitch) Rx(roll)."""
-    yaw, pitch, roll = zyx_from_matrix(R)
-
-    def gives(angles: Sequence[float]) -> bool:
-        return checked_pose("", SE3(matrix_from_zyx(angles[::-1]))).rotation == R
-
-    return _shortest((roll, pitch, yaw), gives)
-
-
-def axis(u: Vector3) -> tuple[float, float, float]:
-    """Return the direction of a unit axis."""
-    return _shortest(tuple(u), lambda numbers: any(numbers) and unit_axis(numbers) == u)
-
-
-def _shortest(values: Sequence[float], gives: Callable[[Sequence[float]], bool]) -> Any:
-    """Return numbers rounded to as few digits as give what is wanted; to 17 if none do."""
-    values = tuple(float(value) + 0.0 for value in values)
-    for digits in _DIGITS:
-        rounded = tuple(_shortened(value, digits) for value in values)
-        if gives(rounded):
-            return rounded
-    return values
-
-
-def inertial(inertia: Inertia) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def inertial(inertia: Inertia) -> tuple[Numbers, Numbers]:
     """Return the centre of mass and the six entries of the inertia about it.
 
     Several centres give the same first moment; where the first of them leaves no exact entries, others are tried.
     """
-    centres = [_centres(c, inertia.mass, h) for c, h in zip(inertia.com, inertia.first_moment, strict=True)]
-    found = [_about(inertia, com) for com in product(*(some[:1] for some in centres))]
-    if not found[0][2]:
-        found += islice((trial for com in product(*centres) if (trial := _about(inertia, com))[2]), 1)
-    com, entries, _ = found[-1]
-    return com, entries
+    pairs = zip(inertia.com, inertia.first_moment, strict=True)
+    centres = [_exact(c, lambda e, h=h: e * inertia.mass == h)[:4] or [c + 0.0] for c, h in pairs]
+    trials = ((com, _about(inertia, com)) for com in product(*centres))
+    first = com, entries = next(trials)
+    if None in entries:
+        com, entries = next((trial for trial in trials if None not in trial[1]), first)
+    exactly = inertia.inertia_at_origin - Symmetric3.point(Vector3(*com)) * inertia.mass
+    return com, tuple(near if e is None else e for e, near in zip(entries, exactly, strict=True))
 
 
-def _centres(value: float, mass: float, moment: float) -> list[float]:
-    """Return up to four coordinates with the first moment wanted, the shortest first; `value` if there are none."""
-    exact = dict.fromkeys(trial for trial in _trials(value) if trial * mass == moment)
-    return list(exact)[:4] or [value + 0.0]
-
-
-def _about(inertia: Inertia, com: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...], bool]:
-    """Return a centre, the entries about it, and whether they give the inertia exactly."""
+def _about(inertia: Inertia, com: Numbers) -> list[Any]:
+    """Return the entries about a centre that give those held, each None where there is none."""
     shift = Symmetric3.point(Vector3(*com)) * inertia.mass
-    entries, exact = [], True
-    for held, moved in zip(inertia.inertia_at_origin, shift, strict=True):
-        trials = (trial for trial in _trials(held - moved) if trial + moved == held)
-        entry = next(trials, None)
-        exact = exact and entry is not None
-        entries.append(held - moved if entry is None else entry)
-    return com, tuple(entries), exact
+    pairs = zip(inertia.inertia_at_origin, shift, strict=True)
+    return [next(iter(_exact(held - s, lambda e, held=held, s=s: e + s == held)), None) for held, s in pairs]
 
 
-def _trials(value: float) -> Iterator[float]:
-    yield 0.0
-    for digits in _DIGITS:
-        yield _shortened(value, digits)
+def _exact(value: float, gives: Callable[[float], bool]) -> list[float]:
+    """Return the floats near a value that give what is wanted, those of few digits first."""
+    trials = [0.0, *(_rounded(value, digits) for digits in range(1, 18))]
     below = above = value
     for _ in range(4):
         below, above = math.nextafter(below, -math.inf), math.nextafter(above, math.inf)
-        yield below
-        yield above
+        trials += below, above
+    return list(dict.fromkeys(filter(gives, trials)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 
 from cardan.formats.report import Report
-from cardan.formats.urdf.xml import Element
+from cardan.formats.source import Node
 
 VERSIONS = ("1", "1.0", "1.1", "1.2")
 
@@ -63,18 +63,31 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
 }
 
 
-def remark_unknown(report: Report, element: Element) -> None:
-    """Remark on unknown attributes, and on unknown elements whose name is nearly a known one, here and below."""
-    report.unknown_attributes(element, ATTRIBUTES[element.tag])
-    known = CHILDREN.get(element.tag, ())
-    for child in element.children:
-        if child.tag in known:
-            remark_unknown(report, child)
-        else:
-            _remark_misspelled(report, element, child, known)
+PARENTS = {tag: [parent for parent, inside in CHILDREN.items() if tag in inside] for tag in ATTRIBUTES}
+FOREIGN = {"pose": "is SDF's: write <origin xyz=... rpy=.../>", "inertia_matrix": "is no element of URDF: <inertia>"}
+MAX_LOOKUPS = 2000  # of tags that are nearly known ones; beyond, a file is made to waste time
 
 
-def _remark_misspelled(report: Report, element: Element, child: Element, known: tuple[str, ...]) -> None:
+def remark_unknown(report: Report, root: Node) -> None:
+    """Remark on unknown attributes, and on elements that mean nothing where they are, but would elsewhere or nearly."""
+    waiting, lookups = [root], 0
+    while waiting:
+        element = waiting.pop()
+        report.unknown_attributes(element, ATTRIBUTES[element.tag])
+        known = CHILDREN.get(element.tag, ())
+        for child in element.children:
+            if child.tag in known:
+                waiting.append(child)
+            elif child.tag in PARENTS or child.tag in FOREIGN:
+                place = " or ".join(f"<{parent}>" for parent in PARENTS.get(child.tag, ()))
+                why = FOREIGN.get(child.tag, f"means nothing here: it belongs into {place}")
+                report.remark(child, f"<{child.tag}> in <{element.tag}> is skipped: it {why}")
+            elif lookups < MAX_LOOKUPS:
+                lookups += 1
+                _remark_misspelled(report, element, child, known)
+
+
+def _remark_misspelled(report: Report, element: Node, child: Node, known: tuple[str, ...]) -> None:
     meant = difflib.get_close_matches(child.tag[:40], known, n=1, cutoff=0.75)
     if meant:
         report.remark(child, f"<{child.tag}> in <{element.tag}> is skipped; did you mean <{meant[0]}>?")

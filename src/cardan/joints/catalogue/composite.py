@@ -9,7 +9,7 @@ from cardan.errors import ParameterError
 from cardan.joints.joint import Joint
 from cardan.joints.serial import ChainJoint, Links
 from cardan.manifolds import Product
-from cardan.spatial import SE3, snapped
+from cardan.spatial import SE3, checked_pose
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Composite(ChainJoint):
             expected = f"{len(joints)} poses, one before each joint"
             raise ParameterError("placements of a composite joint", got=placements, expected=expected)
         object.__setattr__(self, "joints", joints)
-        object.__setattr__(self, "placements", tuple(snapped(SE3.of(p)) for p in placements))
+        poses = tuple(checked_pose(f"placement {i} of a composite joint", P) for i, P in enumerate(placements))
+        object.__setattr__(self, "placements", poses)
 
     @property
     def manifold(self) -> Product:  # pyright: ignore[reportIncompatibleVariableOverride]

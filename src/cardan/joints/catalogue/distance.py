@@ -35,7 +35,7 @@ class Distance(FloatingJoint):
     def __post_init__(self) -> None:
         try:
             lower, upper = float(self.minimum), math.inf if self.maximum is None else float(self.maximum)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             lower = upper = math.nan
         if not (0.0 <= lower <= upper and math.isfinite(lower) and upper > 0.0):
             got = (self.minimum, self.maximum)

@@ -33,7 +33,7 @@ class Ellipsoid(Joint):
     def __post_init__(self) -> None:
         try:
             radii = tuple(float(r) for r in self.radii)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             radii = ()
         if len(radii) != 3 or not all(math.isfinite(r) and r > 0.0 for r in radii):
             raise ParameterError("radii of an ellipsoid joint", got=self.radii, expected="three positive numbers [m]")
@@ -41,7 +41,7 @@ class Ellipsoid(Joint):
 
     def transform(self, q: Scalars) -> SE3:
         R = matrix_from_xyz(q)
-        return SE3(R, self._scale(Vector3(R[2], R[5], R[8])))
+        return SE3(R, self._scale(R[:, 2]))
 
     def _scale(self, n: Vector3) -> Vector3:
         """Return A n."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 
 from cardan.errors import ParameterError
 from cardan.joints.joint import Axis, ConstantSubspaceJoint, Scalars
 from cardan.manifolds import Euclidean
-from cardan.scalar import floor
+from cardan.scalar import floor, is_finite
 from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
 from cardan.spatial.rotations import angle_about_axis, rotation_about_axis
 
@@ -29,7 +28,7 @@ class Helical(ConstantSubspaceJoint):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a helical joint"))
-        if not isinstance(self.pitch, Real) or not math.isfinite(self.pitch):
+        if not is_finite(self.pitch):
             raise ParameterError("pitch of a helical joint", got=self.pitch, expected="a finite number [m/rad]")
         object.__setattr__(self, "pitch", float(self.pitch))
 

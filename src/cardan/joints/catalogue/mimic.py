@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from numbers import Real
+from dataclasses import dataclass, replace
 
+from cardan.arrays import as_argument
 from cardan.errors import ParameterError
+from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
 from cardan.joints.joint import Joint, Scalars
 from cardan.manifolds import Euclidean, Manifold, UnitComplex
+from cardan.scalar import is_finite
 from cardan.spatial import SE3, Motion, Scalar
 
 
@@ -42,7 +43,7 @@ class Mimic(Joint):
             raise ParameterError("primary of a mimic", got=self.primary, expected="the name of a joint")
         for name in ("multiplier", "offset"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or not math.isfinite(value):
+            if not is_finite(value):
                 raise ParameterError(f"{name} of a mimic", got=value, expected="a finite number")
             object.__setattr__(self, name, float(value))
 
@@ -51,12 +52,12 @@ class Mimic(Joint):
         """That of the inner joint, and of the primary."""
         return self.joint.manifold
 
-    def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
+    def inner_configuration(self, q: Scalars) -> Scalars:
         """Return the inner joint's configuration at the primary's."""
         if isinstance(self.joint.manifold, UnitComplex):
             angle = self.joint.manifold.angle(q)
             return self.joint.manifold.from_angle(angle * self.multiplier + self.offset)
-        return tuple(e * self.multiplier + self.offset for e in q)
+        return as_argument(tuple(e * self.multiplier + self.offset for e in q))
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(self.inner_configuration(q))
@@ -87,6 +88,18 @@ class Mimic(Joint):
         """Return the same joint, copying directly what its primary, itself a mimic, copies."""
         multiplier = self.multiplier * primary.multiplier
         return Mimic(self.joint, primary.primary, multiplier, self.multiplier * primary.offset + self.offset)
+
+    def copying(self, primary: Joint) -> Mimic | None:
+        """Return the same joint reading the coordinates of a primary; None if these are of another kind.
+
+        (cos, sin) and (sin, cos) of an angle are one kind in two orders.
+        """
+        own, other, inner = self.manifold, primary.manifold, self.joint
+        if type(own) is not type(other) or (own.nq, own.nv) != (other.nq, other.nv):
+            return None
+        if not isinstance(other, UnitComplex) or own == other:
+            return self
+        return replace(self, joint=replace(inner, order=other.order)) if type(inner) is UnboundedRevolute else None
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

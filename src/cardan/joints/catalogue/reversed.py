@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.joints.catalogue.fixed import Fixed
@@ -13,8 +15,11 @@ from cardan.joints.catalogue.mimic import Mimic
 from cardan.joints.catalogue.prismatic import Prismatic
 from cardan.joints.catalogue.revolute import Revolute
 from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
+from cardan.joints.derivation.parameters import filled, opened, slots
 from cardan.joints.joint import Joint, Scalars
+from cardan.joints.state import kept_by_state
 from cardan.manifolds import Manifold
+from cardan.program import Array, Op, Program, trace
 from cardan.spatial import SE3, Motion, Scalar
 
 
@@ -24,7 +29,8 @@ class Reversed(Joint):
 
         S = -Ad(X_joint) S_joint        bias = -Ad(X_joint) bias_joint
 
-    (The rate of Ad adds v_J x v_J = 0 to the bias.) `reverse(joint)` gives a simpler form where there is one.
+    (The rate of Ad adds v_J x v_J = 0 to the bias.) Where S depends on q, they are derived from X instead if that takes
+    fewer operations. `reverse(joint)` gives a simpler form where there is one.
 
     Source: Featherstone (2008), section 4.4; FACTS, section 4.
 
@@ -46,12 +52,15 @@ class Reversed(Joint):
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q).inverse()
 
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        X = self.joint.transform(q)
-        return [-(X @ s) for s in self.joint.motion_subspace(q)]
+    def motion_subspace(self, q: Scalars) -> Sequence[Motion]:
+        return self._form().motion_subspace(q)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        return -(self.joint.transform(q) @ self.joint.bias(q, v))
+        return self._form().bias(q, v)
+
+    def _form(self) -> Joint:
+        derived = _Derived(self.joint)
+        return derived if _is_better_derived(opened(derived)[0]) else _Mapped(self.joint)
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return self.joint.nearest_configuration(X_pc.inverse())
@@ -63,6 +72,66 @@ class Reversed(Joint):
     @property
     def velocity_names(self) -> tuple[str, ...]:
         return self.joint.velocity_names
+
+
+@dataclass(frozen=True, slots=True)
+class _Derived(Joint):
+    """The motion X_joint^-1, S and bias derived from it."""
+
+    joint: Joint
+
+    @property
+    def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.joint.manifold
+
+    def transform(self, q: Scalars) -> SE3:
+        return self.joint.transform(q).inverse()
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapped(_Derived):
+    """The same, S and bias mapped from the joint's own."""
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        X = self.joint.transform(q)
+        return [-(X @ s) for s in self.joint.motion_subspace(q)]
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return -(self.joint.transform(q) @ self.joint.bias(q, v))
+
+
+@kept_by_state
+def _is_better_derived(template: _Derived) -> bool:
+    """Return whether X, S and bias together take fewer operations if S and bias are derived.
+
+    Not asked where S is constant: mapping it is as good, and deriving takes its time.
+    """
+    count, nq, nv = slots(template), template.nq, template.nv
+    inputs = [Array("parameters", (count,)), Array("q", (nq,)), Array("v", (nv,))]
+
+    def program(quantities: Callable[[Any, Any, Any], list[Any]]) -> Program:
+        def entries(*arrays: Any) -> dict[str, np.ndarray]:
+            symbols = [e for array in arrays for e in array]
+            joint: Any = filled(template, symbols[:count])
+            values = quantities(joint.joint, symbols[count : count + nq], symbols[count + nq :])
+            return {"entries": np.array(values, dtype=object)}
+
+        return trace("reversed", entries, inputs)
+
+    def own_subspace(joint: Joint, q: Any, v: Any) -> list[Any]:
+        return [e for s in joint.motion_subspace(q) for e in s.scalars()]
+
+    def together(form: type[_Derived]) -> Callable[[Any, Any, Any], list[Any]]:
+        def values(inner: Joint, q: Any, v: Any) -> list[Any]:
+            joint = form(inner)
+            X, motions = joint.transform(q), [*joint.motion_subspace(q), joint.bias(q, v)]
+            return [*X.rotation.entries(), *X.translation, *(e for s in motions for e in s.scalars())]
+
+        return values
+
+    if all(i.op is Op.CONST for i in program(own_subspace).instructions):
+        return False
+    return program(together(_Derived)).operations < program(together(_Mapped)).operations
 
 
 def _turned(joint: Any) -> Joint:

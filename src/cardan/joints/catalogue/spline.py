@@ -11,7 +11,7 @@ from cardan.joints.coordinate_functions import finite_numbers
 from cardan.joints.joint import Joint, Scalars
 from cardan.manifolds import Euclidean
 from cardan.scalar import sin, where
-from cardan.spatial import SE3, Motion, Scalar, log_se3, snapped
+from cardan.spatial import SE3, Motion, Scalar, checked_pose, log_se3
 from cardan.spatial.rotations import rotation_about_axis
 
 
@@ -37,7 +37,7 @@ class Spline(Joint):
     span: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        frames = tuple(snapped(SE3.of(T)) for T in self.frames)
+        frames = tuple(checked_pose(f"frame {k} of a spline joint", T) for k, T in enumerate(self.frames))
         span = finite_numbers(self.span, "span of a spline joint", 2)
         if len(frames) < 2:
             raise ParameterError("frames of a spline joint", got=frames, expected="at least two poses")

@@ -13,11 +13,11 @@ Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cardan.arrays import as_argument
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -31,6 +31,7 @@ from cardan.joints.derivation.factors import (
     taken_apart,
 )
 from cardan.joints.derivation.parameters import filled, opened, slots
+from cardan.joints.state import kept_by_state
 from cardan.program import Array, Graph, Op, Program, trace
 from cardan.program.autodiff import assemble, pushforward
 from cardan.program.replay import replay
@@ -65,13 +66,13 @@ def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
     return Motion.of(tuple(values[r] for r in program.results[-6:]))
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def subspace_program(template: Joint) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
     return _cheaper(template, _entrywise_subspace(template), _factorwise_subspace(template))
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def bias_program(template: Joint) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
     return _cheaper(template, _entrywise_bias(template), _factorwise_bias(template))
@@ -188,7 +189,7 @@ def _factorwise_subspace(template: Joint) -> Program | None:
 
     X, columns, _ = put_together(whole, leaf)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
-    results = [*X.rotation, *X.translation, *(e for V in columns for e in V.scalars())]
+    results = [*X.rotation.entries(), *X.translation, *(e for V in columns for e in V.scalars())]
     return merge_identities(assemble("subspace", graph, factors.inputs, outputs, results))
 
 
@@ -218,7 +219,7 @@ def _factorwise_bias(template: Joint) -> Program | None:
     X, _, (total,) = put_together(whole, leaf)
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
-    results = [*X.rotation, *X.translation, *S, *total.scalars()]
+    results = [*X.rotation.entries(), *X.translation, *S, *total.scalars()]
     return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
 
 
@@ -240,7 +241,8 @@ def _factor_rates(template: Joint, factors: Program, whole: Part) -> tuple[Progr
     for part in leaves(whole):
         places[id(part)] = len(rates)
         span = slice(part.start, part.start + LEAVES[part.kind])
-        rates += along[span] if part.kind == "pose" else _angular_velocity(part, entries[span], along[span])
+        moved = along[span] if part.kind == "pose" else _angular_velocity(part, entries[span], along[span])
+        rates.extend(moved)
     outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
     return merge_identities(assemble("rates", graph, inputs, outputs, [*entries, *rates])), places
 
@@ -271,7 +273,7 @@ def _given(template: Joint, symbols: Scalars, *sizes: int) -> tuple[Joint, int, 
     """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
     count = slots(template)
     joint = filled(template, symbols[:count]) if count else template
-    return joint, count, _split(symbols[count:], *sizes)[: len(sizes)]
+    return joint, count, [as_argument(vector) for vector in _split(symbols[count:], *sizes)[: len(sizes)]]
 
 
 def _directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
@@ -306,7 +308,7 @@ def _pose_program(template: Joint) -> Program:
     def entries(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
         X = joint.transform(q)
-        return {"pose": _array([*X.rotation, *X.translation])}
+        return {"pose": _array([*X.rotation.entries(), *X.translation])}
 
     try:
         return trace("pose", entries, _inputs(template, q=template.nq))
@@ -357,7 +359,7 @@ def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates 
     return JointRates(subspace, velocity, acceleration, bias)
 
 
-@lru_cache(maxsize=1024)
+@kept_by_state
 def rates_program(template: Joint) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
     nq, nv = template.nq, template.nv

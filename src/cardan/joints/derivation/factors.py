@@ -53,7 +53,8 @@ def taken_apart(X: SE3, history: History) -> tuple[Part, list[Any]]:
             return Part(kind, tuple(map(part, operands)))
         below = (part(thing.rotation),) if kind == "pose" else ()
         start = len(entries)
-        entries.extend(thing.translation if kind == "pose" else operands[0])
+        leaf = thing.translation if kind == "pose" else operands[0]
+        entries.extend(leaf.entries() if isinstance(leaf, Matrix3) else leaf)
         return Part(kind, below, start)
 
     return part(X), entries

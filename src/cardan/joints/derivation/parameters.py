@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.errors import ParameterError
+from cardan.joints.state import attributes
+from cardan.scalar import is_symbol
 from cardan.spatial import Scalar
 
 if TYPE_CHECKING:
     from cardan.joints.joint import Joint
 
 Leaf = Callable[[Any], Any]
-PLAIN = (float, int, np.generic, np.ndarray, str, bytes, type)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def opened(joint: Joint) -> tuple[Joint, tuple[Scalar, ...]]:
     found: list[Scalar] = []
 
     def open_leaf(leaf: Any) -> Any:
-        if not _is_symbol(leaf):
+        if not is_symbol(leaf):
             return leaf
         found.append(leaf)
         return Slot(len(found) - 1)
@@ -119,11 +120,7 @@ def _get(thing: Any, step: str) -> Any:
 def _is_settable(owner: Any, name: str) -> bool:
     if dataclasses.is_dataclass(owner):
         return any(f.name == name and f.init for f in dataclasses.fields(owner))
-    return name in getattr(owner, "__dict__", {})
-
-
-def _is_symbol(leaf: Any) -> bool:
-    return leaf is not None and not isinstance(leaf, PLAIN) and hasattr(leaf, "__mul__")
+    return name in attributes(owner)
 
 
 def _mapped(thing: Any, leaf: Leaf) -> Any:

@@ -74,3 +74,25 @@ def log(w: Writer, x: str) -> str:
     outside = w.select(w.compare("oeq", x, 0.0), -INFINITY, NAN)
     result = w.select(w.compare("oeq", x, INFINITY), INFINITY, result)
     return w.select(w.compare("ogt", x, 0.0), result, outside)
+
+
+def expm1(w: Writer, x: str) -> str:
+    """Write e^x - 1 = 2 (2^(n - 1) (e^r - 1) + (2^(n - 1) - 1/2)), where only the last sum rounds much."""
+    bounded = w.select(w.compare("ogt", x, 710.0), 710.0, x)
+    bounded = w.select(w.compare("olt", bounded, -60.0), -60.0, bounded)
+    n, _ = w.rounded(bounded, 1.0 / LN2[0])
+    r = w.fma(n, -LN2[1], w.fma(n, -LN2[0], bounded))
+    half = _power_of_two(w, w.sub(n, 1.0))
+    less_one = w.fma(w.mul(r, r), w.polynomial(r, EXP), r)
+    result = w.mul(w.fma(half, less_one, w.sub(half, 0.5)), 2.0)
+    return w.select(w.compare("olt", w.call("fabs", x), 2.0**-54), x, result)
+
+
+def log1p(w: Writer, x: str) -> str:
+    """Write ln(1 + x) = ln u + (x - (u - 1)) / u, u = 1 + x rounded (Kahan)."""
+    u = w.add(1.0, x)
+    lost = w.div(w.sub(x, w.sub(u, 1.0)), u)
+    inside = w.compare("ogt", u, 0.0)
+    lost = w.select(w.compare("olt", u, 2.0**60), lost, 0.0)
+    result = w.add(log(w, u), w.select(inside, lost, 0.0))
+    return w.select(w.compare("olt", w.call("fabs", x), 2.0**-54), x, result)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from cardan.program.ops import Op
-from cardan.targets.llvm.exp_log import exp, log
+from cardan.targets.llvm.exp_log import exp, expm1, log, log1p
 from cardan.targets.llvm.far import far_definitions
 from cardan.targets.llvm.inverse_trig import acos, asin, atan2
 from cardan.targets.llvm.plan import Lanes
@@ -19,7 +19,15 @@ from cardan.targets.llvm.writer import Writer
 
 Results = str | tuple[str, ...]
 SINCOS = "lanes_sincos"
-FUNCTIONS: dict[Op, Callable[..., str]] = {Op.ASIN: asin, Op.ACOS: acos, Op.ATAN2: atan2, Op.EXP: exp, Op.LOG: log}
+FUNCTIONS: dict[Op, Callable[..., str]] = {
+    Op.ASIN: asin,
+    Op.ACOS: acos,
+    Op.ATAN2: atan2,
+    Op.EXP: exp,
+    Op.LOG: log,
+    Op.EXPM1: expm1,
+    Op.LOG1P: log1p,
+}
 RARELY = '!1 = !{!"branch_weights", i32 1, i32 100000}'
 
 

@@ -1,0 +1,17 @@
+"""Arrays of scalars of any type: what a kernel receives, and what NumPy's functions do with it."""
+
+from cardan.arrays.functions import determinant, interpolate, inverse, norm, solve
+from cardan.arrays.symbolic import SymbolicArray, array_of, as_argument, stack, symbolic
+
+__all__ = [
+    "SymbolicArray",
+    "array_of",
+    "as_argument",
+    "determinant",
+    "interpolate",
+    "inverse",
+    "norm",
+    "solve",
+    "stack",
+    "symbolic",
+]

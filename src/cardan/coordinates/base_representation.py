@@ -1,0 +1,177 @@
+"""Velocity representations of the base: v' = T v with T = 1 but for the joints that leave a body free in the world.
+
+With X = (R, p) the pose of such a joint's child frame in the world, its block of T is
+
+    here           T                 also called           Pinocchio              iDynTree
+    "body"         1                 left-trivialised      LOCAL                  BODY_FIXED_REPRESENTATION
+    "inertial"     Ad(X)             right-trivialised     WORLD                  INERTIAL_FIXED_REPRESENTATION
+    "mixed"        blkdiag(R, R)     hybrid                LOCAL_WORLD_ALIGNED    MIXED_REPRESENTATION
+
+Frames have their twist, acceleration, Jacobian and wrenches in any of the three, too (`spatial.representations`);
+`cardan.jacobian`, `frame_velocity` and their like name the same three by `at` and `expressed_in` (`REFERENCES`).
+
+Source: Traversaro (2017), section 2.4 and appendix; FACTS, section 6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan import algorithms
+from cardan.algorithms.kinematics import Kinematics
+from cardan.algorithms.tree import Vector
+from cardan.coordinates.change import Rows, difference, transposed
+from cardan.coordinates.chart import HERE, STILL, Chart, free_velocity
+from cardan.coordinates.compiled_methods import compiled
+from cardan.coordinates.other_coordinates import OtherCoordinates, rows_of
+from cardan.coordinates.recognised import is_free
+from cardan.errors import UnknownNameError
+from cardan.joints import Mimic
+from cardan.model import WORLD, Connection, Model
+from cardan.spatial import REPRESENTATIONS, SE3, Force, Representation, in_body, represented
+
+REFERENCES: dict[Representation, tuple[str, str]] = {
+    "body": ("frame", "frame"),
+    "inertial": ("world", "world"),
+    "mixed": ("frame", "world"),
+}
+"""Of each representation of a frame's twist, `at` and `expressed_in`."""
+
+
+class BaseRepresentation(OtherCoordinates):
+    """A model whose base velocity is in another representation; made by `cardan.representation`.
+
+    q is the same on both sides. v', accelerations, efforts and everything along v have the base's six entries changed:
+    its twist, the time derivative of the twist's components, the wrench on it. Functions of a state take v', too, and
+    not v, where their name says `frame_` or `momentum`.
+
+    Attributes:
+        representation: `"body"`, `"inertial"` or `"mixed"`.
+        base_joints: names of the joints it concerns: those that leave a body free in the world. None: v' = v.
+    """
+
+    def __init__(self, model: Model, representation: Representation) -> None:
+        self.representation: Representation = _checked(representation)
+        self._bases = [c for c in model.connections if _leaves_free(c)]
+        self.base_joints = tuple(c.name for c in self._bases)
+        nodes = {node.name: node for node in model.nodes if not isinstance(node.joint, Mimic)}
+        own = [c for c in model.connections if c.name in nodes]
+        super().__init__(model, rows_of([(c, nodes[c.name], self._chart(c)) for c in own]))
+
+    def __reduce__(self) -> Any:
+        return BaseRepresentation, (self.model, self.representation)
+
+    def _chart(self, c: Connection) -> Chart:
+        base, kind = _leaves_free(c), self.representation
+        maps = free_velocity(c.joint, c.parent_pose, HERE, STILL, kind, kind) if base else (None, None)
+        return Chart(c.joint.nq, c.joint.nv, list, list, *maps)
+
+    @compiled()
+    def frame_velocity(self, q: Any, v: Any, frame: str, representation: Representation | None = None) -> Any:
+        """Return the twist of a frame, shape (..., 6), from q and v'.
+
+        Args:
+            q: configurations.
+            v: velocities v', in this representation.
+            frame: name of a body or frame.
+            representation: that of the frame's twist; by default the same.
+        """
+        q, v = self._state(q, v)
+        return algorithms.frame_velocity(self.model, q, v, frame, *self._reference(representation))
+
+    @compiled()
+    def frame_acceleration(
+        self, q: Any, v: Any, a: Any, frame: str, representation: Representation | None = None
+    ) -> Any:
+        """Return the time derivative of `frame_velocity`'s components, shape (..., 6), from q, v' and dv'/dt."""
+        q, v = self._state(q, v)
+        a = self._a_here(q, v, a)
+        return algorithms.frame_acceleration(self.model, q, v, a, frame, *self._reference(representation))
+
+    @compiled()
+    def frame_jacobian(self, q: Any, frame: str, representation: Representation | None = None) -> Any:
+        """Return J', shape (..., 6, nv): the frame's twist is J' v'."""
+        J = algorithms.jacobian(self.model, q, frame, *self._reference(representation))
+        return J @ self._change(q).inverse
+
+    @compiled()
+    def frame_jacobian_derivative(
+        self, q: Any, v: Any, frame: str, representation: Representation | None = None
+    ) -> Any:
+        """Return dJ'/dt, shape (..., 6, nv), from q and v': the frame's acceleration is J' dv'/dt + dJ'/dt v'."""
+        q, v = self._state(q, v)
+        reference = self._reference(representation)
+        J = algorithms.jacobian(self.model, q, frame, *reference)
+        rate = algorithms.jacobian_derivative(self.model, q, v, frame, *reference)
+        change = self._change(q, v)
+        return map(difference, rate, J @ change.K) @ change.inverse
+
+    @compiled()
+    def momentum(self, q: Any, v: Any) -> Any:
+        """Return the total momentum [linear; angular], shape (..., 6) [N s, N m s], from q and v'.
+
+        Written as a wrench on the first base is: in base axes about its origin, in world axes about the world's, or in
+        world axes about the base's. Without a floating base, the world's axes and origin.
+        """
+        return self._about_base(q, algorithms.centroidal_momentum(self.model, *self._state(q, v)))
+
+    @compiled()
+    def momentum_matrix(self, q: Any) -> Any:
+        """Return A', shape (..., 6, nv): `momentum` is A' v'."""
+        A = algorithms.centroidal_momentum_matrix(self.model, q)
+        forces = [self._about_base(q, Force.of(column)).scalars() for column in zip(*A, strict=True)]
+        rows: Rows = transposed(forces) if forces else [[] for _ in range(6)]
+        return rows @ self._change(q).inverse
+
+    @compiled(force=(6,))
+    def wrench(self, q: Any, force: Any, frame: str) -> Any:
+        """Return a wrench on a frame in this representation, shape (..., 6), from one in its own axes at its origin."""
+        return represented(Force.of(tuple(force)), Kinematics(self.model, q).pose(frame), self.representation)
+
+    @compiled(force=(6,))
+    def from_wrench(self, q: Any, force: Any, frame: str) -> Any:
+        """Return a wrench on a frame in its own axes at its origin, shape (..., 6), from one in this representation."""
+        return in_body(Force.of(tuple(force)), Kinematics(self.model, q).pose(frame), self.representation)
+
+    def _state(self, q: Vector, v: Vector) -> Any:
+        """Return q, which is the same there, and v from v'."""
+        return q, self._change(q).inverse @ v
+
+    def _about_base(self, q: Vector, centroidal: Force) -> Force:
+        at_origin = SE3(translation=algorithms.center_of_mass(self.model, q)) @ centroidal
+        X = SE3.identity()
+        for base in self._bases[:1]:
+            X = base.parent_pose @ base.joint.transform(q[self.model.q_slice(base.name)])
+        return represented(X.inverse_act(at_origin), X, self.representation)
+
+    def _reference(self, representation: Representation | None) -> tuple[str, str]:
+        return REFERENCES[_checked(representation or self.representation)]
+
+    def __repr__(self) -> str:
+        bases = ", ".join(map(repr, self.base_joints)) or "no floating base"
+        return f"<BaseRepresentation {self.representation!r} of {self.model.name!r}: {bases}>"
+
+
+def representation(model: Model, representation: Representation) -> BaseRepresentation:
+    """Return the model's dynamics with the base velocity in another representation.
+
+    Args:
+        model: the robot.
+        representation: `"body"` (the base's twist in its own axes at its origin: what v is here), `"inertial"` (in
+            world axes at the world's origin) or `"mixed"` (in world axes at the base's origin).
+
+    Raises:
+        UnknownNameError: if there is no such representation.
+    """
+    return BaseRepresentation(model, representation)
+
+
+def _leaves_free(c: Connection) -> bool:
+    """Return whether a joint leaves a body free in the world, its velocity being its twist."""
+    return c.parent == WORLD and is_free(c.joint)
+
+
+def _checked(representation: Any) -> Representation:
+    if representation not in REPRESENTATIONS:
+        raise UnknownNameError("representation", representation, REPRESENTATIONS)
+    return representation

@@ -1,0 +1,118 @@
+"""What tracing found, kept on disk: enough to run a program that was compiled before without tracing it again.
+
+An entry says which program it is (`Outline`, which names the machine code) and in what form its results are returned.
+Its name is the digest of all that the trace is a function of: the source of the kernel, the content of the model, the
+options, and the state of every file of cardan. Where one of these cannot be known there is no name, and nothing is
+kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import sys
+import time
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cardan import content
+from cardan._version import __version__
+from cardan.functions.results import Form
+from cardan.functions.signature import Options, token
+from cardan.model import Model
+from cardan.program import Array
+from cardan.runtime import disk_cache
+from cardan.targets import Outline
+
+_IMPORTED = time.time()
+_CLOCK = 0.05  # the file system's clock may lag behind by a tick; files this much older were there at the import
+
+
+@cache
+def _package() -> tuple[Any, ...] | None:
+    """Return the state of cardan's files, all that changes if one is written; None if one was since the import.
+
+    By when and where each was written, which no archive or installer can set: 1 ms instead of 10 for their content.
+    """
+    files, folders = [], [os.path.dirname(os.path.dirname(__file__))]
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    files.append((entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+                elif entry.is_dir() and entry.name != "__pycache__":
+                    folders.append(entry.path)
+    if max(max(f[2], f[3]) for f in files) > (_IMPORTED - _CLOCK) * 1e9:
+        return None  # the code that runs may be older than the files
+    return (__version__, sys.version, np.__version__, *sorted(files))
+
+
+@cache
+def _package_digest() -> str | None:
+    state = _package()
+    return None if state is None else hashlib.sha256(repr(state).encode()).hexdigest()
+
+
+def name_of(source: Any, model: Model, names: tuple[str, ...], options: Options) -> str | None:
+    """Return the name of what tracing a source for a model, arrays and options would find; None if it cannot be known.
+
+    Args:
+        source: the content of what is traced, None if that is unknown.
+        model: the model.
+        names: of the arrays.
+        options: the options.
+    """
+    if source is None or model.digest is None or _package_digest() is None:
+        return None
+    return content.digest("trace", _package_digest(), source, model.digest, names, token(options))
+
+
+def load(name: str) -> tuple[Outline, Form] | None:
+    """Return what was kept under a name; None if nothing was, or nothing that can be understood."""
+    data = disk_cache.load(name)
+    if data is None:
+        return None
+    try:
+        found = json.loads(data)
+        inputs, outputs = (tuple(Array(n, tuple(shape)) for n, shape in found[side]) for side in ("inputs", "outputs"))
+        outline = Outline(found["name"], inputs, outputs, found["operations"], found["digest"])
+        return outline, Form(found["kind"], tuple(found["names"]), _type(found["type"]))
+    except (ValueError, KeyError, TypeError, ImportError, AttributeError):
+        return None
+
+
+def save(name: str, outline: Outline, form: Form) -> None:
+    """Keep what tracing found, unless its results come in a class that cannot be found by its name."""
+    path = None if form.type is None else f"{form.type.__module__}:{form.type.__qualname__}"
+    try:
+        if _type(path) is not form.type:
+            return
+    except (ImportError, AttributeError):
+        return
+    found = {
+        "name": outline.name,
+        "inputs": outline.inputs,
+        "outputs": outline.outputs,
+        "operations": outline.operations,
+        "digest": outline.digest,
+        "kind": form.kind,
+        "names": form.names,
+        "type": path,
+    }
+    disk_cache.save(name, json.dumps(found).encode())
+
+
+def _type(path: str | None) -> Any:
+    """Return a class by its module and name."""
+    if path is None:
+        return None
+    module, _, name = path.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found

@@ -1,0 +1,193 @@
+"""From a function to a program: the stage before compilation, which can be held, printed, differentiated and pickled.
+
+    Signature -> Traced -> (passes) -> Compiled(target) -> door
+
+A `Source` makes a `Traced` for one model and one choice of arrays and options: from a kernel, by running it on symbols,
+or from another function's program, by differentiating it (`derivatives.py`).
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cardan import content
+from cardan.errors import FunctionReferenceError, ResultError
+from cardan.functions import references
+from cardan.functions.arguments import Shape, core_shape
+from cardan.functions.environment import standing_for, stands_for
+from cardan.functions.results import Form, form_of, packed
+from cardan.functions.signature import Options, Signature
+from cardan.model import Model, economical
+from cardan.program import Array, Program, trace
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A function, traced for one model and one choice of its arrays and options.
+
+    Attributes:
+        program: what it computes.
+        form: how the program's outputs are returned.
+        seconds: what the tracing took.
+        key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known.
+    """
+
+    program: Program
+    form: Form
+    seconds: float = field(default=0.0, compare=False)
+    key: str | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.program)
+
+
+class Source(ABC):
+    """What a compiled function is made from."""
+
+    signature: Signature
+    returns: Shape | None
+
+    @abstractmethod
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return the program for a model, for arrays of these names, in this order, and these options."""
+
+    @abstractmethod
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return the results, in their form, for arrays of symbols."""
+
+    @abstractmethod
+    def function(self) -> Any:
+        """Return the function made from it, for one that was pickled; None if it must be made anew."""
+
+    @abstractmethod
+    def content(self) -> Any:
+        """Return what tells this source from every other, of plain values; None where that cannot be known."""
+
+
+class Kernel(Source):
+    """A plain Python function over scalars, run on symbols.
+
+    Args:
+        kernel: `kernel(model, q, v, ...)`.
+        signature: of the kernel.
+        returns: core shape of its one result, where it is declared.
+        simplified: whether it depends on joint coordinates alone, so that it is traced on an equivalent model with
+            fewer numbers (`model/simplify.py`).
+    """
+
+    def __init__(
+        self, kernel: Callable[..., Any], signature: Signature, returns: Shape | None, simplified: bool = False
+    ) -> None:
+        self.kernel, self.signature, self.returns, self.simplified = kernel, signature, returns, simplified
+
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return what running the kernel on symbols wrote."""
+        started = time.perf_counter()
+        forms: list[Form] = []
+
+        def run(*symbols: np.ndarray) -> dict[str, np.ndarray]:
+            form, results = self._run(model, dict(zip(names, symbols, strict=True)), options)
+            forms.append(form)
+            return dict(zip(form.names, results, strict=True))
+
+        cores = self.signature.cores(model)
+        with collection_paused():
+            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
+        return Traced(program, forms[0], time.perf_counter() - started)
+
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return what the kernel makes of symbols."""
+        form, results = self._run(model, arrays, options)
+        return form.rebuilt([bare(a) for a in results])
+
+    def _run(self, model: Model, arrays: Mapping[str, Any], options: Options) -> tuple[Form, list[np.ndarray]]:
+        inputs = {n: arrays[n] for n in model.inputs}
+        own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
+        with standing_for(model, inputs) as given:
+            value = self.kernel(economical(given) if self.simplified else given, **own, **dict(options))
+        return self._results(model, value)
+
+    def _results(self, model: Model, value: Any) -> tuple[Form, list[np.ndarray]]:
+        where = self.signature.name
+        if self.returns is None:
+            form, results = form_of(value)
+            return form, [packed(result, where=where) for result in results]
+        result, expected = packed(value, where=where), core_shape(self.returns, model)
+        if not result.size and not math.prod(expected):
+            return Form(), [result.reshape(expected)]  # an empty list does not say how many columns it has
+        if result.shape[max(0, result.ndim - len(expected)) :] != expected:
+            raise ResultError(where, got=f"a result of shape {result.shape}", expected=f"{expected}, as it declares")
+        return Form(), [result]
+
+    def function(self) -> Any:
+        """Return what its module has under its name, if that is made from it."""
+        found = references.resolved(self.kernel.__module__, self.kernel.__qualname__)
+        return found if getattr(found, "made_from", None) is self else None
+
+    def __reduce__(self) -> Any:
+        module, name = self.kernel.__module__, self.kernel.__qualname__
+        is_found = self.function() is not None
+        code = None if is_found and module != "__main__" else references.by_value(self.kernel)
+        if code is None and not is_found:
+            raise FunctionReferenceError(module, name)
+        signature = self.signature
+        return _kernel, (module, name, code, dict(signature.declared), signature.fixed, self.returns, self.simplified)
+
+    def content(self) -> Any:
+        """Return the kernel's code with all it reads, and how it is called."""
+        signature = self.signature
+        made_of = (self.kernel, signature.declared, signature.fixed, self.returns, self.simplified)
+        try:
+            return content.content((str(signature.parameters), *made_of))
+        except content.UnknownContentError:
+            return None
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause the collector of cycles: a trace makes a hundred thousand tuples that live on, and no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _kernel(
+    module: str, name: str, code: bytes | None, shapes: Any, fixed: tuple[str, ...], returns: Any, simplified: bool
+) -> Kernel:
+    """Return a kernel from where it stands, or from its code."""
+    found = references.kernel_from(module, name, code)
+    known = getattr(found, "made_from", None)
+    if isinstance(known, Kernel):
+        return known
+    signature = Signature(getattr(found, "__name__", "function"), inspect.signature(found), shapes, fixed)
+    return Kernel(found, signature, returns, simplified)
+
+
+def given_for(model: Model, arrays: Mapping[str, Any]) -> tuple[Model, dict[str, Any]]:
+    """Return the model with inputs for which one with symbols stands, and the arrays with the inputs' values."""
+    standing = stands_for(model)
+    return (model, dict(arrays)) if standing is None else (standing.model, {**arrays, **standing.values})
+
+
+def outputs_of(form: Form, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Return the outputs of a program whose results have this form."""
+    return [Array(name, shape) for name, shape in zip(form.names, shapes, strict=True)]
+
+
+def bare(array: np.ndarray) -> Any:
+    """Return an array, or the scalar in one without dimensions."""
+    return array if array.ndim else array[()]

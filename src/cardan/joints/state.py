@@ -1,0 +1,296 @@
+"""A joint as a value: all it is made of, read once, whatever its class is made of.
+
+Parameters are found where Python keeps them: in `__dict__`, in the `__slots__` of every class, in containers and
+objects within these. Nothing is asked of the class itself: its `__eq__`, `__hash__`, `__getattr__`, `__copy__` and
+`__getstate__` may be missing or wrong. Class attributes of users' classes count as well.
+
+Not seen: what a method reads from elsewhere (globals, files, variables of an enclosing function that change later).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import enum
+import functools
+import struct
+import types
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from cardan.content import is_plain
+from cardan.errors import JointError
+from cardan.scalar import is_symbol
+
+T = TypeVar("T")
+ATOMS = (bool, int, complex, str, bytes, range, type(None), type(Ellipsis))
+BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, property, staticmethod, classmethod, enum.Enum)
+CONTAINERS = (tuple, list, dict, set, frozenset)
+
+
+class Anatomy(NamedTuple):
+    """What a thing is made of.
+
+    Attributes:
+        kind: what tells it apart from things with the same parts.
+        parts: what else it is made of.
+        rebuilt: makes another of copied parts; None where there is nothing to copy.
+    """
+
+    kind: Hashable
+    parts: tuple[Any, ...] = ()
+    rebuilt: Callable[[list[Any]], Any] | None = None
+
+
+class Same:
+    """A key equal to that of one thing alone, which it keeps alive."""
+
+    __slots__ = ("thing",)
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Same and other.thing is self.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+
+# --- keys --------------------------------------------------------------------------------------------------------
+
+
+def state_of(thing: Any) -> Hashable:
+    """Return a key that two things share only if they are of one class and made of equal parts."""
+    return _state(thing, {})
+
+
+def _state(thing: Any, seen: dict[int, int]) -> Hashable:
+    kind, parts, _ = _anatomy(thing)
+    if not parts:
+        return kind
+    if id(thing) in seen:  # it is part of itself, or used twice
+        return "seen", seen[id(thing)]
+    seen[id(thing)] = len(seen)
+    return kind, *(_state(part, seen) for part in parts)
+
+
+class _Key:
+    """A joint, equal to those made of the same parts."""
+
+    __slots__ = ("joint", "state")
+
+    def __init__(self, joint: Any) -> None:
+        self.joint, self.state = joint, state_of(joint)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Key and other.state == self.state
+
+    def __hash__(self) -> int:
+        return hash(self.state)
+
+
+def kept_by_state(make: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Make a function of a joint remember its results by what the joint is made of."""
+
+    @functools.lru_cache(maxsize=1024)
+    def remembered(key: _Key) -> T:
+        return make(key.joint)
+
+    return functools.wraps(make)(lambda joint: remembered(_Key(joint)))
+
+
+def everything_in(thing: Any) -> Iterator[Any]:
+    """Yield a thing and all it is made of, each once."""
+    seen, stack = {}, [thing]
+    while stack:
+        one = stack.pop()
+        if id(one) not in seen:
+            seen[id(one)] = one
+            yield one
+            stack.extend(reversed(_anatomy(one).parts))
+
+
+# --- copies ------------------------------------------------------------------------------------------------------
+
+_UNFINISHED = object()
+_frozen: dict[int, weakref.ref[Any]] = {}
+
+
+def is_frozen(joint: Any) -> bool:
+    """Return whether a joint is one that a mechanism keeps."""
+    return id(joint) in _frozen
+
+
+def frozen(joint: T) -> T:
+    """Return the joint as a mechanism keeps it: with parts of its own, which nobody else can change.
+
+    A joint of immutable parts alone is returned as it is.
+    """
+    if is_frozen(joint):
+        return joint
+    twin = _copied(joint, {})
+    number = id(twin)
+    _frozen[number] = weakref.ref(twin, lambda _: _frozen.pop(number, None))
+    return twin
+
+
+def _copied(thing: Any, done: dict[int, Any]) -> Any:
+    if id(thing) in done:
+        if done[id(thing)] is _UNFINISHED:
+            raise JointError(f"a {type(thing).__name__} among the parameters is part of itself; keep numbers instead.")
+        return done[id(thing)]
+    _, parts, rebuilt = _anatomy(thing)
+    if rebuilt is None:
+        return thing
+    done[id(thing)] = _UNFINISHED
+    new = [_copied(part, done) for part in parts]
+    same = _is_immutable(thing) and all(a is b for a, b in zip(new, parts, strict=True))
+    done[id(thing)] = thing if same else rebuilt(new)
+    return done[id(thing)]
+
+
+def _is_immutable(thing: Any) -> bool:
+    """Return whether a thing cannot change if its parts do not; of classes, only cardan's own keep that promise."""
+    if isinstance(thing, np.ndarray):
+        return not thing.flags.writeable and thing.base is None
+    parameters = vars(type(thing)).get("__dataclass_params__")
+    frozen = parameters is not None and parameters.frozen and type(thing).__module__.startswith("cardan.")
+    return frozen or isinstance(thing, (tuple, frozenset))
+
+
+# --- anatomy -----------------------------------------------------------------------------------------------------
+
+
+def _anatomy(thing: Any) -> Anatomy:
+    kind = type(thing)
+    if kind is float:
+        return Anatomy((float, thing.hex()))  # tells -0.0 from 0.0
+    if isinstance(thing, tuple) and all(type(e) is float for e in thing) and not _members(thing):
+        return Anatomy((kind, struct.pack(f"{len(thing)}d", *thing)))
+    if kind in ATOMS:
+        return Anatomy((kind, repr(thing) if kind is complex else thing))
+    if isinstance(thing, BY_IDENTITY) or is_symbol(thing):
+        return Anatomy(Same(thing))
+    if isinstance(thing, np.generic) and kind is not np.object_:
+        return Anatomy((kind, thing.dtype.str, thing.tobytes()))
+    if kind is np.ndarray:
+        return _array(cast("np.ndarray", thing))
+    if kind is types.FunctionType:
+        return _function(cast("types.FunctionType", thing))
+    container = next((c for c in CONTAINERS if isinstance(thing, c)), None)
+    if container is not None:
+        return _container(thing, container)
+    return _object(thing) if is_plain(kind) else _reduced(thing)
+
+
+def _array(array: np.ndarray) -> Anatomy:
+    if not array.dtype.hasobject:
+        content = (np.ndarray, array.dtype.str, array.shape, array.tobytes())
+        return Anatomy(content, (), lambda _: _read_only(array.copy()))
+
+    def rebuilt(parts: list[Any]) -> np.ndarray:
+        twin = np.empty(len(parts), dtype=object)
+        twin[:] = parts
+        return _read_only(twin.reshape(array.shape))
+
+    return Anatomy((np.ndarray, array.shape), tuple(array.ravel().tolist()), rebuilt)
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+def _function(function: types.FunctionType) -> Anatomy:
+    """Return a function as its code and the values it was made with; it is not copied."""
+    parts = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
+    return Anatomy((types.FunctionType, function.__code__, Same(function.__globals__)), parts)
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return None
+
+
+def _container(thing: Any, container: Any) -> Anatomy:
+    """Return a built-in container, or one of a derived class: its entries, then its attributes."""
+    pairs = container is dict
+    entries = [e for pair in dict.items(thing) for e in pair] if pairs else list(container.__iter__(thing))
+    own = _members(thing)
+
+    def rebuilt(parts: list[Any]) -> Any:
+        new = parts[: len(entries)]
+        content = dict(zip(new[::2], new[1::2], strict=True)) if pairs else new
+        twin = container.__new__(type(thing), content)
+        if container in (list, dict, set):
+            container.__init__(twin, content)
+        return _given(twin, own, parts[len(entries) :])
+
+    return Anatomy((type(thing), len(entries), *own), (*entries, *own.values()), rebuilt)
+
+
+def _object(thing: Any) -> Anatomy:
+    """Return an instance of a class written in Python: its attributes, under those of its class."""
+    own = _members(thing)
+    kind = (type(thing), *own, *_class_state(type(thing)))
+    return Anatomy(kind, tuple(own.values()), lambda parts: _given(object.__new__(type(thing)), own, parts))
+
+
+def _reduced(thing: Any) -> Anatomy:
+    """Return an instance of any other class as pickle takes it; one it cannot take is itself."""
+    try:
+        how = thing.__reduce_ex__(4)
+    except Exception:  # each class refuses in its own way
+        how = ""
+    if isinstance(how, str):
+        return Anatomy(Same(thing))
+    parts = tuple(list(part) if isinstance(part, Iterator) else part for part in how)
+    return Anatomy((type(thing), "reduced"), parts, lambda _: copy.deepcopy(thing))
+
+
+def _members(thing: Any) -> dict[Any, Any]:
+    """Return what an instance holds, by the name in its `__dict__` or by the descriptor of its slot."""
+    found: dict[Any, Any] = {}
+    for slot in _slots(type(thing)):
+        with contextlib.suppress(AttributeError):  # not set
+            found[slot] = slot.__get__(thing)
+    with contextlib.suppress(AttributeError):
+        found |= object.__getattribute__(thing, "__dict__")
+    return found
+
+
+def attributes(thing: Any) -> dict[str, Any]:
+    """Return what an instance holds by name: in its `__dict__` and in the slots of every class."""
+    return {name if isinstance(name, str) else name.__name__: value for name, value in _members(thing).items()}
+
+
+def _given(twin: Any, names: Iterable[Any], values: Iterable[Any]) -> Any:
+    """Return an instance with its attributes set, past any `__setattr__`."""
+    for name, value in zip(names, values, strict=True):
+        if isinstance(name, str):
+            object.__getattribute__(twin, "__dict__")[name] = value
+        else:
+            name.__set__(twin, value)
+    return twin
+
+
+@functools.lru_cache(maxsize=1024)
+def _slots(kind: type) -> tuple[Any, ...]:
+    members = (member for base in kind.__mro__ for member in vars(base).values())
+    return tuple(member for member in members if isinstance(member, types.MemberDescriptorType))
+
+
+def _class_state(kind: type) -> Iterator[Hashable]:
+    """Yield the names and states of what users' classes hold, methods included: it can be exchanged, too."""
+    for base in kind.__mro__:
+        if base.__module__.partition(".")[0] not in ("cardan", "builtins", "abc", "typing"):
+            for name, value in vars(base).items():
+                if not name.startswith("__") and not isinstance(value, types.MemberDescriptorType):
+                    yield name
+                    yield _state(value, {})

@@ -1,0 +1,91 @@
+"""The face of the package: what it names, how each name is found, and what its documentation says."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cardan
+from cardan.functions.peers import words_of
+
+SOURCE = Path(cardan.__file__).parent
+LAZY = {"cardan": SOURCE / "__init__.py", "cardan.joints": SOURCE / "joints" / "__init__.py"}
+FUNCTIONS = sorted(name for name in cardan.__all__ if isinstance(getattr(cardan, name), cardan.Function))
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_what_is_imported_is_what_is_named_and_what_is_found(package):
+    module = sys.modules[package]
+    tree = ast.parse(LAZY[package].read_text(encoding="utf-8"))
+    imported = {a.asname or a.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names}
+    private = {"TYPE_CHECKING", "Any", "fetcher", "said_of"}
+    assert imported - private == set(module.__all__)
+    assert len(set(module.__all__)) == len(module.__all__)
+    assert all(getattr(module, name) is not None for name in module.__all__)
+    assert set(dir(module)) == set(module.__all__)
+
+
+def test_importing_loads_no_room_before_it_is_used():
+    code = (
+        "import sys, cardan\n"
+        "late = ('formats', 'coordinates', 'verification', 'robots', 'description', 'geometry', 'cli')\n"
+        "print([m for m in sys.modules if m.startswith('cardan.') and m.split('.')[1] in late])\n"
+        "print([m for m in ('llvmlite', 'xml') if m in sys.modules])\n"
+        "print(cardan.load.__name__, cardan.conventions.__name__, bool(cardan.robots.ROBOTS))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines() == ["[]", "[]", "load cardan.coordinates.conventions True"]
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("rnea", "Pinocchio's rnea is cardan.inverse_dynamics"),
+        ("crba", "Pinocchio's crba is cardan.mass_matrix"),
+        ("mj_jacBody", "MuJoCo's mj_jacBody is cardan.jacobian"),
+        ("CalcBiasTerm", "Drake's CalcBiasTerm is cardan.bias_forces"),
+        ("getFrameVel", "iDynTree's getFrameVel is cardan.frame_velocity"),
+        ("mass_matrx", "module 'cardan' has no attribute 'mass_matrx'"),
+    ],
+)
+def test_a_word_of_another_library_leads_to_ours(word, said):
+    assert not hasattr(cardan, word)
+    with pytest.raises(AttributeError, match=said):
+        getattr(cardan, word)
+
+
+@pytest.mark.parametrize(
+    ("module", "library", "holder"),
+    [("pinocchio", "Pinocchio", ""), ("mujoco", "MuJoCo", ""), ("idyntree.bindings", "iDynTree", "KinDynComputations")],
+)
+def test_these_words_are_theirs(module, library, holder):
+    theirs = pytest.importorskip(module)
+    for part in holder.split():
+        theirs = getattr(theirs, part)
+    words = [w for name in FUNCTIONS for w, whose in words_of(getattr(cardan, name)).items() if whose == library]
+    assert len(words) >= 10
+    assert [word for word in words if not hasattr(theirs, word)] == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_documentation_is_whole(name):
+    """Arguments each with a line, what comes back, what is raised, and whose equation it is."""
+    function = getattr(cardan, name)
+    text, parameters = inspect.getdoc(function), inspect.signature(function).parameters
+    assert text.splitlines()[0].startswith("Return ")
+    for section in ("Args:", "Returns:", "Raises:", "Source:"):
+        assert f"\n{section}" in text, section
+    for parameter in parameters.values():
+        assert f"\n    {parameter.name}: " in text, parameter.name
+        assert parameter.annotation is not inspect.Parameter.empty
+    assert inspect.signature(function).return_annotation not in (inspect.Parameter.empty, "Any")
+
+
+def test_help_tells_what_a_reference_may_be(capsys):
+    help(cardan.jacobian)
+    shown = capsys.readouterr().out
+    for word in ("LOCAL_WORLD_ALIGNED", "mj_jac", "expressed_in", "model.frame_names"):
+        assert word in shown

@@ -1,0 +1,186 @@
+"""The first call of a process: what was traced before is found again, and never taken for anything else."""
+
+import collections
+import functools
+import operator
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import content
+
+HINGE = """
+import numpy as np
+import cardan
+
+OFFSET = {offset}
+
+class Slider(cardan.Joint):
+    manifold = cardan.manifolds.Euclidean(1)
+
+    def __init__(self, rise):
+        self.rise = rise
+
+    def transform(self, q):
+        return cardan.SE3(translation=(0.0, 0.0, self.rise * q[0] + OFFSET))
+
+m = cardan.Mechanism("m")
+m.add_body("b", cardan.Inertia(1.0, (0.0, 0.0, {com})))
+m.add_joint("j", Slider({rise}), "world", "b")
+model = m.model()
+
+@cardan.function
+def height(model, q):
+    return {factor} * cardan.frame_transform(model, q, "b")[2, 3]
+
+print(height(model, [1.0]), cardan.mass_matrix(model, [1.0])[0, 0])
+import sys
+print("llvmlite" in sys.modules)
+"""
+USUAL = {"offset": 0.5, "rise": 2.0, "com": 0.1, "factor": 3.0}
+
+
+def run(folder, text):
+    """What a script prints, in a process of its own with a cache in a folder."""
+    file = folder / "script.py"
+    file.write_text(textwrap.dedent(text))
+    source = os.path.dirname(os.path.dirname(cardan.__file__))
+    env = {**os.environ, "PYTHONPATH": source, "CARDAN_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run([sys.executable, str(file)], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def results(change):
+    at = {**USUAL, **change}
+    return at["factor"] * (at["rise"] + at["offset"]), at["rise"] ** 2
+
+
+native = pytest.mark.skipif(cardan.targets.default_target() != "llvm", reason="the reference target keeps nothing")
+
+
+@native
+def test_a_second_process_needs_neither_trace_nor_compiler(tmp_path):
+    first, second = run(tmp_path, HINGE.format(**USUAL)), run(tmp_path, HINGE.format(**USUAL))
+    assert first[:2] == second[:2]
+    np.testing.assert_allclose([float(e) for e in first[:2]], results({}))
+    assert (first[2], second[2]) == ("True", "False")
+
+
+@native
+@pytest.mark.parametrize("change", [{"offset": 0.75}, {"rise": -1.0}, {"com": 0.2}, {"factor": 0.5}])
+def test_whatever_changes_in_code_globals_or_numbers_is_another_entry(tmp_path, change):
+    run(tmp_path, HINGE.format(**USUAL))
+    found = run(tmp_path, HINGE.format(**{**USUAL, **change}))
+    np.testing.assert_allclose([float(e) for e in found[:2]], results(change))
+
+
+def of(*things):
+    return content.digest(*things)
+
+
+def test_the_content_of_functions():
+    def made(k, default=1.0):
+        def f(x, y=default):
+            return k * x + y
+
+        return f
+
+    assert of(made(2.0)) == of(made(2.0))
+    assert len({of(made(2.0)), of(made(2)), of(made(3.0)), of(made(2.0, 2.0)), of(made(made(1.0)))}) == 5
+
+    def other(x, y=1.0):
+        return x - y
+
+    assert of(other) != of(made(1.0))
+
+
+SECRET = [1.0]
+
+
+def reads_a_file(model, q):
+    return float(open("gain.txt").read()) * q
+
+
+def draws(model, q):
+    return np.random.normal() * q
+
+
+def changes_a_global(model, q):
+    global SECRET
+    SECRET = [2.0]
+    return q
+
+
+def imports(model, q):
+    import socket
+
+    return q * len(socket.__name__)
+
+
+def looks_up(model, q):
+    return getattr(q, "real")  # noqa: B009
+
+
+@pytest.mark.parametrize("function", [reads_a_file, draws, changes_a_global, imports, looks_up])
+def test_what_reads_more_than_its_text_has_no_content(function):
+    assert of(function) is None
+
+
+def test_content_tells_numbers_and_arrays_apart():
+    different = [1, 1.0, True, "1", (1,), [1], (1.0,), -0.0, 0.0, np.float32(1), np.ones(1), np.ones((1, 1)), None, {1}]
+    assert len({of(e) for e in different}) == len(different)
+    nan = float("nan")
+    assert of(nan) == of(nan)
+    names = {"b", "a", "c"}
+    assert of(names) == of({"c", "b", "a"})
+
+
+class Table(dict):
+    """A dictionary with an attribute, and with a method."""
+
+    def __init__(self, scale):
+        super().__init__(lift=1.0)
+        self.scale = scale
+
+
+class Doubled(Table):
+    def lift(self):
+        return 2.0
+
+
+class Pair(NamedTuple):
+    x: float
+    y: float
+
+    def total(self):
+        return self.x + self.y
+
+
+def test_what_holds_more_than_it_shows_is_not_taken_for_another():
+    assert of(Table(1.0)) != of(Table(2.0)) != of(Doubled(2.0))
+    assert None not in (of(Table(1.0)), of(Doubled(1.0)))
+    assert of(Pair(1.0, 2.0)) != of((1.0, 2.0))
+    hidden = functools.partial(max, 1), operator.itemgetter(1), np.dtype("f4"), collections.deque([1]), threading.Lock()
+    assert [of(thing) for thing in hidden] == [None] * 5
+
+
+def test_models_tell_their_content():
+    arm = cardan.robots.arm7()
+    first = arm.model()
+    assert first.digest == arm.model().digest != arm.model(base="floating").digest
+    for other in (
+        first.with_gravity((0, 0, -9.8)),
+        first.lock({"shoulder_yaw": 0.0})
+        if "shoulder_yaw" in first.joint_names
+        else first.lock({first.joint_names[1]: 0.0}),
+        first.with_inputs("mass"),
+    ):
+        assert other.digest != first.digest
