@@ -1,7 +1,7 @@
 """A program as LLVM IR: vectors of W states at a time, in functions of a few hundred operations.
 
 The module has one entry, `evaluate(inputs, out, rows, heap)`. For every tile of W states it reads the rows of the
-inputs and turns them, in registers, into one vector for each entry (`llvm_entry`); runs the program's blocks, which
+inputs and turns them, in registers, into one vector for each entry (`entry`); runs the program's blocks, which
 hand values on through a workspace (on the stack, or on the heap where it is large); and writes the results back as
 rows. The last tile repeats the last state in its idle lanes.
 """

@@ -3,7 +3,7 @@
 One reduction serves all: |x| = n pi/2 + r, |r| <= pi/4, with pi/2 in three parts by fused multiply-add, which keeps the
 digits of r next to every multiple of pi/2 for |x| up to 1e12. Then a polynomial each for sine and cosine of r, swapped
 and negated by the quadrant n. The tangent is their quotient, all three in two parts. Where a lane is beyond that range
-a second version of the function is called, with the reduction of `llvm_far`; decided at the end, when the near result
+a second version of the function is called, with the reduction of `far`; decided at the end, when the near result
 is there already, this costs nothing.
 
 Source: Cody and Waite (1980); the polynomials are the minimax ones of Sun's fdlibm (k_sin, k_cos).
