@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.arrays import as_argument
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -273,7 +272,7 @@ def _given(template: Joint, symbols: Scalars, *sizes: int) -> tuple[Joint, int, 
     """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
     count = slots(template)
     joint = filled(template, symbols[:count]) if count else template
-    return joint, count, [as_argument(vector) for vector in _split(symbols[count:], *sizes)[: len(sizes)]]
+    return joint, count, _split(symbols[count:], *sizes)[: len(sizes)]
 
 
 def _directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
