@@ -107,7 +107,7 @@ def _content(thing: Any, above: tuple[int, ...]) -> Any:
 
 
 @functools.cache
-def is_plain(kind: type, container: type = object) -> bool:
+def is_plain(kind: type, container: Any = object) -> bool:
     """Return whether instances of a class hold nothing but attributes, and what a container does.
 
     Python then makes them in the container's own way; a class written in C would refuse that.
