@@ -147,8 +147,6 @@ def _pose_fault(joint: Joint) -> Fault | None:
     numbers = [[*X.rotation.entries(), *X.translation] for X in poses if not fault]
     if fault or any(map(is_symbol, chain.from_iterable(numbers))):
         return fault
-    if any(np.ndim(e) for e in chain.from_iterable(numbers)):
-        return Fault("transform returns arrays for numbers", "q holds one scalar for each coordinate; take q[0]")
     finite = [row for row in np.array(numbers, dtype=float) if np.isfinite(row).all()]
     if not finite:
         guard = "a division by zero or a root of a negative number; guard it with cardan.where on both sides"
