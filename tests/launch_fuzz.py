@@ -28,7 +28,7 @@ class Cases:
         brick = floating.model(base="floating")
 
         @cardan.function(shapes={"x": (3,), "s": ()})
-        def several(model, q, x, s, scale=2.0):
+        def several(model, q, x, s, scale=2):
             return {"a": q[0] * x * scale, "b": s * s + x[0], "c": np.array([[q[1], 1.0], [s, q[0]]], dtype=object)}
 
         @cardan.function(shapes={"s": ()})
@@ -41,7 +41,7 @@ class Cases:
             (brick, cardan.forward_dynamics, {}),
             (brick, cardan.frame_velocity, {"frame": "brick"}),
             (arm, several, {}),
-            (arm, several, {"scale": -1.0}),
+            (arm, several, {"scale": -1}),
             (arm, number, {}),
         ]
         self.bound = {}

@@ -95,6 +95,19 @@ def test_other_widths_compile(width):
         assert compile_object(llvm_text(program, Lanes(width, scalar)))
 
 
+@pytest.mark.parametrize("width", [2, 4])
+def test_narrower_vectors_run(width):
+    """What other processors have, as far as this one runs it: a slot is aligned to a vector of W, not to one of 8."""
+    from cardan.targets.llvm.machine import compile_image
+    from cardan.targets.llvm.target import Loaded
+
+    arm, lanes = cardan.load(cardan.robots.urdf_path("arm7")), Lanes(width, "double")
+    program, (q, v, a) = cardan.inverse_dynamics.program(arm), random_state(arm, seed=0, shape=(5,))
+    out = np.empty((5, 7))
+    Loaded(compile_image(llvm_text(program, lanes), "evaluate", width=width), "")([q, v, a], out, 0, 5)
+    np.testing.assert_allclose(out, cardan.inverse_dynamics.on("numpy")(arm, q, v, a), rtol=1e-11, atol=1e-11)
+
+
 # --- equality on robots -------------------------------------------------------------------------------------------
 
 

@@ -80,7 +80,8 @@ class BaseRepresentation(OtherCoordinates):
             frame: a body or frame by name or index, or several: then a leading axis counts them.
             representation: that of the frame's twist; by default the same.
         """
-        return functions.frame_velocity(self.model, *self._state(q, v), frame, **self._reference(representation))
+        q, v = self._state(q, v)
+        return functions.frame_velocity(self.model, q, v, frame, **self._reference(representation))
 
     @compiled()
     def frame_acceleration(

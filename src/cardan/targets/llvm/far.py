@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
+from cardan.targets.llvm.plan import Lanes
 from cardan.targets.llvm.writer import Writer
 
 FAR = "reduce_far"
@@ -91,7 +92,7 @@ def _halves(w: Writer, word: str, shift: str, unit: float) -> tuple[str, str]:
 
 def far_definitions(width: int) -> list[str]:
     """Return `reduce_far`: from angles >= 1e12 r, what r lost to rounding, and n mod 4; NaN for an infinite angle."""
-    w = Writer(width)
+    w = Writer(Lanes(width, "double"))
     words = [w.integer(0)] * 3
     for lane in range(width):
         x = w.emit(f"extractelement {w.v} %x, i32 {lane}")

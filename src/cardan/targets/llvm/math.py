@@ -50,7 +50,7 @@ def math_definitions(ops: Iterable[Op], lanes: Lanes) -> list[str]:
 
 
 def _definition(name: str, function: Callable[..., Results], lanes: Lanes, attributes: str = "#0") -> str:
-    w, outer = Writer(lanes.width), lanes.vector
+    w, outer = Writer(Lanes(lanes.width, "double")), lanes.vector
     parameters = ["%y", "%x"] if function is atan2 else ["%x"]
     single = lanes.scalar == "float"
     results = function(w, *(w.emit(f"fpext {outer} {p} to {w.v}") if single else p for p in parameters))

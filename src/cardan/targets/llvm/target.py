@@ -98,7 +98,7 @@ class NativeProgram(Runner):
     def door(
         self, name: str, slow: Callable[..., Any], finish: Callable[[np.ndarray], Any] | None
     ) -> Callable[..., Any] | None:
-        """Return a function that reads the arrays itself; see `Runner` and `llvm_door`."""
+        """Return a function that reads the arrays itself; see `Runner` and `door`."""
         arrays = [a.shape for a in self.outline.inputs]
         output = (self.total,) if finish else self.outline.outputs[0].shape
         if not serves(arrays, output):

@@ -1,7 +1,7 @@
 """A program as LLVM IR: vectors of W states at a time, in functions of a few hundred operations.
 
 The module has one entry, `evaluate(inputs, out, rows, heap)`. For every tile of W states it reads the rows of the
-inputs and turns them, in registers, into one vector for each entry (`llvm_entry`); runs the program's blocks, which
+inputs and turns them, in registers, into one vector for each entry (`entry`); runs the program's blocks, which
 hand values on through a workspace (on the stack, or on the heap where it is large); and writes the results back as
 rows. The last tile repeats the last state in its idle lanes.
 """
@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Program
-from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function
+from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
 from cardan.targets.llvm.math import SINCOS, function_name, math_definitions
 from cardan.targets.llvm.plan import Lanes, Plan, plan_program, streams
+from cardan.targets.llvm.writer import Writer
 
 _PLAIN = {Op.ADD: "fadd contract", Op.SUB: "fsub contract", Op.MUL: "fmul contract", Op.DIV: "fdiv", Op.NEG: "fneg"}
 _COMPARE = {Op.LT: "olt", Op.LE: "ole", Op.EQ: "oeq"}
@@ -25,43 +26,30 @@ class _Block:
 
     def __init__(self, program: Program, plan: Plan, lanes: Lanes, number: int) -> None:
         self.program, self.plan, self.lanes, self.number = program, plan, lanes, number
-        self.lines: list[str] = []
+        self.w = Writer(lanes)
         self.names: dict[int, str] = {}
-        self.pairs: dict[int, tuple[str, str]] = {}
+        self.pairs: dict[int, list[str]] = {}
         self.pointers: dict[int, str] = {}
-        self.count = 0
 
     def text(self) -> str:
         """Return the whole function."""
-        block = self.plan.blocks[self.number]
-        for k in block:
+        for k in self.plan.blocks[self.number]:
             self.names[k] = self.compute(k)
             self.keep(k)
         if self.number == len(self.plan.blocks) - 1:
             self.copy_input_results()
-        head = f"define internal void @block{self.number}(ptr noalias align {self.lanes.bytes} %ws) #0 {{"
-        return "\n".join([head, *self.lines, "  ret void", "}"])
-
-    def fresh(self) -> str:
-        self.count += 1
-        return f"%t{self.count}"
-
-    def emit(self, expression: str) -> str:
-        name = self.fresh()
-        self.lines.append(f"  {name} = {expression}")
-        return name
+        return self.w.procedure(f"block{self.number}", [(workspace(self.lanes), "%ws")])
 
     def pointer(self, slot: int) -> str:
         if slot not in self.pointers:
-            offset = slot * self.lanes.bytes
-            self.pointers[slot] = self.emit(f"getelementptr inbounds i8, ptr %ws, i64 {offset}")
+            self.pointers[slot] = self.w.at("%ws", slot * self.lanes.bytes)
         return self.pointers[slot]
 
     def load(self, slot: int) -> str:
-        return self.emit(f"load {self.lanes.vector}, ptr {self.pointer(slot)}, align {self.lanes.bytes}")
+        return self.w.load(self.w.v, self.pointer(slot), self.lanes.bytes)
 
     def store(self, name: str, slot: int) -> None:
-        self.lines.append(f"  store {self.lanes.vector} {name}, ptr {self.pointer(slot)}, align {self.lanes.bytes}")
+        self.w.store(self.w.v, name, self.pointer(slot), self.lanes.bytes)
 
     def value(self, k: int) -> str:
         """Return the name of a value, loaded or written out if this block did not compute it."""
@@ -74,7 +62,7 @@ class _Block:
             else:
                 loaded = self.load(self.plan.slot[k])
                 if SPEC[op].result is Kind.BOOL:
-                    loaded = self.emit(f"fcmp one {self.lanes.vector} {loaded}, zeroinitializer")
+                    loaded = self.w.compare("one", loaded, 0.0)
                 self.names[k] = loaded
         return self.names[k]
 
@@ -87,10 +75,7 @@ class _Block:
             return
         name = self.names[k]
         if SPEC[self.program.instructions[k].op].result is Kind.BOOL:
-            one = self.lanes.constant(1.0)
-            name = self.emit(
-                f"select {self.lanes.mask} {name}, {self.lanes.vector} {one}, {self.lanes.vector} zeroinitializer"
-            )
+            name = self.w.select(name, 1.0, 0.0)
         for slot in slots:
             self.store(name, slot)
 
@@ -106,36 +91,32 @@ class _Block:
         op, args, _ = self.program.instructions[k]
         if op in (Op.SIN, Op.COS):
             return self.sincos(args[0])[0 if op is Op.SIN else 1]
-        names, v = [self.value(a) for a in args], self.lanes.vector
+        w, v, names = self.w, self.w.v, [self.value(a) for a in args]
         if op in _PLAIN:
-            return self.emit(f"{_PLAIN[op]} {v} {', '.join(names)}")
+            return w.emit(f"{_PLAIN[op]} {v} {', '.join(names)}")
         if op in _COMPARE:
-            return self.emit(f"fcmp {_COMPARE[op]} {v} {', '.join(names)}")
+            return w.compare(_COMPARE[op], *names)
         if op in _LOGIC:
-            return self.emit(f"{_LOGIC[op]} {self.lanes.mask} {', '.join(names)}")
+            return w.emit(f"{_LOGIC[op]} {w.m} {', '.join(names)}")
         if op is Op.NOT:
-            ones = "<" + ", ".join(["i1 true"] * self.lanes.width) + ">"
-            return self.emit(f"xor {self.lanes.mask} {names[0]}, {ones}")
+            return w.emit(f"xor {w.m} {names[0]}, {w.every('i1 true')}")
         if op is Op.SELECT:
-            return self.emit(f"select {self.lanes.mask} {names[0]}, {v} {names[1]}, {v} {names[2]}")
+            return w.select(*names)
         if op is Op.SIGN:
             return self.sign(names[0])
-        function = f"llvm.{_INTRINSIC[op]}.{self.lanes.suffix}" if op in _INTRINSIC else function_name(op)
-        return self.emit(f"call {v} @{function}({', '.join(f'{v} {name}' for name in names)})")
+        if op in _INTRINSIC:
+            return w.call(_INTRINSIC[op], *names)
+        return w.invoke(function_name(op), [v], [(v, name) for name in names])[0]
 
     def sign(self, x: str) -> str:
         """Write -1, 0 or 1; NaN and signed zeros pass as they are."""
-        v, one = self.lanes.vector, self.lanes.constant(1.0)
-        above, below = (self.emit(f"fcmp {c} {v} {x}, zeroinitializer") for c in ("ogt", "olt"))
-        lower = self.emit(f"select {self.lanes.mask} {below}, {v} {self.lanes.constant(-1.0)}, {v} {x}")
-        return self.emit(f"select {self.lanes.mask} {above}, {v} {one}, {v} {lower}")
+        above, below = (self.w.compare(c, x, 0.0) for c in ("ogt", "olt"))
+        return self.w.select(above, 1.0, self.w.select(below, -1.0, x))
 
-    def sincos(self, a: int) -> tuple[str, str]:
+    def sincos(self, a: int) -> list[str]:
         """Write sine and cosine of a value together, once; what is not used is removed by code generation."""
         if a not in self.pairs:
-            v = self.lanes.vector
-            pair = self.emit(f"call {{{v}, {v}}} @{SINCOS}({v} {self.value(a)})")
-            self.pairs[a] = tuple(self.emit(f"extractvalue {{{v}, {v}}} {pair}, {i}") for i in (0, 1))  # pyright: ignore[reportArgumentType]
+            self.pairs[a] = self.w.invoke(SINCOS, [self.w.v] * 2, [(self.w.v, self.value(a))])
         return self.pairs[a]
 
 

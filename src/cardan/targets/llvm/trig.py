@@ -3,7 +3,7 @@
 One reduction serves all: |x| = n pi/2 + r, |r| <= pi/4, with pi/2 in three parts by fused multiply-add, which keeps the
 digits of r next to every multiple of pi/2 for |x| up to 1e12. Then a polynomial each for sine and cosine of r, swapped
 and negated by the quadrant n. The tangent is their quotient, all three in two parts. Where a lane is beyond that range
-a second version of the function is called, with the reduction of `llvm_far`; decided at the end, when the near result
+a second version of the function is called, with the reduction of `far`; decided at the end, when the near result
 is there already, this costs nothing.
 
 Source: Cody and Waite (1980); the polynomials are the minimax ones of Sun's fdlibm (k_sin, k_cos).
@@ -66,9 +66,11 @@ def joined(w: Writer, x: str, near: str | tuple[str, ...], far_function: str) ->
     near = (near,) if isinstance(near, str) else near
     flags = w.emit(f"bitcast {w.m} {w.compare('ogt', w.call('fabs', x), FAST_RANGE)} to i{w.width}")
     some = w.emit(f"icmp ne i{w.width} {flags}, 0")
-    w.lines += [f"  br i1 {some}, label %far, label %near, !prof !1", "far:"]
+    w.line(f"br i1 {some}, label %far, label %near, !prof !1")
+    w.label("far")
     exact = w.invoke(far_function, [w.v] * len(near), [(w.v, x)])
-    w.lines += ["  br label %near", "near:"]
+    w.line("br label %near")
+    w.label("near")
     return tuple(w.emit(f"phi {w.v} [ {e}, %far ], [ {n}, %start ]") for e, n in zip(exact, near, strict=True))
 
 

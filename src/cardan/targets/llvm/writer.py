@@ -1,8 +1,10 @@
-"""Writes instructions of LLVM IR on vectors of doubles: the notation of the functions in `llvm_math`."""
+"""Writes instructions of LLVM IR: arithmetic on vectors of W lanes, memory, loops and branches."""
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Callable
+
+from cardan.targets.llvm.plan import Lanes
 
 INFINITY, NAN = float("inf"), float("nan")
 ROUND = 6755399441055744.0  # 1.5 2^52: adding it rounds to an integer, whose low bits are then the sum's
@@ -15,17 +17,68 @@ Bits = str | int
 class Writer:
     """Writes one function; a method that computes returns the name of its result."""
 
-    def __init__(self, width: int) -> None:
-        self.width, self.v, self.i, self.m = width, f"<{width} x double>", f"<{width} x i64>", f"<{width} x i1>"
-        self.suffix = f"v{width}f64"
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes, self.width, self.v, self.m, self.suffix = lanes, lanes.width, lanes.vector, lanes.mask, lanes.suffix
+        self.i = f"<{lanes.width} x i64>"
         self.lines: list[str] = []
         self.count = 0
+        self.here = "start"  # the label behind which instructions are now
+
+    def line(self, instruction: str) -> None:
+        """Write an instruction without a result."""
+        self.lines.append(f"  {instruction}")
 
     def emit(self, expression: str) -> str:
         """Write an instruction of any kind."""
         self.count += 1
-        self.lines.append(f"  %s{self.count} = {expression}")
+        self.line(f"%s{self.count} = {expression}")
         return f"%s{self.count}"
+
+    def label(self, name: str) -> None:
+        """Go on behind a label."""
+        self.lines.append(f"{name}:")
+        self.here = name
+
+    def at(self, pointer: str, index: int | str, kind: str = "i8") -> str:
+        """Write the pointer so many values of a type (bytes, if none is given) further on."""
+        return self.emit(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
+
+    def load(self, kind: str, pointer: str, align: int) -> str:
+        """Write a value read from memory."""
+        return self.emit(f"load {kind}, ptr {pointer}, align {align}")
+
+    def store(self, kind: str, value: str, pointer: str, align: int, more: str = "") -> None:
+        """Write a value to memory."""
+        self.line(f"store {kind} {value}, ptr {pointer}, align {align}{more}")
+
+    def least(self, a: str, b: str) -> str:
+        """Write the smaller of two whole numbers."""
+        return self.emit(f"select i1 {self.emit(f'icmp slt i64 {a}, {b}')}, i64 {a}, i64 {b}")
+
+    def loop(self, start: int | str, stop: int | str, step: int, body: Callable[[str], None]) -> None:
+        """Write a loop, passed once at least; the counter's name is given to `body`."""
+        self.count += 1
+        name, before = f"loop{self.count}", self.here
+        counter, following = f"%c{self.count}", f"%n{self.count}"
+        self.line(f"br label %{name}")
+        self.label(name)
+        head = len(self.lines)
+        body(counter)
+        self.lines.insert(head, f"  {counter} = phi i64 [ {start}, %{before} ], [ {following}, %{self.here} ]")
+        self.line(f"{following} = add nuw nsw i64 {counter}, {step}")
+        self.line(f"br i1 {self.emit(f'icmp slt i64 {following}, {stop}')}, label %{name}, label %{name}end")
+        self.label(f"{name}end")
+
+    def branch(self, condition: str, yes: Callable[[], None], no: Callable[[], None] = lambda: None) -> None:
+        """Write two ways on and their meeting."""
+        self.count += 1
+        ways, meeting = (f"yes{self.count}", f"no{self.count}"), f"meet{self.count}"
+        self.line(f"br i1 {condition}, label %{ways[0]}, label %{ways[1]}")
+        for way, body in zip(ways, (yes, no), strict=True):
+            self.label(way)
+            body()
+            self.line(f"br label %{meeting}")
+        self.label(meeting)
 
     def every(self, scalar: str) -> str:
         """Return the vector of one scalar."""
@@ -33,9 +86,7 @@ class Writer:
 
     def real(self, x: Real) -> str:
         """Return an operand as LLVM writes it."""
-        if isinstance(x, str):
-            return x
-        return self.every(f"double 0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}")
+        return x if isinstance(x, str) else self.lanes.constant(x)
 
     def integer(self, x: Bits) -> str:
         """Return an operand as LLVM writes it."""
@@ -119,7 +170,7 @@ class Writer:
         return [self.emit(f"extractvalue {result_type(kinds)} {result}, {k}") for k in range(len(kinds))]
 
     def function(
-        self, name: str, parameters: list[tuple[str, str]], results: list[tuple[str, str]], attributes: str
+        self, name: str, parameters: list[tuple[str, str]], results: list[tuple[str, str]], attributes: str = "#0"
     ) -> str:
         """Return the definition of a function that consists of what has been written; values are (type, name)."""
         kind, total = result_type([t for t, _ in results]), results[0][1]
@@ -129,6 +180,11 @@ class Writer:
                 total = self.emit(f"insertvalue {kind} {total}, {t} {value}, {k}")
         head = f"define internal {kind} @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) {attributes} {{"
         return "\n".join([head, "start:", *self.lines, f"  ret {kind} {total}", "}"])
+
+    def procedure(self, name: str, parameters: list[tuple[str, str]], linkage: str = "internal ") -> str:
+        """Return the definition of a function without a result."""
+        head = f"define {linkage}void @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) #0 {{"
+        return "\n".join([head, "start:", *self.lines, "  ret void", "}"])
 
 
 def result_type(kinds: list[str]) -> str:
