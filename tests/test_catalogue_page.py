@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cardan.dual import duals, tangent
 from cardan.joints import CATALOGUE, Composite, Ellipsoid, Mimic, Universal, VariableScrew
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
+from duals import duals, tangent
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))

@@ -168,6 +168,13 @@ class Screw(Hinge):
     rise = 0.2
 
 
+class Stopped(Hinge):
+    """A hinge as far as one tries, but not beyond four radians."""
+
+    def transform(self, q):
+        return Hinge().transform([cardan.where(q[0] > 4.0, 4.0, q[0])])
+
+
 class Slide(J.Joint):
     manifold = cardan.manifolds.Euclidean(1)
 
@@ -192,6 +199,7 @@ def test_joints_of_a_user_are_what_their_motion_is(peer):
         assert has(peer, J.Composite((joint, joint))) == has(peer, J.Composite((shipped, shipped)))
     assert has(peer, Screw()) == has(peer, J.Helical())
     assert not has(peer, HalfHinge())  # its coordinate is another angle
+    assert not has(peer, Stopped())
     model = random_mechanism(0, joints=[Hinge(), Slide(), Turn()]).model(base="floating")
     own = {"continuous": "angle"} if peer == "pinocchio" else {}
     c = conventions.to(peer, model, **own)
@@ -219,6 +227,24 @@ def test_pickles_single_precision_and_loops(peer):
     single = c.acceleration(*(x.astype("f4") for x in (q, v, a)))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, there, atol=1e-4)
+
+
+def test_what_is_kept_on_disk_belongs_to_one_convention(monkeypatch):
+    """The same methods of the same model, under other conventions: no program is taken for another one's."""
+    model = random_mechanism(0, joints=[J.Revolute((0, 0, 1)), J.Spherical()]).model(base="floating")
+    q, v, _ = random_state(model, 1)
+
+    def velocities():
+        found = [conventions.to("idyntree", model, representation=r) for r in ("mixed", "body", "inertial")]
+        found += [conventions.to("mujoco", model), conventions.to("drake", model), cardan.representation(model, "body")]
+        found += [conventions.to("mujoco", model, order=["joint1", "joint0", "root"])]
+        return [c.velocity(q, v) for c in found]
+
+    expected = velocities()
+    monkeypatch.delenv("CARDAN_TARGET")
+    for _ in range(2):
+        for one, other in zip(velocities(), expected, strict=True):
+            close(one, other)
 
 
 def test_permutations_name_exact_copies(case):

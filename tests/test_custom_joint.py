@@ -52,7 +52,7 @@ def test_it_runs_in_every_algorithm():
             continue  # a tree has none
         if isinstance(function, cardan.Function) and "frame" not in function.parameters.parameters:
             states = {"q": q, "v": v, "a": a, "tau": tau, "q0": q, "q1": q, "qdot": 0.0 * q}
-            result = function(model, **{n: states[n] for n in function.shapes if n in states})
+            result = function(model, **{n: states[n] for n in function.parameters.parameters if n in states})
             assert np.isfinite(result).all(), function.name
 
 

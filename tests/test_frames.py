@@ -84,3 +84,21 @@ def test_frames_that_are_none_are_refused(frame, error, said):
     arm = cardan.load(cardan.robots.urdf_path("arm7"))
     with pytest.raises(error, match=said):
         cardan.jacobian(arm, arm.neutral(), frame)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("LOCAL", "Pinocchio's LOCAL is at='frame', expressed_in='frame'"),
+        ("LOCAL_WORLD_ALIGNED", "is at='frame', expressed_in='world'"),
+        ("WORLD", "is at='world', expressed_in='world'"),
+        ("joint3", "'joint3' is a joint; the body it moves is 'upper_arm_roll'"),
+        ("tol", "did you mean 'tool'"),
+    ],
+)
+def test_a_word_that_is_no_frame_leads_to_what_is_meant(word, said):
+    arm = cardan.load(cardan.robots.urdf_path("arm7"))
+    with pytest.raises(UnknownNameError, match=said):
+        cardan.jacobian(arm, arm.neutral(), "tool", at=word)
+    with pytest.raises(UnknownNameError, match=said):
+        cardan.frame_transform(arm, arm.neutral(), word)

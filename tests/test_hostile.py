@@ -471,3 +471,13 @@ def test_compile_fills_the_cache(tmp_path, capsys, monkeypatch):
     assert sum(1 for e in (tmp_path / "cache").rglob("*") if e.is_file()) == kept
     assert main(["compile", PENDULUM, "--function", "mass_matrix", "--target", "numpy"]) == 0
     assert main(["compile", PENDULUM, "--function", "rnea"]) == 1
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "abc", "1e3", "\u00b2", "9" * 5000])
+def test_an_odd_number_of_threads_is_said(monkeypatch, given):
+    from cardan.runtime import threads
+
+    monkeypatch.setenv("CARDAN_NUM_THREADS", given)
+    monkeypatch.setattr(threads, "_chosen", [])
+    with pytest.raises(ParameterError, match="expected an integer >= 1"):
+        threads.num_threads()

@@ -7,9 +7,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from cardan.dual import duals, tangent
 from cardan.errors import ParameterError
 from cardan.manifolds import MRP, SE2, SE3, Euclidean, Product, UnitComplex, UnitQuaternion
+from duals import duals, tangent
 
 MANIFOLDS = {
     "point": Euclidean(0),

@@ -98,6 +98,20 @@ def test_frames(case, of):
     close(change, central_difference(lambda s: r.frame_jacobian(moved(model, q, v, s), "frame3", of)), 1e-8)
 
 
+def test_several_frames_are_one_program(case):
+    _, r, q, _, _, w, b = case
+    names = ("frame1", "frame3", "body2")
+    for found, one in (
+        (r.frame_velocity(q, w, names), lambda f: r.frame_velocity(q, w, f)),
+        (r.frame_acceleration(q, w, b, names), lambda f: r.frame_acceleration(q, w, b, f)),
+        (r.frame_jacobian(q, names, "mixed"), lambda f: r.frame_jacobian(q, f, "mixed")),
+        (r.frame_jacobian_derivative(q, w, names), lambda f: r.frame_jacobian_derivative(q, w, f)),
+    ):
+        assert len(found) == 3
+        for part, name in zip(found, names, strict=True):
+            close(part, one(name), 1e-13)
+
+
 def test_momentum_and_wrenches(case):
     model, r, q, v, _, w, _ = case
     h = r.momentum(q, w)

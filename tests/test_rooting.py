@@ -315,6 +315,12 @@ def test_what_is_no_model_is_refused(models):
     assert ("cardan.conventions.to('mujoco', model)" in str(caught.value)) == ("mujoco" in models)
 
 
+def test_what_is_no_model_has_no_other_coordinates():
+    for asked in (lambda: cardan.representation("arm", "mixed"), lambda: cardan.conventions.to("mujoco", robot())):
+        with pytest.raises(DTypeError, match=r"argument 'model' is a (str|Mechanism), expected a cardan.Model"):
+            asked()
+
+
 def test_converters_pickle():
     m = robot()
     a, b = m.model(base="floating"), m.model(root="b6", base="floating")

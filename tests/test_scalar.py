@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from cardan import scalar
-from cardan.dual import Dual, duals, tangent, value
 from cardan.errors import TraceError
 from cardan.program import Array, Graph, trace, verify
 from cardan.scalar import register_scalar
 from cardan.targets import evaluate
+from duals import Dual, duals, tangent, value
 
 # name -> (reference on one number, sample points inside the domain and away from kinks)
 UNARY = {

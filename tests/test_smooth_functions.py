@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.dual import Dual
 from cardan.program import Array, trace
 from cardan.program.autodiff import jacobian
 from cardan.targets import evaluate
+from duals import Dual
 
 POINTS = (0.0, -0.0, 1e-300, 1e-20, -1e-12, 1e-8, -1e-4, 0.01, 0.3, -0.5, 1.0, -3.0, 10.0, -18.0, 25.0, -40.0, 300.0)
 FAR = (700.0, -700.0, -800.0, 1e5, -1e5, 1e300, -1e300, math.inf, -math.inf)

@@ -35,11 +35,9 @@ from cardan.spatial import (
     log_se3,
     momentum_rate_matrix,
     right_jacobian_inverse_se3,
-    right_jacobian_se3,
     snapped,
     stack,
     stumpff,
-    transform_subspace,
     unit_vector,
 )
 from cardan.spatial import rotations as ro
@@ -239,8 +237,9 @@ def test_right_jacobians(dtype, inverse):
     errors = error(dense(small(columns(rows[:, 3:]))), [r[:3, :3] for r in expected])
     assert (errors / rotation_scale(angles, dtype)).max() < bound
 
-    full = right_jacobian_inverse_se3 if inverse else right_jacobian_se3
-    got = stack(full(Motion(columns(rows[:, :3]), columns(rows[:, 3:]))))
+    if not inverse:
+        return
+    got = stack(right_jacobian_inverse_se3(Motion(columns(rows[:, :3]), columns(rows[:, 3:]))))
     errors = error(got, expected) / (EPS[dtype] * np.maximum(1.0, angles))[:, None, None]
     errors[:, :3, 3:] /= np.linalg.norm(LINEAR)
     assert errors.max() < bound
@@ -286,7 +285,7 @@ def test_stumpff(dtype):
 CHARTS = {
     "quaternion_xyzw": (ro.matrix_from_quaternion_xyzw, ro.quaternion_xyzw_from_matrix),
     "rotation_vector": (ro.matrix_from_rotation_vector, ro.rotation_vector_from_matrix),
-    "mrp": (ro.matrix_from_mrp, ro.mrp_from_matrix),
+    "mrp": (ro.matrix_from_mrp, lambda R: ro.mrp_from_quaternion_xyzw(ro.quaternion_xyzw_from_matrix(R))),
     "zyx": (ro.matrix_from_zyx, ro.zyx_from_matrix),
     "xyz": (ro.matrix_from_xyz, ro.xyz_from_matrix),
 }
@@ -377,7 +376,6 @@ def test_quaternions_of_any_norm_give_rotations():
 
 def test_outside_the_domain_floats_give_no_error():
     assert np.isnan(tuple(ro.matrix_from_quaternion_xyzw((0.0, 0.0, 0.0, 0.0)))).all()
-    assert not np.isfinite(tuple(ro.mrp_shadow((0.0, 0.0, 0.0)))).any()
 
 
 def test_a_quaternion_and_its_negative_have_one_rotation_vector():
@@ -387,13 +385,13 @@ def test_a_quaternion_and_its_negative_have_one_rotation_vector():
         np.testing.assert_allclose(phi, angle * DIRECTIONS[0], rtol=1e-15, atol=1e-15 if angle > 3 else 0)
 
 
-def test_mrp_shadow_and_principal_set():
+def test_mrp_principal_set():
     rng = np.random.default_rng(5)
     for s in rng.normal(size=(40, 3)) * 1.5:
         s = Vector3(*map(float, s))
-        shadow, n = ro.mrp_shadow(s), s.norm_squared()
+        n = s.norm_squared()
+        shadow = s * (-1.0 / n)
         np.testing.assert_allclose(dense(ro.matrix_from_mrp(shadow)), dense(ro.matrix_from_mrp(s)), atol=2e-15)
-        assert math.sqrt(n * shadow.norm_squared()) == pytest.approx(1.0, rel=1e-15)
         assert ro.mrp_principal(s) == (s if n <= 1.0 else shadow)
         principal = ro.mrp_from_quaternion_xyzw(ro.quaternion_xyzw_from_mrp(s))
         np.testing.assert_allclose(principal, ro.mrp_principal(s), atol=2e-15)
@@ -611,19 +609,11 @@ def test_inertia_transforms_and_adds():
         assert (X @ m).dot((X @ Inertia(*one)) @ (X @ m)) == pytest.approx(energy, rel=1e-12)
 
 
-def test_inertia_parameters_and_pseudo_inertia(body):
+def test_inertia_parameters(body):
     I = Inertia(*body)  # noqa: E741
     p = I.parameters()
     assert len(p) == 10
     assert Inertia.from_parameters(p) == I
-    P = np.array(I.pseudo_inertia())
-    assert np.linalg.eigvalsh(P)[0] > 0.0
-    np.testing.assert_allclose(P, P.T, atol=0)
-    assert_same(Vector3(*Inertia.from_pseudo_inertia(P).first_moment), I.first_moment, atol=0)
-    np.testing.assert_allclose(Inertia.from_pseudo_inertia(P).parameters(), p, atol=1e-14)
-    # a point mass m at c has the pseudo-inertia m [c; 1] [c; 1]^T
-    point = Inertia(2.0, (1.0, 2.0, 3.0))
-    np.testing.assert_allclose(point.pseudo_inertia(), 2.0 * np.outer([1, 2, 3, 1], [1, 2, 3, 1]), atol=1e-13)
 
 
 def test_massless_and_point_bodies():
@@ -721,12 +711,10 @@ def test_articulated_inertia_equals_its_dense_matrix(body):
 def test_motion_subspace():
     rng = np.random.default_rng(13)
     S, v, f = rng.normal(size=(6, 3)), rng.normal(size=3), Force.of(rng.normal(size=6))
-    X = exp_se3(Motion.of(rng.normal(size=6)))
     subspace = MotionSubspace(Motion.of(c) for c in S.T)
     np.testing.assert_allclose((subspace @ tuple(v)).scalars(), S @ v, atol=1e-14)
     np.testing.assert_allclose(subspace.T @ f, S.T @ f.scalars(), atol=1e-14)
     np.testing.assert_array_equal(subspace.rows(), S)
-    np.testing.assert_allclose(transform_subspace(X, subspace).rows(), adjoint(X) @ S, atol=1e-13)
     assert MotionSubspace([]).rows() == [[]] * 6
     assert (MotionSubspace([]) @ ()).scalars() == (0.0,) * 6
 
@@ -750,7 +738,6 @@ EVERYWHERE = {  # name -> (function of flat scalars, which sample it takes)
     "exp_se3": (lambda s: exp_se3(Motion.of(s)), "twist"),
     "log_se3": (lambda s: log_se3(pose(s)), "pose"),
     "log_from_rotation_vector": (lambda s: log_from_rotation_vector(Vector3(*s[3:]), Vector3(*s[:3])), "twist"),
-    "right_jacobian_se3": (lambda s: right_jacobian_se3(Motion.of(s)), "twist"),
     "right_jacobian_inverse_se3": (lambda s: right_jacobian_inverse_se3(Motion.of(s)), "twist"),
     "stumpff": (lambda s: stumpff(s[0] * s[0] + s[3] * s[3]), "twist"),
     "matrix_from_quaternion_xyzw": (ro.matrix_from_quaternion_xyzw, "quaternion"),

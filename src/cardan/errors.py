@@ -97,8 +97,8 @@ class UnknownNameError(CardanError, KeyError):
     Nearest names are looked for when the message is read: most errors that are caught never are.
     """
 
-    def __init__(self, kind: str, name: Any, candidates: Iterable[str], where: str = "") -> None:
-        self.kind, self.name, self.candidates = kind, name, tuple(candidates)
+    def __init__(self, kind: str, name: Any, candidates: Iterable[str], where: str = "", hint: str = "") -> None:
+        self.kind, self.name, self.candidates, self.hint = kind, name, tuple(candidates), hint
         self.brief = (f"{where}: " if where else "") + f"there is no {kind} named {quoted(name)}"
         super().__init__(self.brief)
 
@@ -109,7 +109,9 @@ class UnknownNameError(CardanError, KeyError):
 
     @property
     def message(self) -> str:
-        """What is wrong, and the nearest names, or all if they are few."""
+        """What is wrong, and what was meant: as the hint knows, the nearest names, or all if they are few."""
+        if self.hint:
+            return f"{self.brief}; {self.hint}"
         if meant := did_you_mean(self.suggestions):
             return self.brief + meant
         if not self.candidates:

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from cardan import elementary
+
 __all__ = [
     "absolute",
     "acos",
@@ -85,18 +87,18 @@ def _float_power(x: float, p: float) -> float:
 
 
 _FLOAT: Backend = {
-    "sin": _total(math.sin),
-    "cos": _total(math.cos),
-    "tan": _total(math.tan),
-    "asin": _total(math.asin),
-    "acos": _total(math.acos),
+    "sin": elementary.sin,
+    "cos": elementary.cos,
+    "tan": elementary.tan,
+    "asin": elementary.asin,
+    "acos": elementary.acos,
     "sqrt": _total(math.sqrt),
-    "exp": _growing(math.exp),
-    "log": _total(lambda x: -math.inf if x == 0.0 else math.log(x)),
+    "exp": elementary.exp,
+    "log": elementary.log,
     "absolute": abs,
     "floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
     "sign": lambda x: x if math.isnan(x) else float((x > 0) - (x < 0)),
-    "atan2": math.atan2,
+    "atan2": elementary.atan2,
     "minimum": lambda a, b: a if a < b or math.isnan(a) else b,
     "maximum": lambda a, b: a if a > b or math.isnan(a) else b,
     "where": lambda condition, a, b: a if condition else b,

@@ -195,7 +195,8 @@ def _blocks_before(
     by_q = [f + s.cross(behind.f) for f, s in zip(by_q, i.S, strict=True)]
     by_v = [behind.force(*motion) for motion in zip(i.Upsilon_dot, i.S, strict=True)]
     felt = [behind.felt(s) for s in i.S]
-    while (node := model.nodes[node.parent] if node.parent >= 0 else None) is not None:
+    while node.parent >= 0:
+        node = model.nodes[node.parent]
         j = joints[node.index]
         at_q, at_v = zip(j.Psi_ddot, j.Psi_dot, strict=True), zip(j.Upsilon_dot, j.S, strict=True)
         block = [[s.dot(I_s) for s in j.S] for I_s, _ in felt]

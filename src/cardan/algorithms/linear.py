@@ -75,7 +75,7 @@ class SingularError(ZeroDivisionError):
 
 def _is_rounding(pivot: Scalar, before: Scalar) -> bool:
     known = isinstance(pivot, Real) and isinstance(before, Real)
-    return is_zero(pivot) or (known and abs(pivot) <= ROUNDING * abs(before))
+    return is_zero(pivot) or (known and float(abs(pivot)) <= ROUNDING * float(abs(before)))
 
 
 class Factor:

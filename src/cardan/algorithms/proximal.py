@@ -29,14 +29,14 @@ class Regularization(NamedTuple):
     Attributes:
         mu: what depends on the rest only up to an error e moves as if it were STEPS e / mu, so above rounding;
             Bennett's linkage, a little open in the steps of an integrator, wants no less than 1e-5.
-        nu: some ten units in the last place, as many as the terms of a sum that cancels.
+        nu: as many units in the last place as terms of a sum that cancels, and more than `linear.ROUNDING`.
     """
 
     mu: Scalar
     nu: Scalar
 
 
-DOUBLE, SINGLE = Regularization(1e-5, 2e-15), Regularization(1e-3, 5e-7)
+DOUBLE, SINGLE = Regularization(1e-5, 2e-14), Regularization(1e-3, 5e-7)
 
 
 def regularization(q: Vector) -> Regularization:

@@ -72,7 +72,8 @@ def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     if x.dtype != object:
         return np.linalg.norm(x, axis=axis, keepdims=keepdims)
     squares = np.sum(bare(x * x), axis=axis, keepdims=keepdims)
-    return dressed(_lengths(squares)) if isinstance(squares, np.ndarray) else _length(squares)
+    several = isinstance(squares, np.ndarray) and squares.dtype == object  # else it is one scalar, perhaps a batch
+    return dressed(_lengths(squares)) if several else _length(squares)
 
 
 def _length(square: Any) -> Any:

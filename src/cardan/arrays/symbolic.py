@@ -59,10 +59,9 @@ def symbolic(entries: Iterable[Any], shape: tuple[int, ...]) -> SymbolicArray:
     return array.reshape(shape).view(SymbolicArray)
 
 
-def as_argument(scalars: Sequence[Any]) -> Any:
-    """Return the scalars a joint is called with as it receives them: an array if symbols are among them."""
-    numeric = all(isinstance(e, (float, int, np.ndarray, np.generic)) for e in scalars)
-    return scalars if numeric or isinstance(scalars, np.ndarray) else symbolic(scalars, (len(scalars),))
+def as_argument(scalars: Sequence[Any]) -> np.ndarray:
+    """Return the scalars a joint is called with, floats, batches or symbols, as the array it receives."""
+    return scalars if isinstance(scalars, np.ndarray) else symbolic(scalars, (len(scalars),))
 
 
 def stack(nested: Any) -> np.ndarray:

@@ -15,9 +15,12 @@ Source: Traversaro (2017), section 2.4 and appendix; FACTS, section 6.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from cardan import algorithms
+import numpy as np
+
+from cardan import algorithms, functions
 from cardan.algorithms.kinematics import Kinematics
 from cardan.algorithms.tree import Vector
 from cardan.coordinates.change import Rows, difference, transposed
@@ -26,6 +29,8 @@ from cardan.coordinates.compiled_methods import compiled
 from cardan.coordinates.other_coordinates import OtherCoordinates, rows_of
 from cardan.coordinates.recognised import is_free
 from cardan.errors import UnknownNameError
+from cardan.functions.signature import check_model
+from cardan.functions.vocabulary import Frames
 from cardan.joints import Mimic
 from cardan.model import WORLD, Connection, Model
 from cardan.spatial import REPRESENTATIONS, SE3, Force, Representation, in_body, represented
@@ -51,60 +56,58 @@ class BaseRepresentation(OtherCoordinates):
     """
 
     def __init__(self, model: Model, representation: Representation) -> None:
+        check_model("representation", model)
         self.representation: Representation = _checked(representation)
         self._bases = [c for c in model.connections if _leaves_free(c)]
         self.base_joints = tuple(c.name for c in self._bases)
         nodes = {node.name: node for node in model.nodes if not isinstance(node.joint, Mimic)}
         own = [c for c in model.connections if c.name in nodes]
-        super().__init__(model, rows_of([(c, nodes[c.name], self._chart(c)) for c in own]))
-
-    def __reduce__(self) -> Any:
-        return BaseRepresentation, (self.model, self.representation)
+        rows = rows_of([(c, nodes[c.name], self._chart(c)) for c in own])
+        super().__init__(model, rows, (BaseRepresentation, (model, self.representation)))
 
     def _chart(self, c: Connection) -> Chart:
         base, kind = _leaves_free(c), self.representation
-        maps = free_velocity(c.joint, c.parent_pose, HERE, STILL, kind, kind) if base else (None, None)
-        return Chart(c.joint.nq, c.joint.nv, list, list, *maps)
+        matrix, inverse = free_velocity(c.joint, c.parent_pose, HERE, STILL, kind, kind) if base else (None, None)
+        return Chart(c.joint.nq, c.joint.nv, matrix=matrix, inverse=inverse)
 
     @compiled()
-    def frame_velocity(self, q: Any, v: Any, frame: str, representation: Representation | None = None) -> Any:
+    def frame_velocity(self, q: Any, v: Any, frame: Frames, representation: Representation | None = None) -> Any:
         """Return the twist of a frame, shape (..., 6), from q and v'.
 
         Args:
             q: configurations.
             v: velocities v', in this representation.
-            frame: name of a body or frame.
+            frame: a body or frame by name or index, or several: then a leading axis counts them.
             representation: that of the frame's twist; by default the same.
         """
         q, v = self._state(q, v)
-        return algorithms.frame_velocity(self.model, q, v, frame, *self._reference(representation))
+        return functions.frame_velocity(self.model, q, v, frame, **self._reference(representation))
 
     @compiled()
     def frame_acceleration(
-        self, q: Any, v: Any, a: Any, frame: str, representation: Representation | None = None
+        self, q: Any, v: Any, a: Any, frame: Frames, representation: Representation | None = None
     ) -> Any:
         """Return the time derivative of `frame_velocity`'s components, shape (..., 6), from q, v' and dv'/dt."""
         q, v = self._state(q, v)
         a = self._a_here(q, v, a)
-        return algorithms.frame_acceleration(self.model, q, v, a, frame, *self._reference(representation))
+        return functions.frame_acceleration(self.model, q, v, a, frame, **self._reference(representation))
 
     @compiled()
-    def frame_jacobian(self, q: Any, frame: str, representation: Representation | None = None) -> Any:
+    def frame_jacobian(self, q: Any, frame: Frames, representation: Representation | None = None) -> Any:
         """Return J', shape (..., 6, nv): the frame's twist is J' v'."""
-        J = algorithms.jacobian(self.model, q, frame, *self._reference(representation))
-        return J @ self._change(q).inverse
+        J = functions.jacobian(self.model, q, frame, **self._reference(representation))
+        return _by_rows(lambda J: J @ self._change(q).inverse, J)
 
     @compiled()
     def frame_jacobian_derivative(
-        self, q: Any, v: Any, frame: str, representation: Representation | None = None
+        self, q: Any, v: Any, frame: Frames, representation: Representation | None = None
     ) -> Any:
         """Return dJ'/dt, shape (..., 6, nv), from q and v': the frame's acceleration is J' dv'/dt + dJ'/dt v'."""
         q, v = self._state(q, v)
-        reference = self._reference(representation)
-        J = algorithms.jacobian(self.model, q, frame, *reference)
-        rate = algorithms.jacobian_derivative(self.model, q, v, frame, *reference)
-        change = self._change(q, v)
-        return map(difference, rate, J @ change.K) @ change.inverse
+        reference, change = self._reference(representation), self._change(q, v)
+        J = functions.jacobian(self.model, q, frame, **reference)
+        rate = functions.jacobian_derivative(self.model, q, v, frame, **reference)
+        return _by_rows(lambda J, rate: map(difference, rate, J @ change.K) @ change.inverse, J, rate)
 
     @compiled()
     def momentum(self, q: Any, v: Any) -> Any:
@@ -144,8 +147,9 @@ class BaseRepresentation(OtherCoordinates):
             X = base.parent_pose @ base.joint.transform(q[self.model.q_slice(base.name)])
         return represented(X.inverse_act(at_origin), X, self.representation)
 
-    def _reference(self, representation: Representation | None) -> tuple[str, str]:
-        return REFERENCES[_checked(representation or self.representation)]
+    def _reference(self, representation: Representation | None) -> dict[str, Any]:
+        at, axes = REFERENCES[_checked(representation or self.representation)]
+        return {"at": at, "expressed_in": axes}
 
     def __repr__(self) -> str:
         bases = ", ".join(map(repr, self.base_joints)) or "no floating base"
@@ -161,9 +165,16 @@ def representation(model: Model, representation: Representation) -> BaseRepresen
             world axes at the world's origin) or `"mixed"` (in world axes at the base's origin).
 
     Raises:
+        DTypeError: if the model is none.
         UnknownNameError: if there is no such representation.
     """
     return BaseRepresentation(model, representation)
+
+
+def _by_rows(changed: Callable[..., Rows], *matrices: np.ndarray) -> np.ndarray:
+    """Return what becomes of matrices' rows, those of several frames one below another, in the matrices' shape."""
+    rows = changed(*(matrix.reshape(-1, matrix.shape[-1]) for matrix in matrices))
+    return np.array(rows, dtype=object).reshape(matrices[0].shape)
 
 
 def _leaves_free(c: Connection) -> bool:

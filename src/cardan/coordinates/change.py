@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from cardan.algorithms.linear import Rows, dot
 from cardan.algorithms.tree import Vector
-from cardan.dual import duals, tangent
+from cardan.program.along import rate_along
+from cardan.scalar import is_zero
 from cardan.spatial import Scalar
 
 Indices = Sequence[int]
@@ -108,8 +109,9 @@ class Change(NamedTuple):
 
 def rate_of(matrix: Callable[[Vector], Rows], q: Vector, qdot: Vector) -> Rows:
     """Return the time derivative of a matrix of q, exactly; nothing if it does not change."""
-    rate = [[tangent(e) for e in row] for row in matrix(duals(q, qdot))]
-    return [] if all(isinstance(e, float) and e == 0.0 for row in rate for e in row) else rate
+    flat = rate_along(lambda q: [e for row in matrix(q) for e in row], q, qdot)
+    width = len(flat) // len(matrix(q))
+    return [] if all(map(is_zero, flat)) else [flat[k : k + width] for k in range(0, len(flat), width)]
 
 
 def transposed(rows: Iterable[Iterable[Scalar]]) -> Rows:

@@ -17,11 +17,23 @@ ROWS = "rows"
 
 
 class Compiled:
-    """What has compiled methods: a model, and the functions made so far."""
+    """What has compiled methods: a model, and the functions made so far.
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    Args:
+        model: the model.
+        made: the function that makes one like this, and its arguments: all that the methods depend on. This is what is
+            pickled, and what tells programs that are kept from others of the same methods.
+    """
+
+    def __init__(self, model: Model, made: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
+        self.model, self._made = model, made
         self._functions: dict[Any, Function] = {}
+
+    def __reduce__(self) -> Any:
+        return self._made
+
+    def __content__(self) -> Any:
+        return self._made
 
 
 def compiled(**shapes: tuple[int | str, ...]) -> Callable[[Method], Method]:

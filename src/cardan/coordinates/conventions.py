@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from cardan.coordinates.convention import Convention
 from cardan.coordinates.peer_converter import PeerConverter
 from cardan.coordinates.peers import drake, idyntree, isaac, mujoco, newton, pinocchio, rigidbodydynamics
 from cardan.errors import UnknownNameError
+from cardan.functions.signature import check_model
 from cardan.model import Model
 
 PEERS: dict[str, Callable[..., Convention]] = {
@@ -39,6 +39,7 @@ def to(
         options: the library's own, such as `representation="body"` for iDynTree.
 
     Raises:
+        DTypeError: if the model is none.
         UnknownNameError: for a library or option that does not exist.
         MechanismError: if the library has no such joint; the message names it.
         ParameterError: if `order` does not name every joint with coordinates once.
@@ -49,6 +50,13 @@ def to(
     for name in options:
         if name not in known:
             raise UnknownNameError("option", name, known, where=f"the conventions of {peer!r}")
-    convention = PEERS[peer](**options)
-    made = functools.partial(to, peer, model, order=order, mimics=mimics, **options)
-    return PeerConverter(model, convention, order, convention.mimics if mimics is None else mimics, made)
+    check_model("conventions.to", model)
+    return _made(PEERS[peer], model, None if order is None else tuple(order), mimics, tuple(options.items()))
+
+
+def _made(
+    peer: Callable[..., Convention], model: Model, order: Sequence[str] | None, mimics: bool | None, options: Any
+) -> PeerConverter:
+    convention = peer(**dict(options))
+    mimics = convention.mimics if mimics is None else mimics
+    return PeerConverter(model, convention, order, mimics, (_made, (peer, model, order, mimics, options)))

@@ -167,12 +167,9 @@ class Converter(Compiled):
     """
 
     def __init__(self, source: Model, target: Model, dropped: tuple[str, ...]) -> None:
-        super().__init__(source)
+        super().__init__(source, (Converter, (source, target, dropped)))
         self.source, self.target, self.dropped = source, target, dropped
         self.shared = shared_joints(source, target)
-
-    def __reduce__(self) -> Any:
-        return Converter, (self.source, self.target, self.dropped)
 
     @compiled()
     def configuration(self, q: Any) -> Any:

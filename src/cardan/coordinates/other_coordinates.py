@@ -45,8 +45,8 @@ def rows_of(charted: Sequence[tuple[Connection, Node, Chart]]) -> tuple[Row, ...
     rows: list[Row] = []
     iq = iv = 0
     for c, node, chart in charted:
-        here = (range(i[0], i[-1] + 1) for i in (node.q, node.v))
-        rows.append(Row(c, node.joint, chart, *here, range(iq, iq + chart.nq), range(iv, iv + chart.nv)))
+        q, v = (range(i[0], i[-1] + 1) for i in (node.q, node.v))
+        rows.append(Row(c, node.joint, chart, q, v, range(iq, iq + chart.nq), range(iv, iv + chart.nv)))
         iq, iv = iq + chart.nq, iv + chart.nv
     return tuple(rows)
 
@@ -66,9 +66,9 @@ class OtherCoordinates(Compiled):
         followers: names of the joints with coordinates there and none here: mimic joints.
     """
 
-    def __init__(self, model: Model, rows: Sequence[Row]) -> None:
+    def __init__(self, model: Model, rows: Sequence[Row], made: Any) -> None:
         refuse_inputs(model, ": convert with the model without them, or model.with_values(...).")
-        super().__init__(model)
+        super().__init__(model, made)
         self.rows = tuple(rows)
         self.nq, self.nv = sum(r.chart.nq for r in rows), sum(r.chart.nv for r in rows)
         self.followers = tuple(r.connection.name for r in rows if r.chart.follows)

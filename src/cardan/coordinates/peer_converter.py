@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,14 +37,11 @@ class PeerConverter(OtherCoordinates):
     """
 
     def __init__(
-        self, model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool, made: Callable[[], Any]
+        self, model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool, made: Any
     ) -> None:
-        self.title, self._wrench_form, self._made = convention.title, convention.wrench, made
-        super().__init__(model, _rows(model, convention, order, mimics))
+        self.title, self._wrench_form = convention.title, convention.wrench
+        super().__init__(model, _rows(model, convention, order, mimics), made)
         self.joint_names = tuple(row.connection.name for row in self.rows)
-
-    def __reduce__(self) -> Any:
-        return self._made, ()
 
     # --- wrenches on bodies ---
 

@@ -1,32 +1,36 @@
-"""What kind of joint one is, from its motion subspace: a user's hinge is a hinge in every library."""
+"""What kind of joint one is, from what it does: a user's hinge is a hinge in every library."""
 
 from __future__ import annotations
 
-from cardan.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
+from dataclasses import dataclass
+from typing import Any
+
+from cardan.joints import Joint, Revolute, UnboundedRevolute
+from cardan.joints.joint import Scalars
+from cardan.joints.recognise import hinge_of
 from cardan.manifolds import Euclidean, UnitComplex
 from cardan.manifolds.manifold import identity_rows
+from cardan.spatial import SE3
 
-TOLERANCE = 1e-12
-"""How far a joint's axis may be from unit length: more than rounding is another unit of its coordinate."""
+
+@dataclass(frozen=True)
+class _Unrolled(Joint):
+    """A joint whose coordinate is a point on the circle, by the angle instead."""
+
+    joint: Any
+    manifold = Euclidean(1)
+
+    def transform(self, q: Scalars) -> SE3:
+        return self.joint.transform(self.joint.manifold.from_angle(q[0]))
 
 
 def kind_of(joint: Joint) -> type[Joint]:
-    """Return the shipped joint whose coordinates these are up to where q = 0 is placed; its own type if none is.
-
-    A constant S of one column means X(q) = X(0) exp(S q): a slide, a hinge or a screw, whatever its code.
-    """
-    space = joint.manifold
-    if joint.nv != 1 or not isinstance(space, (Euclidean, UnitComplex)) or not joint.has_constant_motion_subspace:
-        return type(joint)
-    (s,) = joint.motion_subspace(joint.neutral())
-    turning, sliding = s.angular.norm_squared(), s.linear.norm_squared()
-    if turning < TOLERANCE and abs(sliding - 1.0) < TOLERANCE and isinstance(space, Euclidean):
-        return Prismatic
-    if abs(turning - 1.0) > TOLERANCE:
-        return type(joint)
-    if isinstance(space, UnitComplex):
-        return UnboundedRevolute if abs(s.angular.dot(s.linear)) < TOLERANCE else type(joint)
-    return Revolute if abs(s.angular.dot(s.linear)) < TOLERANCE else Helical
+    """Return the shipped joint whose coordinates these are up to where q = 0 is placed; its own type if none is."""
+    if isinstance(joint.manifold, UnitComplex):
+        hinge = hinge_of(_Unrolled(joint))
+        return UnboundedRevolute if hinge and isinstance(hinge.joint, Revolute) else type(joint)
+    hinge = hinge_of(joint)
+    return type(hinge.joint) if hinge else type(joint)
 
 
 def is_free(joint: Joint) -> bool:

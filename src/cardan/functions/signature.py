@@ -173,7 +173,7 @@ class Signature:
     def check_configurations(self, model: Model, batch: Batch) -> None:
         """Raise `ConfigurationError` where a configuration has a quaternion of norm 0, which would give NaN."""
         for name, array in zip(batch.names, batch.arrays, strict=True):
-            if self.shapes.get(name) == ("nq",):
+            if self.shapes.get(name) == ("nq",) and name != "qdot":  # a rate of change may well be 0
                 check_configuration(self.name, name, array, model.manifold)
 
     def required(self, model: Any, options: Mapping[str, Any], optional: Sequence[str] = ()) -> tuple[Any, Options]:

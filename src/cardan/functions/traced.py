@@ -149,7 +149,7 @@ class Kernel(Source):
         made_of = (self.kernel, signature.declared, signature.fixed, self.returns, self.simplified)
         try:
             return content.content((str(signature.parameters), *made_of))
-        except content.UnknownContentError:
+        except (content.UnknownContentError, RecursionError):
             return None
 
 

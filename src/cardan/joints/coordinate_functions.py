@@ -15,8 +15,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from cardan.errors import ParameterError
 from cardan.scalar import where
 from cardan.spatial import Scalar
@@ -178,14 +176,31 @@ def _check_coordinate(index: Any) -> None:
 @lru_cache(maxsize=256)
 def _natural_pieces(x: tuple[float, ...], y: tuple[float, ...]) -> list[tuple[float, ...]]:
     """Return the coefficients in x - x_k: of the straight line before, each piece, the straight line behind."""
-    h, rise, n = np.diff(x), np.diff(y), len(x)
-    A, b = np.eye(n), np.zeros(n)  # of the second derivatives at the points
-    for k in range(1, n - 1):
-        A[k, k - 1 : k + 2] = h[k - 1], 2.0 * (h[k - 1] + h[k]), h[k]
-        b[k] = 6.0 * (rise[k] / h[k] - rise[k - 1] / h[k - 1])
-    m = np.linalg.solve(A, b)
-    slopes = rise / h - h * (2.0 * m[:-1] + m[1:]) / 6.0
-    last = slopes[-1] + h[-1] * (m[-2] + m[-1]) / 2.0
-    cubics = zip(y[:-1], slopes, m[:-1] / 2.0, np.diff(m) / (6.0 * h), strict=True)
-    pieces = [(y[0], slopes[0], 0.0, 0.0), *cubics, (y[-1], last, 0.0, 0.0)]
-    return [tuple(map(float, piece)) for piece in pieces]
+    h = [b - a for a, b in pairwise(x)]
+    chords = [(b - a) / width for width, (a, b) in zip(h, pairwise(y), strict=True)]
+    m = [0.0, *_second_derivatives(h, chords), 0.0]
+    cubics = [
+        (value, chord - width * (2.0 * a + b) / 6.0, a / 2.0, (b - a) / (6.0 * width))
+        for value, chord, width, (a, b) in zip(y, chords, h, pairwise(m), strict=False)
+    ]
+    last = chords[-1] + h[-1] * m[-2] / 6.0
+    return [(y[0], cubics[0][1], 0.0, 0.0), *cubics, (y[-1], last, 0.0, 0.0)]
+
+
+def _second_derivatives(h: Sequence[float], chords: Sequence[float]) -> list[float]:
+    """Return those at the points between, h apart with these slopes of the chords: h m + 2 (h + h') m' + h' m'' = r.
+
+    The matrix has three diagonals and outweighs the others on the middle one, so elimination needs no pivots; in plain
+    floats it gives the same bits on every machine.
+    """
+    diagonals: list[float] = []
+    sides: list[float] = []
+    for k in range(1, len(h)):
+        factor = h[k - 1] / diagonals[-1] if diagonals else 0.0
+        diagonals.append(2.0 * (h[k - 1] + h[k]) - factor * h[k - 1])
+        sides.append(6.0 * (chords[k] - chords[k - 1]) - (factor * sides[-1] if sides else 0.0))
+    found: list[float] = []
+    for k in range(len(sides) - 1, -1, -1):
+        behind = h[k + 1] * found[-1] if found else 0.0
+        found.append((sides[k] - behind) / diagonals[k])
+    return found[::-1]

@@ -61,7 +61,7 @@ def _descend(joint: Any, X: SE3, q: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _error(joint: Any, X: SE3, q: Any) -> np.ndarray:
-    return np.array(log_se3(joint.transform(q).inverse() @ X).scalars(), dtype=float)
+    return np.array(log_se3(joint.transform(tuple(q)).inverse() @ X).scalars(), dtype=float)
 
 
 def check_reached(joint: Any, X: SE3, q: Any, tolerance: float) -> None:

@@ -16,15 +16,17 @@ Source: Featherstone (2008), section 4.4; Duindam (2006), definition 2.9.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from cardan.dual import duals, tangent
+from cardan.arrays import as_argument
 from cardan.errors import JointError
-from cardan.joints.derivation.derived import derived_bias, derived_subspace
+from cardan.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
 from cardan.joints.state import attributes, is_frozen
@@ -37,10 +39,27 @@ Axis = Any
 """Three numbers, which become a unit `Vector3`."""
 
 
+def _with_array(transform: Callable[[Any, Any], SE3]) -> Callable[[Any, Any], SE3]:
+    """Return a transform that is given its q as an array."""
+
+    @functools.wraps(transform)
+    def of_array(self: Any, q: Scalars) -> SE3:
+        return transform(self, as_argument(q))
+
+    return of_array
+
+
 class Joint(ABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints."""
 
     manifold: Manifold
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how."""
+        super().__init_subclass__(**kwargs)
+        own = cls.__dict__.get("transform")
+        if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not cls.__module__.startswith("cardan."):
+            type.__setattr__(cls, "transform", _with_array(own))
 
     @abstractmethod
     def transform(self, q: Scalars) -> SE3:
@@ -114,9 +133,7 @@ class Joint(ABC):
 
     def motion_subspace_rate(self, q: Scalars, v: Scalars) -> MotionSubspace:
         """Return dS/dt while q moves with velocity v, by differentiating `motion_subspace` exactly."""
-        rates = self.velocity_to_configuration_derivative(q, v)
-        columns = self.motion_subspace(duals(q, rates))
-        return MotionSubspace(Motion.of(tuple(tangent(e) for e in column.scalars())) for column in columns)
+        return MotionSubspace(subspace_rate(self, q, v))
 
     def twist(self, q: Scalars, v: Scalars) -> Motion:
         """Return the twist of the child relative to the parent, in child coordinates."""

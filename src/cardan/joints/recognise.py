@@ -198,6 +198,8 @@ def _cleaned(x: Vector3, size: float) -> Vector3:
 
 def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
     """Return whether the pose is X(0) exp(S q), S a unit twist."""
+    if any(power > 1 for f in pose for power, _ in f.terms):
+        return False  # however small: rounding leaves none, and far away it outgrows the others
     v, u = S
     length = math.hypot(*(u if any(u) else v))
     along, across = u * u.dot(v), u.cross(v)

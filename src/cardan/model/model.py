@@ -14,6 +14,7 @@ from cardan.joints import Joint, Mimic
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
+from cardan.model.frame_words import meant_by
 from cardan.model.inputs import Input
 from cardan.model.locking import locked
 from cardan.model.node import Attachment, Node
@@ -155,7 +156,8 @@ class Model:
     def attachment(self, frame: str) -> Attachment:
         """Return where a body or frame rides: its node, and its pose in the node's frame."""
         if not isinstance(frame, str) or frame not in self.attachments:
-            raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}")
+            hint = meant_by(frame, self.connections)
+            raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}", hint=hint)
         return self.attachments[frame]
 
     # --- configuration space ---

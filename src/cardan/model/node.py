@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cardan.arrays import as_argument
 from cardan.joints import Joint
 from cardan.spatial import SE3, Inertia, Scalar
 
@@ -42,9 +41,9 @@ class Node:
     damping: tuple[float, ...]
     friction: tuple[float, ...]
 
-    def configuration(self, q: Sequence[Scalar]) -> Sequence[Scalar]:
+    def configuration(self, q: Sequence[Scalar]) -> tuple[Scalar, ...]:
         """Return the joint's own part of the model's q."""
-        return as_argument(tuple(q[i] for i in self.q))
+        return tuple(q[i] for i in self.q)
 
     def velocity(self, v: Sequence[Scalar]) -> tuple[Scalar, ...]:
         """Return the joint's own part of a vector of the model's nv velocities or accelerations."""

@@ -33,6 +33,7 @@ from cardan.joints.derivation.parameters import opened, replaced
 from cardan.joints.recognise import hinge_of
 from cardan.model.model import Model
 from cardan.model.node import Attachment, Node
+from cardan.scalar import atan2
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
 from cardan.spatial.rotations import rotation_about_axis
 
@@ -133,7 +134,7 @@ def _aligned(placed: Placed) -> Placed:
     unit = Vector3(*(math.copysign(1.0, joint.axis[k]) if i == k else 0.0 for i in range(3)))
     normal = unit.cross(joint.axis)
     sine = math.sqrt(normal.dot(normal))
-    X = SE3(rotation_about_axis(normal * (1.0 / sine), math.atan2(sine, unit.dot(joint.axis))))
+    X = SE3(rotation_about_axis(normal * (1.0 / sine), atan2(sine, unit.dot(joint.axis))))
     return replace(joint, axis=unit), before @ X, X.inverse() @ after
 
 
@@ -164,7 +165,7 @@ def _angles(axis: Vector3, R: Matrix3) -> list[float]:
     angles = []
     for row in R.rows():
         if math.hypot(row[a], row[b]) > 1e-9:
-            angle = sign * math.atan2(row[b], row[a])
+            angle = sign * atan2(row[b], row[a])
             angles += [angle, angle + math.pi / 2, angle + math.pi, angle - math.pi / 2]
     return angles
 

@@ -1,128 +1,98 @@
-"""A pass that finds values which are equal although they are written differently, by evaluating them.
+"""A pass that finds values which are equal although they are written differently, by evaluating them in a finite field.
 
 Derivatives are full of such values: a polynomial in sines and cosines that is another entry of the same rotation, a sum
-of squares that is 1. Each instruction is evaluated at a few random points; what agrees at all of them, up to sign, is
-replaced by the one that takes the fewest operations, and what is the same number everywhere by that number. (For
-polynomials, agreement at random points is identity with probability 1: Schwartz, 1980; Zippel, 1979.)
+of squares that is 1. Each instruction is evaluated exactly, modulo a prime, at one random point (`exact.py`); of those
+that agree, up to sign, the one that takes the fewest operations stays, and what is a number everywhere becomes it.
 
-Choices, comparisons and kinked functions count as values of their own, which equal nothing else: random points
-would not see the branch for small angles, and merging the branches would remove it.
+A value never gets a divisor, or an argument of a root, logarithm or inverse sine, that it was not written with: so
+where the program written is finite, the merged one is, too.
+
+Source: Alpern, Wegman and Zadeck, Detecting equality of variables in programs (1988); Gulwani and Necula, Global value
+numbering using random interpretation (2004), for values at random points.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
+from cardan.program.exact import Evaluation, Value, evaluated, up_to_sign
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.passes import remove_dead_code
 from cardan.program.program import Instruction, Program
 
-POINTS = 6
-TOLERANCE = 1e-12
-_SMOOTH = {
-    Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN2, Op.EXP, Op.LOG,
-}  # fmt: skip
+Standing = tuple[int | float, bool]
+"""What stands for an instruction: another one or a number, and whether negated."""
+
+_PARTIAL = {Op.DIV: 1, Op.SQRT: 0, Op.LOG: 0, Op.LOG1P: 0, Op.ASIN: 0, Op.ACOS: 0}
+"""Operations that are not finite everywhere, and which operand decides."""
 
 
 def merge_identities(program: Program) -> Program:
     """Return the program with values that are equal computed once, in the cheapest of the ways written."""
-    values = _samples(program)
-    best = _representatives(program, values)
-    instructions: list[Instruction] = list(program.instructions)
-    merged: list[Instruction] = []
-    table: dict[Instruction, int] = {}
+    standing = _representatives(program, evaluated(program))
+    merged: dict[Instruction, int] = {}
+    place: dict[int, int] = {}  # of a representative, in the new program
 
     def add(instruction: Instruction) -> int:
-        if instruction not in table:
-            table[instruction] = len(merged)
-            merged.append(instruction)
-        return table[instruction]
+        return merged.setdefault(instruction, len(merged))
 
-    def place(k: int) -> int:
-        """Return the number of an instruction in the new program, with all it needs before it."""
-        chosen, sign = best[k]
+    def placed(k: int) -> int:
+        chosen, negated = standing[k]
         if isinstance(chosen, float):
-            return add(Instruction(Op.CONST, (), chosen * sign))
-        if chosen not in placed:
-            op, args, value = instructions[chosen]
-            placed[chosen] = add(Instruction(op, tuple(place(a) for a in args), value))
-        return placed[chosen] if sign > 0 else add(Instruction(Op.NEG, (placed[chosen],)))
+            return add(Instruction(Op.CONST, (), -chosen if negated else chosen))
+        return add(Instruction(Op.NEG, (place[chosen],))) if negated else place[chosen]
 
-    placed: dict[int, int] = {}
-    results = tuple(place(r) for r in program.results)
+    for k in _in_order(program, standing):
+        op, args, value = program.instructions[k]
+        place[k] = add(Instruction(op, tuple(map(placed, args)), value))
+    results = tuple(map(placed, program.results))
     return remove_dead_code(replace(program, instructions=tuple(merged), results=results))
 
 
-def _samples(program: Program) -> np.ndarray:
-    """Return the value of each instruction at the random points; what is opaque gets random numbers of its own."""
-    rng = np.random.default_rng(20)
-    values = np.empty((len(program.instructions), POINTS))
-    with np.errstate(all="ignore"):
-        for k, (op, args, number) in enumerate(program.instructions):
-            if op is Op.CONST:
-                values[k] = number
-            elif op in _SMOOTH:
-                values[k] = _cancelled(op, SPEC[op].evaluate(*values[list(args)]), values[list(args)])
-            else:
-                values[k] = rng.uniform(0.3, 1.3, size=POINTS) * rng.choice([-1.0, 1.0], size=POINTS)
-    return values
-
-
-def _cancelled(op: Op, v: np.ndarray, args: np.ndarray) -> np.ndarray:
-    """Return 0 for a sum of which nothing is left but rounding errors; else the value, however small."""
-    nothing_left = op in (Op.ADD, Op.SUB) and np.abs(v).max() <= TOLERANCE * np.abs(args).max()
-    return np.zeros(POINTS) if nothing_left else v
-
-
-def _costs(program: Program) -> list[int]:
-    """Return how many operations each instruction takes with all it needs."""
-    cones: list[frozenset[int]] = []
-    for k, (op, args, _) in enumerate(program.instructions):
-        own = frozenset() if op in (Op.INPUT, Op.CONST) else frozenset((k,))
-        cones.append(own.union(*(cones[a] for a in args)))
-    return [len(cone) for cone in cones]
-
-
-def _representatives(program: Program, values: np.ndarray) -> list[tuple[int | float, float]]:
-    """Return for each instruction what stands for it: an instruction or a number, and a sign."""
-    costs, given = _costs(program), _given(program)
-    order = sorted(range(len(values)), key=lambda k: (not given[k], costs[k], k))
-    best: list[tuple[int | float, float]] = [(k, 1.0) for k in range(len(values))]
-    buckets: dict[int, list[int]] = {}
-    for k in order:
-        op, v = program.instructions[k].op, values[k]
-        if op is Op.CONST or SPEC[op].result is Kind.BOOL or not np.isfinite(v).all():
+def _in_order(program: Program, standing: Sequence[Standing]) -> Iterator[int]:
+    """Yield the representatives that the results need, each after its own operands."""
+    done: set[int] = set()
+    stack = [(r, False) for r in reversed(program.results)]
+    while stack:
+        k, ready = stack.pop()
+        chosen = standing[k][0]
+        if isinstance(chosen, float) or chosen in done:
             continue
-        size = np.abs(v).max()
-        if op in _SMOOTH and np.ptp(v) <= TOLERANCE * size:
-            best[k] = (_number(v), 1.0)
-            continue
-        place = abs(v[0])
-        bucket = int(place * 1e9)
-        found = next(
-            (
-                (other, sign)
-                for b in (bucket - 1, bucket, bucket + 1)
-                for other in buckets.get(b, ())
-                for sign in (1.0, -1.0)
-                if np.abs(values[other] * sign - v).max() <= TOLERANCE * size
-            ),
-            None,
-        )
-        if found is not None and op in _SMOOTH:
-            best[k] = found
+        if ready:
+            done.add(chosen)
+            yield chosen
         else:
-            buckets.setdefault(bucket, []).append(k)
-    return best
+            stack.append((chosen, True))
+            stack += [(a, False) for a in reversed(program.instructions[chosen].args)]
 
 
-def _number(v: np.ndarray) -> float:
-    """Return the number that all samples are, without the rounding errors where it is an integer."""
-    mean = float(v.mean())
-    nearest = float(round(mean))
-    return nearest if abs(mean - nearest) <= TOLERANCE * abs(mean) else mean + 0.0
+def _representatives(program: Program, found: Evaluation) -> list[Standing]:
+    """Return what stands for each instruction: of its equals the cheapest that is finite wherever it is.
+
+    Representatives are chosen in the order of their cost, results that are there anyway first. An instruction costs
+    more than its operands, and the operands of what is there anyway are, too: so nothing ever stands for itself.
+    """
+    given, cones, hazards = _given(program), _cones(program), _hazards(program, found)
+    order = sorted(range(len(cones)), key=lambda k: (not given[k], cones[k].bit_count(), k))
+    standing: list[Standing] = [(k, False) for k in range(len(program.instructions))]
+    known: dict[Value, list[tuple[int, bool]]] = {}
+    for k in order:
+        op = program.instructions[k].op
+        if op is Op.CONST or SPEC[op].result is Kind.BOOL:
+            continue
+        number = found.numbers[k]
+        if number is not None:
+            standing[k] = (abs(number), number < 0.0)
+            continue
+        size, negative = up_to_sign(found.values[k])
+        equals = known.setdefault(size, [])
+        stands = next(((other, sign) for other, sign in equals if not hazards[other] & ~hazards[k]), None)
+        if stands is None:
+            equals.append((k, negative))
+        else:
+            standing[k] = (stands[0], stands[1] != negative)
+    return standing
 
 
 def _given(program: Program) -> list[bool]:
@@ -133,3 +103,30 @@ def _given(program: Program) -> list[bool]:
         if k in needed:
             needed.update(program.instructions[k].args)
     return [k in needed for k in range(len(program.instructions))]
+
+
+def _cones(program: Program) -> list[int]:
+    """Return the operations that each instruction takes with all it needs, as a set of bits."""
+    cones: list[int] = []
+    for k, (op, args, _) in enumerate(program.instructions):
+        cone = 0 if op in (Op.INPUT, Op.CONST) else 1 << k
+        for a in args:
+            cone |= cones[a]
+        cones.append(cone)
+    return cones
+
+
+def _hazards(program: Program, found: Evaluation) -> list[int]:
+    """Return what must be in the domain of an operation for each instruction to be finite, as a set of bits."""
+    bits: dict[tuple[Op, Value], int] = {}
+    hazards: list[int] = []
+    for op, args, _ in program.instructions:
+        own = 0
+        for a in args:
+            own |= hazards[a]
+        if op in _PARTIAL:
+            operand = args[_PARTIAL[op]]
+            if not found.numbers[operand]:  # no number, or 0
+                own |= bits.setdefault((op, up_to_sign(found.values[operand])[0]), 1 << len(bits))
+        hazards.append(own)
+    return hazards

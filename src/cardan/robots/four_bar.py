@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from cardan.description import Mechanism
 from cardan.robots.linkage import add_bar, direction, hinge, meeting_point, place
 from cardan.robots.solids import all_positive
+from cardan.scalar import cos, sin
 
 
 def four_bar(
@@ -35,7 +34,7 @@ def four_bar(
         ParameterError: unless all are positive (the angle may be any) and the loop closes.
     """
     all_positive("a four-bar linkage", ground=ground, crank=crank, coupler=coupler, rocker=rocker, density=density)
-    b = (crank * math.cos(angle), crank * math.sin(angle))
+    b = (crank * cos(angle), crank * sin(angle))
     d = (ground, 0.0)
     c = meeting_point("coupler and rocker of a four-bar linkage", b, coupler, d, rocker)
     turn_coupler, turn_rocker = direction(b, c), direction(d, c)

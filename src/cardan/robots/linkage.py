@@ -8,6 +8,7 @@ from cardan.description import Mechanism
 from cardan.errors import ParameterError
 from cardan.joints import Revolute
 from cardan.robots.solids import add_rod
+from cardan.scalar import atan2
 from cardan.spatial import SE3
 from cardan.spatial.rotations import rotation_about_axis
 
@@ -33,7 +34,7 @@ def meeting_point(what: str, a: Point, to_a: float, b: Point, to_b: float) -> Po
 
 def direction(a: Point, b: Point) -> float:
     """Return the angle of the way from a to b, from x to z [rad]."""
-    return math.atan2(b[1] - a[1], b[0] - a[0])
+    return atan2(b[1] - a[1], b[0] - a[0])
 
 
 def place(x: float, z: float, angle: float = 0.0) -> SE3:

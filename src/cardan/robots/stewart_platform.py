@@ -7,6 +7,7 @@ import math
 from cardan.description import Cylinder, Mechanism, Shape
 from cardan.joints import Prismatic, Spherical, Universal
 from cardan.robots.solids import add_rod, all_positive, at
+from cardan.scalar import atan2, cos, sin
 from cardan.spatial import SE3, Inertia, Matrix3, Vector3
 from cardan.spatial.rotations import matrix_from_zyx
 
@@ -56,7 +57,7 @@ def stewart_platform(
 
 
 def _on_circle(radius: float, angle: float) -> Vector3:
-    return Vector3(radius * math.cos(angle), radius * math.sin(angle), 0.0)
+    return Vector3(radius * cos(angle), radius * sin(angle), 0.0)
 
 
 def _add_plate(m: Mechanism, mass: float, radius: float) -> None:
@@ -70,7 +71,7 @@ def _add_leg(m: Mechanism, k: int, foot: Vector3, head: Vector3, height: float, 
     """Add a leg: z of its frames points from foot to head at q = 0."""
     x, y, z = head + Vector3(0.0, 0.0, height) - foot
     length = math.sqrt(x * x + y * y + z * z)
-    upright = matrix_from_zyx((math.atan2(y, x), math.atan2(math.hypot(x, y), z), 0.0))
+    upright = matrix_from_zyx((atan2(y, x), atan2(math.sqrt(x * x + y * y), z), 0.0))
     rod = 0.6 * length
     add_rod(m, f"cylinder{k}", mass / 2, rod, 0.03, centre=(0.0, 0.0, rod / 2))
     add_rod(m, f"piston{k}", mass / 2, rod, 0.02, centre=(0.0, 0.0, -rod / 2))

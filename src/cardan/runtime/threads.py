@@ -25,9 +25,16 @@ def _available() -> int:
 def num_threads() -> int:
     """Return how many threads large batches are split over."""
     if not _chosen:
-        given = os.environ.get("CARDAN_NUM_THREADS", "")
-        _chosen.append(_checked(int(given)) if given.isdigit() else _available())
+        _chosen.append(_asked_for() or _available())
     return _chosen[0]
+
+
+def _asked_for() -> int:
+    """Return what CARDAN_NUM_THREADS says; 0 where it is not set."""
+    given = os.environ.get("CARDAN_NUM_THREADS", "").strip()
+    if given and not (given.isascii() and given.isdecimal() and len(given) < 10):
+        raise ParameterError("CARDAN_NUM_THREADS", got=given, expected="an integer >= 1")
+    return _checked(int(given)) if given else 0
 
 
 def set_num_threads(count: int) -> None:

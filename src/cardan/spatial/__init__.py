@@ -14,11 +14,10 @@ from cardan.spatial.se3 import (
     log_from_rotation_vector,
     log_se3,
     right_jacobian_inverse_se3,
-    right_jacobian_se3,
     snapped,
 )
 from cardan.spatial.stumpff import stumpff
-from cardan.spatial.subspace import MotionSubspace, transform_subspace
+from cardan.spatial.subspace import MotionSubspace
 from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, components, unit_vector
 
 __all__ = [
@@ -45,11 +44,9 @@ __all__ = [
     "momentum_rate_matrix",
     "represented",
     "right_jacobian_inverse_se3",
-    "right_jacobian_se3",
     "rotations",
     "snapped",
     "stack",
     "stumpff",
-    "transform_subspace",
     "unit_vector",
 ]

@@ -68,14 +68,6 @@ class Inertia(tuple[Any, Any, Any]):
         """Return the inertia with the ten parameters of `parameters`."""
         return Inertia.from_origin(p[0], Vector3(*p[1:4]), Symmetric3(p[4:10]))
 
-    @staticmethod
-    def from_pseudo_inertia(P: Any) -> Inertia:
-        """Return the inertia whose 4x4 pseudo-inertia is P (see `pseudo_inertia`)."""
-        s = Symmetric3.of([[P[i][j] for j in range(3)] for i in range(3)])
-        h = Vector3(P[0][3], P[1][3], P[2][3])
-        trace = s[0] + s[3] + s[5]
-        return Inertia.from_origin(P[3][3], h, Symmetric3.isotropic(trace) - s)
-
     @property
     def mass(self) -> Scalar:
         """The mass [kg]."""
@@ -105,12 +97,6 @@ class Inertia(tuple[Any, Any, Any]):
     def parameters(self) -> tuple[Scalar, ...]:
         """Return (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), the inertia about the origin."""
         return (self[0], *self[1], *self[2])
-
-    def pseudo_inertia(self) -> list[list[Scalar]]:
-        """Return the 4x4 matrix [[S, h], [h^T, m]], S = tr(J)/2 1 - J; positive definite for a real body."""
-        m, h, J = self
-        xx, xy, xz, yy, yz, zz = Symmetric3.isotropic(0.5 * (J[0] + J[3] + J[5])) - J
-        return [[xx, xy, xz, h[0]], [xy, yy, yz, h[1]], [xz, yz, zz, h[2]], [h[0], h[1], h[2], m]]
 
     def faults(self, tolerance: float = 1e-9) -> list[str]:
         """Return why this cannot be the inertia of a body with non-negative density; empty if it can.

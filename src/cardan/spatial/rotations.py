@@ -197,17 +197,6 @@ def matrix_from_mrp(s: Sequence[Scalar]) -> Matrix3:
     return Matrix3.identity() + square + sigma.skew() * ((1.0 - n) * scale)
 
 
-def mrp_from_matrix(R: Matrix3) -> Vector3:
-    """Return the parameters of R, of length at most 1."""
-    return mrp_from_quaternion_xyzw(quaternion_xyzw_from_matrix(R))
-
-
-def mrp_shadow(s: Sequence[Scalar]) -> Vector3:
-    """Return the other parameters of the same rotation, -s / s.s; not finite at s = 0."""
-    sigma = Vector3.of(s)
-    return sigma * divide(-1.0, sigma.norm_squared())
-
-
 def mrp_principal(s: Sequence[Scalar]) -> Vector3:
     """Return s, or its shadow where |s| > 1: parameters of length at most 1."""
     sigma = Vector3.of(s)

@@ -165,15 +165,8 @@ def _coupling(v: Motion) -> Matrix3:
     return first + second + third
 
 
-def right_jacobian_se3(v: Motion) -> Rows:
-    """Return the rows of J (6x6) with: body twist = J d(v)/dt, for X = exp(v)."""
-    minus = -v
-    J, Q = rotations.right_jacobian(v.angular), _coupling(minus)
-    return _upper_triangular(J, Q)
-
-
 def right_jacobian_inverse_se3(v: Motion) -> Rows:
-    """Return the rows of the inverse of `right_jacobian_se3`; singular only at rotation angles 2 pi k, k >= 1."""
+    """Return the rows of K (6x6) with: d(v)/dt = K body twist, for X = exp(v); singular at angles 2 pi k, k >= 1."""
     K = rotations.right_jacobian_inverse(v.angular)
     return _upper_triangular(K, -(K @ _coupling(-v) @ K))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.vector import Scalar
@@ -47,8 +46,3 @@ class Transposed:
 
     def __matmul__(self, f: Force) -> tuple[Scalar, ...]:
         return tuple(column.dot(f) for column in self._columns)
-
-
-def transform_subspace(X_ab: Any, S_b: Iterable[Motion]) -> MotionSubspace:
-    """Return the subspace in a, given in b."""
-    return MotionSubspace(X_ab @ column for column in S_b)

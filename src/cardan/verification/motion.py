@@ -140,7 +140,7 @@ def derived_bias(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         ledger.cause = "see bias"
 
 
-@check("rate of the motion subspace", "(dS/dt) v = bias(q, v),  dS/dt by dual numbers = by differences", 1e-8)
+@check("rate of the motion subspace", "(dS/dt) v = bias(q, v),  dS/dt derived = by differences", 1e-8)
 def subspace_rate(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Compare the exact rate of S with its differences and with the bias."""
     for q, v in samples.states:

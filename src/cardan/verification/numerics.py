@@ -19,7 +19,7 @@ def program(joint: Joint) -> Program:
     """Return the program of transform, S and bias together, as they stand in the joint."""
 
     def everything(q: Any, v: Any) -> dict[str, np.ndarray]:
-        X, S, bias = joint.transform(list(q)), joint.motion_subspace(list(q)), joint.bias(list(q), list(v))
+        X, S, bias = joint.transform(q), joint.motion_subspace(q), joint.bias(q, v)
         flat = [*X.rotation.entries(), *X.translation, *(e for s in (*S, bias) for e in s.scalars())]
         array = np.empty(len(flat), dtype=object)
         array[:] = flat

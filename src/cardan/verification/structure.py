@@ -145,9 +145,9 @@ def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Trace each on its own, to name the one that does not run."""
     q, v = Array("q", (joint.nq,)), Array("v", (joint.nv,))
     methods: dict[str, tuple[Any, list[Array]]] = {
-        "transform": (lambda q: joint.transform(list(q)).matrix().ravel().tolist(), [q]),
-        "motion_subspace": (lambda q: [e for s in joint.motion_subspace(list(q)) for e in s.scalars()], [q]),
-        "bias": (lambda q, v: list(joint.bias(list(q), list(v)).scalars()), [q, v]),
+        "transform": (lambda q: joint.transform(q).matrix().ravel().tolist(), [q]),
+        "motion_subspace": (lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()], [q]),
+        "bias": (lambda q, v: list(joint.bias(q, v).scalars()), [q, v]),
     }
     for name, (method, inputs) in methods.items():
         try:

@@ -54,14 +54,23 @@ class D6(ChainJoint):
         return (*((Prismatic(a), None) for a in self.linear), *((Revolute(a), None) for a in self.angular))
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        inverse = np.linalg.pinv(np.array(self.linear, dtype=float).reshape(-1, 3).T)
-        lengths = tuple(Vector3(*map(float, row)).dot(X_pc.translation) for row in inverse)
+        lengths = tuple(along.dot(X_pc.translation) for along in _reciprocal(tuple(self.linear)))
         return (*lengths, *angles_about_axes(tuple(self.angular), X_pc.rotation))
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         lengths = tuple(f"displacement{i}" for i in range(len(self.linear)))
         return lengths + tuple(f"angle{i}" for i in range(len(self.angular)))
+
+
+def _reciprocal(axes: Sequence[Vector3]) -> Sequence[Vector3]:
+    """Return the vectors, within what the axes span, whose product with one axis is 1 and with the others 0."""
+    if len(axes) < 2:
+        return axes
+    a, b = axes[:2]
+    c = axes[2] if len(axes) == 3 else a.cross(b)
+    volume = a.cross(b).dot(c)
+    return [u * (1.0 / volume) for u in (b.cross(c), c.cross(a), a.cross(b))][: len(axes)]
 
 
 def _check_independent(axes: Sequence[Vector3]) -> None:

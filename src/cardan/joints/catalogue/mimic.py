@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cardan.arrays import as_argument
 from cardan.errors import ParameterError
 from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
 from cardan.joints.joint import Joint, Scalars
@@ -52,12 +51,12 @@ class Mimic(Joint):
         """That of the inner joint, and of the primary."""
         return self.joint.manifold
 
-    def inner_configuration(self, q: Scalars) -> Scalars:
+    def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration at the primary's."""
         if isinstance(self.joint.manifold, UnitComplex):
             angle = self.joint.manifold.angle(q)
             return self.joint.manifold.from_angle(angle * self.multiplier + self.offset)
-        return as_argument(tuple(e * self.multiplier + self.offset for e in q))
+        return tuple(e * self.multiplier + self.offset for e in q)
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(self.inner_configuration(q))

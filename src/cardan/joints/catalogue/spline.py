@@ -10,7 +10,7 @@ from cardan.errors import ParameterError
 from cardan.joints.coordinate_functions import finite_numbers
 from cardan.joints.joint import Joint, Scalars
 from cardan.manifolds import Euclidean
-from cardan.scalar import sin, where
+from cardan.scalar import sin, sqrt, where
 from cardan.spatial import SE3, Motion, Scalar, checked_pose, log_se3
 from cardan.spatial.rotations import rotation_about_axis
 
@@ -90,7 +90,7 @@ def _weight(u: Scalar, *, at_start: bool, at_end: bool) -> Scalar:
 
 def _along(V: Motion, w: Scalar) -> SE3:
     """Return exp(w V) of a constant twist V: a screw motion."""
-    angle = V.angular.norm_squared() ** 0.5
+    angle = sqrt(V.angular.norm_squared())
     if angle == 0.0:
         return SE3(translation=V.linear * w)
     axis, half = V.angular * (1.0 / angle), sin(0.5 * angle * w)

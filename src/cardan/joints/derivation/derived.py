@@ -5,7 +5,8 @@
 
 J is the manifold's map from velocities to dq/dt. Transform and subspace are traced once for a joint, differentiated as
 programs and freed of what is equal in disguise (`merge_identities`); then they run on scalars of any type. A transform
-that is a product is differentiated factor by factor, too (`composed.py`), and the cheaper of the two is kept.
+that is a product of rotations and poses is differentiated factor by factor, too (`factors.py`), and of the two the one
+with fewer operations is kept.
 
 Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 """
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cardan.arrays import as_argument
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -25,241 +25,206 @@ from cardan.joints.derivation.factors import (
     Part,
     is_composed,
     leaves,
-    pose_leaf,
+    moving_leaf,
     put_together,
-    rotation_leaf,
     taken_apart,
 )
 from cardan.joints.derivation.parameters import filled, opened, slots
 from cardan.joints.state import kept_by_state
 from cardan.program import Array, Graph, Op, Program, trace
-from cardan.program.autodiff import assemble, pushforward
+from cardan.program.autodiff import assemble, jacobian_vector_product, pushforward
+from cardan.program.exact import evaluated
 from cardan.program.replay import replay
 from cardan.program.value_numbering import merge_identities
 from cardan.scalar import is_zero
 from cardan.spatial import Matrix3, Motion, Scalar, Vector3
-from cardan.spatial.composition import listening
-from cardan.spatial.rotations import matrix_from_rotation_vector, right_jacobian
+from cardan.spatial.composition import History, listening
+from cardan.spatial.rotations import right_jacobian
 
 if TYPE_CHECKING:
     from cardan.joints.joint import Joint
 
 Scalars = Sequence[Scalar]
 POSE = 12  # entries of a rotation matrix and a translation
-SAMPLES = 3
 
 
 def derived_subspace(joint: Joint, q: Scalars) -> list[Motion]:
     """Return the nv columns of S(q), from `joint.transform`."""
     template, parameters = opened(joint)
-    program = subspace_program(template)
-    values = replay(program, [*parameters, *q])
-    flat = [values[r] for r in program.results[POSE:]]
-    return [Motion.of(tuple(flat[6 * j : 6 * j + 6])) for j in range(joint.nv)]
+    return _motions(subspace_program(template), [*parameters, *q], POSE)
 
 
 def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
     """Return (dS/dt) v, from `joint.transform` and `joint.motion_subspace`."""
     template, parameters = opened(joint)
-    program = bias_program(template)
-    values = replay(program, [*parameters, *q, *v])
-    return Motion.of(tuple(values[r] for r in program.results[-6:]))
+    return _motions(bias_program(template), [*parameters, *q, *v], POSE)[-1]
+
+
+def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion]:
+    """Return what a program gives, in sixes, without the first few results."""
+    values = replay(program, inputs)
+    flat = [values[r] for r in program.results[skipped:]]
+    return [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
 
 
 @kept_by_state
 def subspace_program(template: Joint) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
-    return _cheaper(template, _entrywise_subspace(template), _factorwise_subspace(template))
+    return min((_subspace(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
 
 @kept_by_state
 def bias_program(template: Joint) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
-    return _cheaper(template, _entrywise_bias(template), _factorwise_bias(template))
+    return min((_bias(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
 
-def _cheaper(template: Joint, entrywise: Program, factorwise: Program | None) -> Program:
-    """Return the program with fewer operations, if both say the same.
+# --- how the transform is written ---
 
-    They do not where a factor is no rotation, such as a reflection: then the entries are right.
+
+class Form(NamedTuple):
+    """A way to write a joint's pose.
+
+    Attributes:
+        program: of the entries of its factors, one after the other.
+        whole: how the pose is made of them.
     """
-    if factorwise is None or factorwise.operations >= entrywise.operations:
-        return entrywise
-    rng = np.random.default_rng(0)
-    for _ in range(SAMPLES):
-        own = rng.uniform(0.3, 1.3, size=slots(template)).tolist()
-        q = template.manifold.random(rng, (), np.full(template.nv, -1.0), np.full(template.nv, 1.0)).tolist()
-        inputs = [*own, *q, *rng.normal(size=template.nv).tolist()]
-        a, b = (np.array([replay(p, inputs)[r] for r in p.results], dtype=float) for p in (entrywise, factorwise))
-        if not np.allclose(a, b, rtol=1e-9, atol=1e-9 * np.abs(a).max()):
-            return entrywise
-    return factorwise
+
+    program: Program
+    whole: Part
 
 
-# --- by the entries of the transform ---
+@kept_by_state
+def _forms(template: Joint) -> list[Form]:
+    """Return the ways to write the transform: by its entries, and by its factors where these are rotations.
+
+    Rates of a product follow from those of its factors only if each is a rotation; of a product of two reflections,
+    which is a rotation, too, only the entries can be differentiated.
+    """
+    entries, factors = (_form(template, by_factors) for by_factors in (False, True))
+    return [entries, factors] if is_composed(factors.whole) and _has_rotations(factors) else [entries]
 
 
-def _entrywise_subspace(template: Joint) -> Program:
-    pose = _pose_program(template)
-    graph = Graph()
-    symbols = graph.symbols(pose.inputs)
-    joint, first, (q,) = _given(template, symbols, template.nq)
-    values = replay(pose, symbols)
-    rates = pushforward(pose, values, _directions(joint, q, first))
-    entries = [values[r] for r in pose.results]
-    R = Matrix3(entries[:9])
-    columns = []
-    for j in range(joint.nv):
-        d = [rates[r].get(j, 0.0) for r in pose.results]
-        columns += [*R.transpose_apply(Vector3(*d[9:])), *_angular(R, Matrix3(d[:9]))]
-    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
-    return merge_identities(assemble("subspace", graph, pose.inputs, outputs, [*entries, *columns]))
-
-
-def _entrywise_bias(template: Joint) -> Program:
-    motion = _motion_program(template)
-    graph = Graph()
-    symbols = graph.symbols(motion.inputs)
-    joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
-    values = replay(motion, symbols)
-    found = pushforward(motion, values, _along(joint, q, v, first))
-    pose, S, velocity = _split(motion.results, POSE, 6 * joint.nv)
-    acceleration = [found[r].get(0, 0.0) for r in velocity]
-    R, twist = Matrix3(values[r] for r in pose[:9]), _weighed([values[r] for r in S], v)
-    w = twist.angular
-    linear = R.transpose_apply(Vector3(*acceleration[:3])) - w.cross(twist.linear)
-    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
-    results = [*(values[r] for r in (*pose, *S)), *linear, *acceleration[3:]]
-    return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
-
-
-def _motion_program(template: Joint) -> Program:
-    """Return the program, of q and v, of the pose, of S, and of dp/dt and the angular velocity."""
-    pose = _pose_program(template)
-    inputs = (*pose.inputs, Array("v", (template.nv,)))
-    graph = Graph()
-    symbols = graph.symbols(inputs)
-    joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
-    values = replay(pose, symbols)
-    rates = pushforward(pose, values, _along(joint, q, v, first))
-    S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
-    velocity = [*(rates[r].get(0, 0.0) for r in pose.results[9:]), *_weighed(S, v).angular]
-    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("velocity", (6,))]
-    results = [*(values[r] for r in pose.results), *S, *velocity]
-    return merge_identities(assemble("motion", graph, inputs, outputs, results))
-
-
-# --- factor by factor ---
-
-
-def _factors_program(template: Joint) -> tuple[Program, Part]:
-    """Return the program of the entries of the factors the transform is made of, and how it is."""
+def _form(template: Joint, by_factors: bool) -> Form:
     parts: list[Part] = []
 
     def entries(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
         with listening() as history:
-            part, found = taken_apart(joint.transform(q), history)
+            part, found = taken_apart(joint.transform(q), history if by_factors else History())
         parts.append(part)
         return {"factors": _array(found)}
 
-    return trace("factors", entries, _inputs(template, q=template.nq)), parts[0]
+    try:
+        return Form(trace("factors", entries, _inputs(template, q=template.nq)), parts[0])
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its pose cannot be differentiated: {error}") from error
 
 
-def _factorwise_subspace(template: Joint) -> Program | None:
-    factors, whole = _factors_program(template)
-    if not is_composed(whole):
-        return None
+def _has_rotations(form: Form) -> bool:
+    """Return whether all matrices among the factors are proper rotations: numbers nearly, all else exactly."""
     graph = Graph()
-    symbols = graph.symbols(factors.inputs)
-    joint, first, (q,) = _given(template, symbols, template.nq)
-    values = replay(factors, symbols)
-    rates = pushforward(factors, values, _directions(joint, q, first))
-    entries = [values[r] for r in factors.results]
+    values = replay(form.program, graph.symbols(form.program.inputs))
+    entries = [values[r] for r in form.program.results]
+    matrices = (Matrix3(_own(part, entries)) for part in leaves(form.whole) if part.kind == "rotation")
+    residues = [e for R in matrices for e in _improper(R)]
+    known = [e for e in residues if isinstance(e, float)]
+    others = [e for e in residues if not isinstance(e, float)]
+    check = assemble("check", graph, form.program.inputs, [Array("residues", (len(others),))], others)
+    numbers = evaluated(check).numbers
+    return all(abs(e) < 1e-9 for e in known) and all(numbers[r] == 0.0 for r in check.results)
 
-    def change(start: int, count: int, j: int) -> list[Any]:
-        return [rates[r].get(j, 0.0) for r in factors.results[start : start + count]]
+
+def _improper(R: Matrix3) -> list[Any]:
+    """Return what vanishes for a proper rotation: z - x x y, and the products of the columns less those of axes."""
+    x, y, z = R.columns()
+    return [*(z - x.cross(y)), x.dot(x) - 1.0, y.dot(y) - 1.0, x.dot(y)]
+
+
+# --- differentiation of a form ---
+
+
+def _subspace(template: Joint, form: Form) -> Program:
+    graph = Graph()
+    symbols = graph.symbols(form.program.inputs)
+    joint, first, (q,) = _given(template, symbols, template.nq)
+    values = replay(form.program, symbols)
+    rates = pushforward(form.program, values, _directions(joint, q, first))
+    entries = [values[r] for r in form.program.results]
+    changes = [[rates[r].get(j, 0.0) for r in form.program.results] for j in range(joint.nv)]
 
     def leaf(part: Part, rotation: Moving | None) -> Moving:
-        count = LEAVES[part.kind]
-        own, changes = entries[part.start : part.start + count], [change(part.start, count, j) for j in range(joint.nv)]
-        if rotation is None:
-            return rotation_leaf(_rotation(part, own), [_angular_velocity(part, own, d) for d in changes])
-        return pose_leaf(rotation, Vector3(*own), [Vector3(*d) for d in changes])
+        own = _own(part, entries)
+        return moving_leaf(part, own, rotation, [_rate(part, own, _own(part, along)) for along in changes])
 
-    X, columns, _ = put_together(whole, leaf)
+    X, columns, _ = put_together(form.whole, leaf)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
     results = [*X.rotation.entries(), *X.translation, *(e for V in columns for e in V.scalars())]
-    return merge_identities(assemble("subspace", graph, factors.inputs, outputs, results))
+    return merge_identities(assemble("subspace", graph, form.program.inputs, outputs, results))
 
 
-def _factorwise_bias(template: Joint) -> Program | None:
-    factors, whole = _factors_program(template)
-    if not is_composed(whole):
-        return None
-    motion, places = _factor_rates(template, factors, whole)
+def _bias(template: Joint, form: Form) -> Program:
+    motion, places = _motion(template, form)
     graph = Graph()
     symbols = graph.symbols(motion.inputs)
     joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
     values = replay(motion, symbols)
     found = pushforward(motion, values, _along(joint, q, v, first))
-    count = len(factors.results)
-    entries = [values[r] for r in motion.results[:count]]
-    rates = [values[r] for r in motion.results[count:]]
-    biases = [found[r].get(0, 0.0) for r in motion.results[count:]]
+    entries, rates = _split([values[r] for r in motion.results], len(form.program.results))
+    accelerations = [found[r].get(0, 0.0) for r in motion.results[len(entries) :]]
 
     def leaf(part: Part, rotation: Moving | None) -> Moving:
         at = places[id(part)]
-        rate, bias = Vector3(*rates[at : at + 3]), Vector3(*biases[at : at + 3])
-        own = entries[part.start : part.start + LEAVES[part.kind]]
-        if rotation is None:
-            return rotation_leaf(_rotation(part, own), [rate], [bias])
-        return pose_leaf(rotation, Vector3(*own), [rate], [bias])
+        rate, acceleration = Vector3(*rates[at : at + 3]), Vector3(*accelerations[at : at + 3])
+        return moving_leaf(part, _own(part, entries), rotation, [rate], [acceleration])
 
-    X, _, (total,) = put_together(whole, leaf)
+    X, _, (total,) = put_together(form.whole, leaf)
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
     results = [*X.rotation.entries(), *X.translation, *S, *total.scalars()]
     return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
 
 
-def _factor_rates(template: Joint, factors: Program, whole: Part) -> tuple[Program, dict[int, int]]:
-    """Return the program, of q and v, of the factors' entries and of each leaf's rate, and where that of which is.
-
-    The rate of a rotation is its angular velocity, that of a pose the velocity of its origin, in the outer frame.
-    """
-    inputs = (*factors.inputs, Array("v", (template.nv,)))
+def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
+    """Return the program, of q and v, of the factors' entries and of each leaf's rate, and where that of which is."""
+    inputs = (*form.program.inputs, Array("v", (template.nv,)))
     graph = Graph()
     symbols = graph.symbols(inputs)
     joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
-    values = replay(factors, symbols)
-    changes = pushforward(factors, values, _along(joint, q, v, first))
-    entries = [values[r] for r in factors.results]
-    along = [changes[r].get(0, 0.0) for r in factors.results]
+    values = replay(form.program, symbols)
+    found = pushforward(form.program, values, _directions(joint, q, first))
+    entries = [values[r] for r in form.program.results]
+    changes = [[found[r].get(j, 0.0) for r in form.program.results] for j in range(joint.nv)]
     rates: list[Any] = []
     places: dict[int, int] = {}
-    for part in leaves(whole):
+    for part in leaves(form.whole):
         places[id(part)] = len(rates)
-        span = slice(part.start, part.start + LEAVES[part.kind])
-        moved = along[span] if part.kind == "pose" else _angular_velocity(part, entries[span], along[span])
-        rates.extend(moved)
+        own, along = _own(part, entries), [_own(part, change) for change in changes]
+        if part.kind == "rotation":
+            rates.extend(_weighed([_rate(part, own, change) for change in along], v))
+        else:
+            rates.extend(_rate(part, own, _weighed(along, v)))
     outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
-    return merge_identities(assemble("rates", graph, inputs, outputs, [*entries, *rates])), places
+    return merge_identities(assemble("motion", graph, inputs, outputs, [*entries, *rates])), places
 
 
-def _rotation(part: Part, entries: Scalars) -> Matrix3:
-    """Return the rotation of a leaf."""
-    return matrix_from_rotation_vector(Vector3(*entries)) if part.kind == "exponential" else Matrix3(entries)
+def _own(part: Part, entries: Sequence[Any]) -> Sequence[Any]:
+    """Return the entries of a leaf."""
+    return entries[part.start : part.start + LEAVES[part.kind]]
 
 
-def _angular_velocity(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
-    """Return the angular velocity of a leaf, in its own frame."""
+def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
+    """Return how a leaf moves: a rotation's angular velocity in its own frame, a pose's origin in the outer frame."""
+    if part.kind == "pose":
+        return Vector3(*rates)
     if part.kind == "exponential":
         return right_jacobian(Vector3(*entries)) @ Vector3(*rates)
-    return Vector3(*_angular(Matrix3(entries), Matrix3(rates)))
+    x, y, z = Matrix3(entries).columns()
+    dx, dy, dz = Matrix3(rates).columns()
+    return Vector3(z.dot(dy), x.dot(dz), y.dot(dx))  # vee(R^T dR)
 
 
-# --- what both need ---
+# --- what all need ---
 
 
 def _inputs(template: Joint, **sizes: int) -> tuple[Array, ...]:
@@ -273,7 +238,7 @@ def _given(template: Joint, symbols: Scalars, *sizes: int) -> tuple[Joint, int, 
     """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
     count = slots(template)
     joint = filled(template, symbols[:count]) if count else template
-    return joint, count, [as_argument(vector) for vector in _split(symbols[count:], *sizes)[: len(sizes)]]
+    return joint, count, _split(symbols[count:], *sizes)[: len(sizes)]
 
 
 def _directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
@@ -288,12 +253,9 @@ def _along(joint: Joint, q: Scalars, v: Scalars, first: int) -> dict[int, dict[i
     return {first + i: {0: e} for i, e in enumerate(qdot) if not is_zero(e)}
 
 
-def _weighed(S: Scalars, v: Scalars) -> Motion:
-    """Return S v, S column by column."""
-    total = Motion.zero()
-    for j, rate in enumerate(v):
-        total = total + Motion.of(tuple(S[6 * j : 6 * j + 6])) * rate
-    return total
+def _weighed(vectors: Sequence[Scalars], weights: Scalars) -> list[Any]:
+    """Return the sum of weight times vector."""
+    return [sum((e * w for e, w in zip(row, weights, strict=True)), 0.0) for row in zip(*vectors, strict=True)]
 
 
 def _split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
@@ -304,29 +266,13 @@ def _split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
     return [*parts, numbers[start:]]
 
 
-def _pose_program(template: Joint) -> Program:
-    def entries(*arrays: Any) -> dict[str, np.ndarray]:
-        joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
-        X = joint.transform(q)
-        return {"pose": _array([*X.rotation.entries(), *X.translation])}
-
-    try:
-        return trace("pose", entries, _inputs(template, q=template.nq))
-    except TraceError as error:
-        raise JointError(f"{type(template).__name__}: its pose cannot be differentiated: {error}") from error
-
-
 def _array(entries: list[Any]) -> np.ndarray:
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
     return array
 
 
-def _angular(R: Matrix3, dR: Matrix3) -> tuple[Any, Any, Any]:
-    """Return vee(R^T dR): its entries (2,1), (0,2), (1,0), each a product of two columns."""
-    x, y, z = R.columns()
-    dx, dy, dz = dR.columns()
-    return z.dot(dy), x.dot(dz), y.dot(dx)
+# --- how the motion changes ---
 
 
 class JointRates(NamedTuple):
@@ -351,9 +297,7 @@ def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates 
     program = rates_program(template)
     if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
         return None
-    values = replay(program, [*parameters, *q, *v, *a])
-    flat, nv = [values[r] for r in program.results], joint.nv
-    motions = [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
+    motions, nv = _motions(program, [*parameters, *q, *v, *a]), joint.nv
     subspace = [motions[nv * j : nv * (j + 1)] for j in range(nv)]
     velocity, acceleration, bias = (motions[nv * nv + k * nv : nv * nv + (k + 1) * nv] for k in range(3))
     return JointRates(subspace, velocity, acceleration, bias)
@@ -366,24 +310,43 @@ def rates_program(template: Joint) -> Program:
 
     def motion(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, (q, v) = _given(template, [e for array in arrays for e in array], nq, nv)
-        columns = [e for s in joint.motion_subspace(q) for e in s.scalars()]
-        return {"subspace": _array(columns), "bias": _array(list(joint.bias(q, v).scalars()))}
+        return {"columns": _array([e for s in (*joint.motion_subspace(q), joint.bias(q, v)) for e in s.scalars()])}
 
     program = trace("motion", motion, _inputs(template, q=nq, v=nv))
     graph = Graph()
     inputs = _inputs(template, q=nq, v=nv, a=nv)
     symbols = graph.symbols(inputs)
     joint, first, (q, v, a) = _given(template, symbols, nq, nv, nv)
-    values = replay(program, symbols)
     seeds = _directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
-    found = pushforward(program, values, seeds)
-    S, bias = program.results[: 6 * nv], program.results[6 * nv :]
-    subspace, velocity, acceleration, by_v = [], [], [], []
-    for j in range(nv):
-        dS = [found[r].get(j, 0.0) for r in S]
-        subspace += dS
-        velocity += _weighed(dS, v).scalars()
-        acceleration += (_weighed(dS, a) + Motion.of(tuple(found[r].get(j, 0.0) for r in bias))).scalars()
-        by_v += [found[r].get(nv + j, 0.0) for r in bias]
+    found = pushforward(program, replay(program, symbols), seeds)
+
+    def along(j: int) -> list[list[Any]]:
+        """Return the derivatives of the columns and of the bias along a direction."""
+        flat = [found[r].get(j, 0.0) for r in program.results]
+        return [flat[k : k + 6] for k in range(0, len(flat), 6)]
+
+    by_q, by_v = [along(j) for j in range(nv)], [along(nv + j) for j in range(nv)]
+    subspace = [e for dS in by_q for column in dS[:nv] for e in column]
+    velocity = [e for dS in by_q for e in _weighed(dS[:nv], v)]
+    acceleration = [e for dS in by_q for e in _weighed(dS, [*a, 1.0])]
+    bias = [e for dS in by_v for e in dS[nv]]
     outputs = [Array("subspace", (nv, nv, 6)), *(Array(n, (nv, 6)) for n in ("velocity", "acceleration", "bias"))]
-    return merge_identities(assemble("rates", graph, inputs, outputs, [*subspace, *velocity, *acceleration, *by_v]))
+    return merge_identities(assemble("rates", graph, inputs, outputs, [*subspace, *velocity, *acceleration, *bias]))
+
+
+def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
+    """Return the columns of dS/dt while q moves with velocity v, from `joint.motion_subspace`."""
+    template, parameters = opened(joint)
+    qdot = joint.velocity_to_configuration_derivative(q, v)
+    return _motions(_subspace_rate_program(template), [*parameters, *q, *qdot])
+
+
+@kept_by_state
+def _subspace_rate_program(template: Joint) -> Program:
+    """Return the program of dS/dt, of q and dq/dt."""
+
+    def columns(*arrays: Any) -> dict[str, np.ndarray]:
+        joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
+        return {"subspace": _array([e for column in joint.motion_subspace(q) for e in column.scalars()])}
+
+    return jacobian_vector_product(trace("subspace", columns, _inputs(template, q=template.nq)), ["q"])

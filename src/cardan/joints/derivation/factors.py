@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from cardan.spatial import SE3, Matrix3, Motion, Vector3
 from cardan.spatial.composition import History
+from cardan.spatial.rotations import matrix_from_rotation_vector
 
 LEAVES = {"pose": 3, "rotation": 9, "exponential": 3}
 """Kinds of leaves and how many entries they have: a translation, a matrix, a rotation vector."""
@@ -96,20 +97,27 @@ class Moving(NamedTuple):
     biases: list[Any]
 
 
-def rotation_leaf(R: Matrix3, rates: Sequence[Vector3], biases: Sequence[Vector3] = ()) -> Moving:
-    """Return a rotation with its angular velocities and their rates."""
-    return Moving(R, list(rates), list(biases))
+def moving_leaf(
+    part: Part, entries: Sequence[Any], R: Moving | None, rates: Sequence[Vector3], changes: Sequence[Vector3] = ()
+) -> Moving:
+    """Return how a leaf moves.
 
-
-def pose_leaf(R: Moving, p: Vector3, velocities: Sequence[Vector3], accelerations: Sequence[Vector3] = ()) -> Moving:
-    """Return a pose from its rotation, its origin, and the origin's velocities and accelerations in the outer frame."""
+    Args:
+        part: the leaf.
+        entries: its entries.
+        R: how its rotation moves; None for a rotation.
+        rates: angular velocities of a rotation, in its own frame; velocities of a pose's origin, in the outer frame.
+        changes: the time derivatives of the rates, where biases are asked for.
+    """
+    if R is None:
+        at = matrix_from_rotation_vector(Vector3(*entries)) if part.kind == "exponential" else Matrix3(entries)
+        return Moving(at, list(rates), list(changes))
     turn = R.at.transpose_apply
-    twists = [Motion(turn(v), w) for v, w in zip(velocities, R.rates, strict=True)]
+    twists = [Motion(turn(v), w) for v, w in zip(rates, R.rates, strict=True)]
     biases = [
-        Motion(turn(a) - V.angular.cross(V.linear), rate)
-        for a, V, rate in zip(accelerations, twists, R.biases, strict=False)
+        Motion(turn(a) - V.angular.cross(V.linear), w) for a, V, w in zip(changes, twists, R.biases, strict=False)
     ]
-    return Moving(SE3(R.at, p), twists, biases)
+    return Moving(SE3(R.at, Vector3(*entries)), twists, biases)
 
 
 def product(A: Moving, B: Moving) -> Moving:

@@ -1,4 +1,4 @@
-"""Dual numbers: a scalar with its derivative along one direction.
+"""Dual numbers, a reference for derivatives: a scalar with its derivative along one direction.
 
 A function written over scalars of any type, called on `Dual(x, dx)`, returns its value and its exact derivative along
 dx. The parts may themselves be floats, batches or traced symbols; a derivative that is structurally zero stays the

@@ -1,0 +1,54 @@
+"""Print a digest of each program that joints and robots that ship give: the same on every machine.
+
+    python benchmarks/program_hashes.py [--joints] [--functions inverse_dynamics ...]
+
+A program is a pure function of its source: neither the BLAS (`OPENBLAS_CORETYPE=Haswell`, `Zen`, `SkylakeX`) nor the C
+library's sines (`GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA`) may change a bit of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Iterator, Sequence
+
+import cardan
+from cardan.joints import CATALOGUE
+from cardan.joints.derivation.derived import rates_program
+from cardan.program import Program
+from cardan.robots import ROBOTS
+from cardan.verification.numerics import program
+
+FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
+
+
+def joint_programs() -> Iterator[tuple[str, Program]]:
+    """Yield the programs of transform, S and bias of each joint that ships, and of their rates."""
+    for k, joint in enumerate(CATALOGUE):
+        yield f"{k:02d} {type(joint).__name__}", program(joint)
+        if joint.nv:
+            yield f"{k:02d} {type(joint).__name__} rates", rates_program(joint)
+
+
+def robot_programs(functions: Sequence[str]) -> Iterator[tuple[str, Program]]:
+    """Yield the programs of each robot that ships."""
+    for name in ROBOTS:
+        model = cardan.load(cardan.robots.urdf_path(name))
+        for function in functions:
+            yield f"{name} {function}", getattr(cardan, function).program(model)
+
+
+def main() -> None:
+    """Print operations and digest of each program."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--joints", action="store_true", help="joints alone")
+    parser.add_argument("--functions", nargs="*", default=FUNCTIONS, help="functions of each robot")
+    options = parser.parse_args()
+    found = list(joint_programs())
+    found += [] if options.joints else robot_programs(options.functions)
+    for name, made in found:
+        print(f"{hashlib.sha256(str(made).encode()).hexdigest()[:16]} {made.operations:7d}  {name}")
+
+
+if __name__ == "__main__":
+    main()
