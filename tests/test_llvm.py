@@ -460,7 +460,7 @@ def test_many_processes_on_an_empty_cache(place):
     outputs = [process.communicate() for process in running]
     assert {out for out, _ in outputs} == {outputs[0][0]}
     assert all(err == b"" for _, err in outputs)
-    assert len(list(place.glob("*.entry"))) == 2  # the program, and the door for calls from Python
+    assert len(list(place.glob("*.entry"))) == 3  # the outline, its machine code, and the door
     assert not list(place.glob(".staged-*"))
 
 
