@@ -265,9 +265,8 @@ class _Transformed(Source):
 
     def content(self) -> Any:
         """Return what it is made from, and how."""
-        inner = self.of.made_from.content()
-        maker, _, wrt, options = self.made_by
-        return None if inner is None else (maker.__name__, wrt, str(dict(options)), inner)
+        maker, of, wrt, options = self.made_by
+        return maker.__name__, wrt, str(dict(options)), of
 
     def function(self) -> Function:
         """Return the function, made anew."""

@@ -22,7 +22,8 @@ import numpy as np
 from cardan import content
 from cardan._version import __version__
 from cardan.functions.results import Form
-from cardan.functions.signature import Options, token
+from cardan.functions.signature import Options
+from cardan.functions.traced import Source
 from cardan.model import Model
 from cardan.program import Array
 from cardan.runtime import disk_cache
@@ -58,18 +59,18 @@ def _package_digest() -> str | None:
     return None if state is None else hashlib.sha256(repr(state).encode()).hexdigest()
 
 
-def name_of(source: Any, model: Model, names: tuple[str, ...], options: Options) -> str | None:
+def name_of(source: Source, model: Model, names: tuple[str, ...], options: Options) -> str | None:
     """Return the name of what tracing a source for a model, arrays and options would find; None if it cannot be known.
 
     Args:
-        source: the content of what is traced, None if that is unknown.
+        source: what is traced.
         model: the model.
         names: of the arrays.
         options: the options.
     """
-    if source is None or model.digest is None or _package_digest() is None:
+    if _package_digest() is None:
         return None
-    return content.digest("trace", _package_digest(), source, model.digest, names, token(options))
+    return content.digest("trace", _package_digest(), source.content(), model, names, options)
 
 
 def load(name: str) -> tuple[Outline, Form] | None:

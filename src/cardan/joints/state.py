@@ -5,11 +5,11 @@ objects within these. Nothing is asked of the class itself: its `__eq__`, `__has
 `__getstate__` may be missing or wrong. Class attributes of users' classes count as well.
 
 Not seen: what a method reads from elsewhere (globals, files, variables of an enclosing function that change later).
+What is kept for other processes must see that as well, and is told by its content (`cardan/content.py`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import enum
 import functools
@@ -21,14 +21,13 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from cardan.content import is_plain
+from cardan.content import CONTAINERS, is_plain, members
 from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
 T = TypeVar("T")
 ATOMS = (bool, int, complex, str, bytes, range, type(None), type(Ellipsis))
 BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, property, staticmethod, classmethod, enum.Enum)
-CONTAINERS = (tuple, list, dict, set, frozenset)
 
 
 class Anatomy(NamedTuple):
@@ -169,7 +168,7 @@ def _anatomy(thing: Any) -> Anatomy:
     kind = type(thing)
     if kind is float:
         return Anatomy((float, thing.hex()))  # tells -0.0 from 0.0
-    if isinstance(thing, tuple) and all(type(e) is float for e in thing) and not _members(thing):
+    if isinstance(thing, tuple) and all(type(e) is float for e in thing) and not members(thing):
         return Anatomy((kind, struct.pack(f"{len(thing)}d", *thing)))
     if kind in ATOMS:
         return Anatomy((kind, repr(thing) if kind is complex else thing))
@@ -222,7 +221,7 @@ def _container(thing: Any, container: Any) -> Anatomy:
     """Return a built-in container, or one of a derived class: its entries, then its attributes."""
     pairs = container is dict
     entries = [e for pair in dict.items(thing) for e in pair] if pairs else list(container.__iter__(thing))
-    own = _members(thing)
+    own = members(thing)
 
     def rebuilt(parts: list[Any]) -> Any:
         new = parts[: len(entries)]
@@ -237,7 +236,7 @@ def _container(thing: Any, container: Any) -> Anatomy:
 
 def _object(thing: Any) -> Anatomy:
     """Return an instance of a class written in Python: its attributes, under those of its class."""
-    own = _members(thing)
+    own = members(thing)
     kind = (type(thing), *own, *_class_state(type(thing)))
     return Anatomy(kind, tuple(own.values()), lambda parts: _given(object.__new__(type(thing)), own, parts))
 
@@ -254,22 +253,6 @@ def _reduced(thing: Any) -> Anatomy:
     return Anatomy((type(thing), "reduced"), parts, lambda _: copy.deepcopy(thing))
 
 
-def _members(thing: Any) -> dict[Any, Any]:
-    """Return what an instance holds, by the name in its `__dict__` or by the descriptor of its slot."""
-    found: dict[Any, Any] = {}
-    for slot in _slots(type(thing)):
-        with contextlib.suppress(AttributeError):  # not set
-            found[slot] = slot.__get__(thing)
-    with contextlib.suppress(AttributeError):
-        found |= object.__getattribute__(thing, "__dict__")
-    return found
-
-
-def attributes(thing: Any) -> dict[str, Any]:
-    """Return what an instance holds by name: in its `__dict__` and in the slots of every class."""
-    return {name if isinstance(name, str) else name.__name__: value for name, value in _members(thing).items()}
-
-
 def _given(twin: Any, names: Iterable[Any], values: Iterable[Any]) -> Any:
     """Return an instance with its attributes set, past any `__setattr__`."""
     for name, value in zip(names, values, strict=True):
@@ -278,12 +261,6 @@ def _given(twin: Any, names: Iterable[Any], values: Iterable[Any]) -> Any:
         else:
             name.__set__(twin, value)
     return twin
-
-
-@functools.lru_cache(maxsize=1024)
-def _slots(kind: type) -> tuple[Any, ...]:
-    members = (member for base in kind.__mro__ for member in vars(base).values())
-    return tuple(member for member in members if isinstance(member, types.MemberDescriptorType))
 
 
 def _class_state(kind: type) -> Iterator[Hashable]:

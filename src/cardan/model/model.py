@@ -85,17 +85,22 @@ class Model:
     def digest(self) -> str | None:
         """What it is made of, as 64 hexadecimal digits: models of the same digest have the same programs.
 
-        None for a model with joints whose code reads what cannot be known (`cardan/content.py`).
+        None for a model with joints whose code reads what cannot be known (`cardan/content.py`). It is found anew where
+        joints have code of their own, which reads globals: these may change.
         """
-        if not self._digest:
-            made_of = (self.name, self.bodies, self.connections, self.frames, self.gravity, self.closures, self.inputs)
-            self._digest.append(content.digest(*made_of))
-        return self._digest[0]
+        if self._digest:
+            return self._digest[0]
+        made_of = (self.name, self.bodies, self.connections, self.frames, self.gravity, self.closures, self.inputs)
+        text, is_final = content.digested(*made_of)
+        if is_final:
+            self._digest.append(text)
+        return text
 
     def __content__(self) -> str:
-        if self.digest is None:
+        digest = self.digest
+        if digest is None:
             raise content.UnknownContentError(self.name)
-        return self.digest
+        return digest
 
     # --- sizes and names ---
 
