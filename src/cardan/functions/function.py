@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
 from cardan.errors import RecompilationWarning, StaleProgramError, UnknownNameError
 from cardan.functions import store
-from cardan.functions.arguments import Shape, check_finite, checked_batch, is_symbolic, symbolic_array
+from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
@@ -138,14 +138,9 @@ class Function(Generic[P, R]):
             return self.made_from.inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
         self.interface.check_configurations(model, batch)
-        if self.checked:
-            self.interface.check_finite(batch)
         compiled = self.compiled(model, tuple(arrays), options)
-        flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
-        if self.checked:
-            hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
-            check_finite(self.name, "the result", flat, batch.shape, hint)
-        else:
+        flat = compiled.evaluate(self.name, batch, self.threads, self.checked)
+        if not self.checked:
             self._sites.open(model, args, kwargs, compiled, self._call)
         return compiled.results(flat, batch.shape)
 
@@ -309,11 +304,16 @@ class Function(Generic[P, R]):
 def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:
     """Return a function that was pickled: the one a module holds, if it is that one."""
     found: Function | None = source.function()
-    if found is None:  # no module has it
-        found = Function(source)
-        functools.update_wrapper(found, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    found = found or _of_no_module(source)
     same = (found.target, found.threads, found.checked) == (target, threads, checked)
     return found if same else found.on(target, threads=threads, checked=checked)
+
+
+@functools.lru_cache(maxsize=128)
+def _of_no_module(source: Source) -> Function:
+    made = Function(source)
+    functools.update_wrapper(made, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    return made
 
 
 def _levels_inside() -> int:

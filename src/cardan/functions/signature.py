@@ -23,7 +23,6 @@ from cardan.functions.arguments import (
     Batch,
     Shape,
     check_configuration,
-    check_finite,
     core_shape,
     is_symbolic,
 )
@@ -178,11 +177,6 @@ class Signature:
             got = tuple(n for n in model.inputs if n in given)
             raise ParameterError(f"{self.name}: inputs of the model", got=got, expected=expected, hint=hint)
         return {n: given[n] for n in model.inputs}
-
-    def check_finite(self, batch: Batch) -> None:
-        """Raise `NotFiniteError` where an argument is not finite."""
-        for name, array in zip(batch.names, batch.arrays, strict=True):
-            check_finite(self.name, name, array, batch.shape)
 
     def check_configurations(self, model: Model, batch: Batch) -> None:
         """Raise `ConfigurationError` where a configuration has a quaternion of norm 0, which would give NaN."""
