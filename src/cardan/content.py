@@ -118,14 +118,16 @@ class _Reader:
         kind = type(thing)
         if kind in PLAIN or (kind is tuple and _FLOATS.issuperset(map(type, thing))):
             return thing
+        taken_apart, is_known = _way(kind)
+        if is_known is _NEVER:
+            return taken_apart(self, thing)
         number = id(thing)
         if number in self.known:
             return ("known", self.known[number][0])
         self.known[number] = self.count, thing
         self.count += 1
-        taken_apart, is_value = _way(kind)
         found = taken_apart(self, thing)
-        if is_value:
+        if is_known is _WITHIN:
             del self.known[number]
         return found
 
@@ -134,30 +136,32 @@ class _Reader:
         return tuple([e if type(e) in PLAIN else self.content(e) for e in things])
 
 
-Way = tuple[Callable[[_Reader, Any], Any], bool]
+_NEVER, _WITHIN, _ALWAYS = "never", "within", "always"
+"""Where a thing is known as one that was met: what cannot change is no part of itself, values may be equal."""
+Way = tuple[Callable[[_Reader, Any], Any], str]
 
 
 @functools.lru_cache(maxsize=1024)
 def _way(kind: type) -> Way:
-    """Return how instances of a class are taken apart, and whether they are values, which may be equal."""
+    """Return how instances of a class are taken apart, and where they are known as what was met."""
     if hasattr(kind, "__content__"):
-        return (lambda reader, thing: (_name(kind), reader.content(thing.__content__()))), False
+        return (lambda reader, thing: (_name(kind), reader.content(thing.__content__()))), _ALWAYS
     for container in CONTAINERS:
         if issubclass(kind, container):
-            return functools.partial(_container, container=container), True
+            return functools.partial(_container, container=container), _NEVER if issubclass(kind, tuple) and _told(kind) else _WITHIN
     if issubclass(kind, Enum):
-        return (lambda reader, thing: (reader.content(kind), thing.name)), True
+        return (lambda reader, thing: (reader.content(kind), thing.name)), _NEVER
     for known, way in _WAYS.items():
         if kind is known or (known is type and issubclass(kind, type)):
             return way
     if issubclass(kind, np.generic) and _is_trusted(kind):
-        return _array, True
+        return _array, _NEVER
     if not is_plain(kind):
-        return _refused, True  # functools.partial, say, holds what no attribute of its class shows
+        return _refused, _NEVER  # functools.partial, say, holds what no attribute of its class shows
     names = sorted(_names_of_slots(kind))
     if _is_trusted(kind) and not kind.__dictoffset__ and len(names) > 1:
-        return functools.partial(_record, name=_name(kind), values=attrgetter(*names)), True
-    return _object, _is_trusted(kind)
+        return functools.partial(_record, name=_name(kind), values=attrgetter(*names)), _NEVER
+    return _object, _WITHIN if _is_trusted(kind) else _ALWAYS
 
 
 def _refused(reader: _Reader, thing: Any) -> Any:
@@ -375,20 +379,20 @@ def _all_code(code: types.CodeType) -> list[types.CodeType]:
 
 def _parts(*names: str) -> Way:
     """Return how things are taken apart of which a few attributes say everything."""
-    return (lambda reader, thing: (_name(type(thing)), *reader.all(getattr(thing, n) for n in names))), True
+    return (lambda reader, thing: (_name(type(thing)), *reader.all(getattr(thing, n) for n in names))), _NEVER
 
 
-_BY_NAME: Way = (lambda reader, thing: (repr(thing),)), True
+_BY_NAME: Way = (lambda reader, thing: (repr(thing),)), _NEVER
 _WAYS: dict[type, Way] = {
-    types.MappingProxyType: ((lambda reader, thing: ("proxy", *map(reader.all, thing.items()))), True),
-    np.ndarray: (_array, True),
+    types.MappingProxyType: ((lambda reader, thing: ("proxy", *map(reader.all, thing.items()))), _WITHIN),
+    np.ndarray: (_array, _WITHIN),
     type(Ellipsis): _BY_NAME,
     type(NotImplemented): _BY_NAME,
-    type: (_class, False),
-    types.FunctionType: (_function, False),
-    types.BuiltinFunctionType: (_builtin, True),
-    np.ufunc: (_ufunc, True),
-    types.ModuleType: (_module, True),
+    type: (_class, _ALWAYS),
+    types.FunctionType: (_function, _ALWAYS),
+    types.BuiltinFunctionType: (_builtin, _NEVER),
+    np.ufunc: (_ufunc, _NEVER),
+    types.ModuleType: (_module, _NEVER),
     types.MethodType: _parts("__func__", "__self__"),
     property: _parts("fget", "fset"),
     staticmethod: _parts("__func__"),
