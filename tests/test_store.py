@@ -115,6 +115,33 @@ def test_a_global_that_changes_between_two_functions(tmp_path):
     assert run(tmp_path, CHANGES.format(first=1.0)) == ["1.0"]
 
 
+PATCHED = """
+import sys
+import cardan
+from cardan import algorithms
+
+def halved(model, q, *rest):
+    return 0.5 * kept(model, q, *rest)
+
+kept = algorithms.potential_energy
+if {patched}:
+    {what}
+arm = cardan.robots.arm7().model()
+print(cardan.potential_energy(arm, arm.neutral() + 0.1))
+"""
+
+
+@native
+@pytest.mark.parametrize("what", ["algorithms.potential_energy = halved", "cardan.spatial.Vector3.dot = lambda a, b: a[2] * b[2] * 0.5"])
+def test_what_was_found_while_cardan_was_patched_is_kept_for_nobody(tmp_path, what):
+    """Nor does a process that patches take what others found."""
+    right, patched = (PATCHED.format(patched=p, what=what) for p in (False, True))
+    (wrong,), (expected,) = run(tmp_path, patched), run(tmp_path, right)
+    assert wrong != expected
+    assert run(tmp_path, patched) == [wrong]
+    assert run(tmp_path, right) == [expected]
+
+
 def of(*things):
     return content.digest(*things)
 
