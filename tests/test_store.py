@@ -124,9 +124,9 @@ def halved(model, q, *rest):
     return 0.5 * kept(model, q, *rest)
 
 kept = algorithms.potential_energy
+arm = cardan.robots.arm7().model()
 if {patched}:
     {what}
-arm = cardan.robots.arm7().model()
 print(cardan.potential_energy(arm, arm.neutral() + 0.1))
 """
 
