@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import functools
 import pickle
+import sys
 import threading
 import types
 
@@ -452,3 +453,52 @@ def test_composites_and_splines_take_rotations_only():
             Composite([Revolute(), Revolute()], [SE3(), bad])
         with pytest.raises(ParameterError, match=r"frame 1 of a spline joint.*a rotation matrix"):
             cardan.joints.Spline(frames=(SE3(), bad))
+
+
+LIFT, STEPS = 1.0, np.array([1.0, 2.0])
+
+
+def lifted(q):
+    return LIFT * STEPS[0] * q
+
+
+class ByHelper(cardan.Joint):
+    manifold = Euclidean(1)
+
+    def transform(self, q):
+        return SE3(translation=(0.0, 0.0, lifted(q[0])))
+
+
+class ByProperty(ByHelper):
+    @property
+    def gain(self):
+        return LIFT * STEPS[0]
+
+    @staticmethod
+    def scaled(q):
+        return LIFT * STEPS[0] * q
+
+    def transform(self, q):
+        return SE3(translation=(self.gain * q[0], 0.0, self.scaled(q[0])))
+
+
+@pytest.mark.parametrize(("joint", "factor"), [(ByHelper, 1.0), (ByProperty, 2.0)])
+def test_constants_of_a_module_count_as_they_are_now(monkeypatch, joint, factor):
+    """As in a notebook: the constant is another, the class the same; its motion subspace was that of before."""
+
+    def mass():
+        m = Mechanism("m")
+        m.add_body("b", Inertia(1.0))
+        m.add_joint("j", joint(), "world", "b")
+        return cardan.mass_matrix(m.model(), [0.3])[0, 0]
+
+    module = sys.modules[__name__]
+    monkeypatch.setattr(module, "STEPS", STEPS.copy())
+    assert mass() == pytest.approx(factor)
+    monkeypatch.setattr(module, "LIFT", 3.0)
+    assert mass() == pytest.approx(9.0 * factor)
+    STEPS[0] = 2.0
+    assert mass() == pytest.approx(36.0 * factor)
+    monkeypatch.setattr(module, "LIFT", 1.0)
+    monkeypatch.setattr(module, "lifted", lambda q: -STEPS[0] * q)
+    assert mass() == pytest.approx(4.0 * factor)

@@ -148,7 +148,9 @@ def _way(kind: type) -> Way:
         return (lambda reader, thing: (_name(kind), reader.content(thing.__content__()))), _ALWAYS
     for container in CONTAINERS:
         if issubclass(kind, container):
-            return functools.partial(_container, container=container), _NEVER if issubclass(kind, tuple) and _told(kind) else _WITHIN
+            return functools.partial(_container, container=container), _NEVER if issubclass(kind, tuple) and _told(
+                kind
+            ) else _WITHIN
     if issubclass(kind, Enum):
         return (lambda reader, thing: (reader.content(kind), thing.name)), _NEVER
     for known, way in _WAYS.items():
@@ -262,13 +264,14 @@ def _name(kind: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _is_of_trusted(module: str | None) -> bool:
+def is_of_trusted(module: str | None) -> bool:
+    """Return whether what a module defines is told by its name."""
     return module is not None and module.partition(".")[0] in TRUSTED and "random" not in module
 
 
 def _is_trusted(kind: type) -> bool:
     """Return whether a class is told by its name."""
-    return _is_of_trusted(kind.__module__) and "<" not in kind.__qualname__
+    return is_of_trusted(kind.__module__) and "<" not in kind.__qualname__
 
 
 @functools.lru_cache(maxsize=1024)
@@ -299,7 +302,7 @@ def _says_something(kind: type, name: str, member: Any) -> bool:
 
 
 def _module(reader: _Reader, module: types.ModuleType) -> Any:
-    if not _is_of_trusted(module.__name__):
+    if not is_of_trusted(module.__name__):
         raise UnknownContentError(module)
     return ("module", module.__name__)
 
@@ -308,7 +311,7 @@ def _builtin(reader: _Reader, function: types.BuiltinFunctionType) -> Any:
     """Return a function written in C: one of a module, or a class's own (`tuple.__new__`)."""
     owner, name = function.__self__, function.__name__
     module = owner.__module__ if isinstance(owner, type) else function.__module__
-    if name in READS or not _is_of_trusted(module) or not isinstance(owner, (type, types.ModuleType)):
+    if name in READS or not is_of_trusted(module) or not isinstance(owner, (type, types.ModuleType)):
         raise UnknownContentError(function)
     return ("function", module, function.__qualname__)
 
@@ -325,7 +328,7 @@ def _function(reader: _Reader, function: types.FunctionType) -> Any:
     The name is that of its code: the function's own may be another's (`functools.wraps`).
     """
     code, module = function.__code__, function.__globals__.get("__name__")
-    if _is_of_trusted(module) and "<" not in code.co_qualname:
+    if is_of_trusted(module) and "<" not in code.co_qualname:
         if code.co_name in READS:
             raise UnknownContentError(function)
         return ("function", module, code.co_qualname, code.co_firstlineno)
@@ -359,7 +362,7 @@ def _globals(reader: _Reader, function: types.FunctionType) -> Any:
         if READS & set(code.co_names):
             raise UnknownContentError(function)
         for instruction in dis.get_instructions(code):
-            if instruction.opname == "IMPORT_NAME" and not _is_of_trusted(instruction.argval):
+            if instruction.opname == "IMPORT_NAME" and not is_of_trusted(instruction.argval):
                 raise UnknownContentError(function)
             if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 raise UnknownContentError(function)
@@ -370,6 +373,11 @@ def _globals(reader: _Reader, function: types.FunctionType) -> Any:
         value = function.__globals__.get(name, getattr(builtins, name, missing))
         found[name] = ("missing",) if value is missing else ("is", reader.content(value))
     return tuple(sorted(found.items()))
+
+
+def names_in(code: types.CodeType) -> set[str]:
+    """Return the names of globals, and of attributes, that a function and those within it read."""
+    return {name for one in _all_code(code) for name in one.co_names}
 
 
 def _all_code(code: types.CodeType) -> list[types.CodeType]:

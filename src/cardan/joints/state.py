@@ -4,7 +4,7 @@ Parameters are found where Python keeps them: in `__dict__`, in the `__slots__` 
 objects within these. Nothing is asked of the class itself: its `__eq__`, `__hash__`, `__getattr__`, `__copy__` and
 `__getstate__` may be missing or wrong. Class attributes of users' classes count as well.
 
-Not seen: what a method reads from elsewhere (globals, files, variables of an enclosing function that change later).
+Methods count with the data they read from their modules. Not seen: files, and objects of other classes among globals.
 What is kept for other processes must see that as well, and is told by its content (`cardan/content.py`).
 """
 
@@ -21,12 +21,13 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from cardan.content import CONTAINERS, is_plain, members
+from cardan.content import CONTAINERS, is_of_trusted, is_plain, members, names_in
 from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
 T = TypeVar("T")
 ATOMS = (bool, int, complex, str, bytes, range, type(None), type(Ellipsis))
+DATA = (*(atom for atom in ATOMS if atom is not type(None)), float, tuple, list, dict, set, np.ndarray, np.generic)
 BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, property, staticmethod, classmethod, enum.Enum)
 
 
@@ -205,9 +206,29 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _function(function: types.FunctionType) -> Anatomy:
-    """Return a function as its code and the values it was made with; it is not copied."""
+    """Return a function as its code, the values it was made with and the data it reads; it is not copied."""
     parts = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
-    return Anatomy((types.FunctionType, function.__code__, Same(function.__globals__)), parts)
+    reads = tuple(_globals_read(function))
+    return Anatomy((types.FunctionType, function.__code__, Same(function.__globals__), *reads), parts)
+
+
+def _globals_read(function: types.FunctionType) -> Iterator[Hashable]:
+    """Yield the data that a function of a user's, and those it calls, read from their modules, and the code of these.
+
+    In a notebook a constant is given another value while the class stays the same. Modules, classes and other objects
+    are what they are: their names alone are read here.
+    """
+    stack, seen = [function], {id(function)}
+    while stack:
+        one = stack.pop()
+        for name in () if is_of_trusted(one.__globals__.get("__name__")) else names_in(one.__code__):
+            value = one.__globals__.get(name)
+            if isinstance(value, DATA):
+                yield name, _state(value, {})
+            elif type(value) is types.FunctionType and id(value) not in seen:
+                seen.add(id(value))
+                stack.append(value)
+                yield name, value.__code__
 
 
 def _content(cell: types.CellType) -> Any:
@@ -270,4 +291,11 @@ def _class_state(kind: type) -> Iterator[Hashable]:
             for name, value in vars(base).items():
                 if not name.startswith("__") and not isinstance(value, types.MemberDescriptorType):
                     yield name
-                    yield _state(value, {})
+                    yield from (_state(part, {}) for part in _functions_of(value))
+
+
+def _functions_of(member: Any) -> tuple[Any, ...]:
+    """Return a member of a class, or the functions of a descriptor that is made of some."""
+    if isinstance(member, property):
+        return member.fget, member.fset
+    return (member.__func__,) if isinstance(member, (staticmethod, classmethod)) else (member,)
