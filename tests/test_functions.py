@@ -610,3 +610,29 @@ def test_one_argument_missing_and_another_unknown_are_both_seen():
     q = model.neutral()
     with pytest.raises(TypeError, match=r"^inverse_dynamics\(model.*missing a required argument: 'a'"):
         cardan.inverse_dynamics(model, q, q, acceleration=q)
+
+
+def test_checked_reaches_bound_functions_and_derivatives():
+    """`bind` and `derivative` left it behind, and CARDAN_CHECK=1 with it."""
+    model = cardan.robots.cart_pole().model()
+    q, nan = model.neutral(), np.full(model.nv, np.nan)
+    checked = cardan.inverse_dynamics.on(checked=True)
+    bound, by_q = checked.bind(model), cardan.derivative(checked, "q")
+    for call in (bound, lambda *a: bound(*a, out=np.zeros(model.nv)), by_q.bind(model), lambda *a: by_q(model, *a)):
+        with pytest.raises(cardan.errors.NotFiniteError, match=r"v\[0\] is nan"):
+            call(q, nan, q)
+    np.testing.assert_array_equal(bound(q, q, q), cardan.inverse_dynamics(model, q, q, q))
+
+
+def test_a_product_of_a_product_says_which_name_is_taken():
+    for made, name in ((cardan.jacobian_vector_product, "direction"), (cardan.vector_jacobian_product, "weights")):
+        with pytest.raises(
+            cardan.errors.ParameterError, match=f"argument '{name}': got 'one of inverse_dynamics_.* itself'"
+        ):
+            made(made(cardan.inverse_dynamics, "q"), "q")
+
+
+def test_no_frame_is_no_name_of_one():
+    model = cardan.robots.arm7().model()
+    with pytest.raises(cardan.errors.ParameterError, match="frame: got None, expected a name"):
+        cardan.frame_transform(model, model.neutral(), None)
