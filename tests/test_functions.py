@@ -636,3 +636,17 @@ def test_no_frame_is_no_name_of_one():
     model = cardan.robots.arm7().model()
     with pytest.raises(cardan.errors.ParameterError, match="frame: got None, expected a name"):
         cardan.frame_transform(model, model.neutral(), None)
+
+
+def test_results_by_name_have_texts_as_names():
+    """Two keys of the same text were an error of zip(); numbers came back as texts."""
+    model = cardan.robots.cart_pole().model()
+    numbered = cardan.function(lambda model, q: {1: q[0], "1": q[1]})
+    with pytest.raises(cardan.errors.ResultError, match="a dictionary with the key 1, expected texts"):
+        numbered(model, model.neutral())
+
+
+@pytest.mark.parametrize("threads", [0, -1, "2"])
+def test_numbers_of_threads_are_checked(threads):
+    with pytest.raises(cardan.errors.ParameterError, match="number of threads"):
+        cardan.inverse_dynamics.on(threads=threads)
