@@ -60,7 +60,7 @@ CONTAINERS = (tuple, list, dict, set, frozenset)
 _HEAP_TYPE = 1 << 9  # of `type.__flags__`: set for every class that is not built into a library
 PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes))
 _FLOATS = frozenset((float,))
-_FIELD = type(collections.namedtuple("_Field", "x").x)  # of a named tuple: `_fields` says as much
+_FIELD = type(vars(collections.namedtuple("_Field", "x"))["x"])  # of a named tuple: `_fields` says as much
 
 
 class UnknownContentError(Exception):
