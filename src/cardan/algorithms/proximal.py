@@ -39,7 +39,7 @@ class Regularization(NamedTuple):
 DOUBLE, SINGLE = Regularization(1e-5, 2e-14), Regularization(1e-3, 5e-7)
 SHARING = Regularization(1e-2, SINGLE.nu)
 """In single precision, for the efforts of drives: their matrix is itself the result of a solution, with ten times the
-errors of G, while what a drive moves along, s, is seldom below 0.1; and its steps leave no more than (1 + s / mu)^-6."""
+errors of G, while the least of what drives move, s, is seldom below 0.1, of which STEPS leave (1 + s / mu)^-6."""
 
 
 def regularization(q: Vector, single: Regularization = SINGLE) -> Regularization:
