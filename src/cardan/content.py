@@ -166,13 +166,14 @@ def _slots(kind: type) -> tuple[str, ...]:
     return tuple(slot for slot in found if slot not in ("__dict__", "__weakref__"))
 
 
-def _is_trusted(module: str | None) -> bool:
+def is_trusted(module: str | None) -> bool:
+    """Return whether what a module holds is told by its name."""
     return module is not None and module.partition(".")[0] in TRUSTED
 
 
 def _class(kind: type, inner: tuple[int, ...]) -> Any:
     """Return a class as its name, and its code where it is not told by that."""
-    if _is_trusted(kind.__module__):
+    if is_trusted(kind.__module__):
         return _name(kind)
     if id(kind) in inner:
         return ("above", inner.index(id(kind)))
@@ -191,7 +192,7 @@ def _class(kind: type, inner: tuple[int, ...]) -> Any:
 
 def _code(thing: Any, inner: tuple[int, ...]) -> Any:
     if isinstance(thing, types.ModuleType):
-        if _is_trusted(thing.__name__) and "random" not in thing.__name__:
+        if is_trusted(thing.__name__) and "random" not in thing.__name__:
             return ("module", thing.__name__)
         raise UnknownContentError(thing)
     if isinstance(thing, type):
@@ -200,12 +201,13 @@ def _code(thing: Any, inner: tuple[int, ...]) -> Any:
     name = getattr(thing, "__qualname__", thing.__name__)
     if name in READS and module in ("builtins", "numpy"):
         raise UnknownContentError(thing)
-    if _is_trusted(module) and "<" not in name:
+    if is_trusted(module) and "<" not in name:
         return ("function", module, name)
     if not isinstance(thing, types.FunctionType):
         raise UnknownContentError(thing)
     closure = [cell.cell_contents for cell in thing.__closure__ or ()]
-    defaults = (thing.__defaults__, thing.__kwdefaults__, tuple(closure))
+    own = {name: value for name, value in vars(thing).items() if name != "__wrapped__"}
+    defaults = (thing.__defaults__, thing.__kwdefaults__, tuple(closure), own)
     return ("function", _text(thing.__code__), _globals(thing, inner), _content(defaults, inner))
 
 
@@ -231,11 +233,11 @@ def _text(code: types.CodeType) -> Any:
 def _globals(function: types.FunctionType, inner: tuple[int, ...]) -> Any:
     """Return the content of the globals a function reads, its inner functions included."""
     found: dict[str, Any] = {}
-    for code in _all_code(function.__code__):
+    for code in all_code(function.__code__):
         if READS & set(code.co_names):
             raise UnknownContentError(function)
         for instruction in dis.get_instructions(code):
-            if instruction.opname == "IMPORT_NAME" and not _is_trusted(instruction.argval):
+            if instruction.opname == "IMPORT_NAME" and not is_trusted(instruction.argval):
                 raise UnknownContentError(function)
             if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 raise UnknownContentError(function)
@@ -248,6 +250,7 @@ def _globals(function: types.FunctionType, inner: tuple[int, ...]) -> Any:
     return tuple(sorted(found.items()))
 
 
-def _all_code(code: types.CodeType) -> list[types.CodeType]:
-    inner = [c for constant in code.co_consts if isinstance(constant, types.CodeType) for c in _all_code(constant)]
+def all_code(code: types.CodeType) -> list[types.CodeType]:
+    """Return a code object and those of the functions within."""
+    inner = [c for constant in code.co_consts if isinstance(constant, types.CodeType) for c in all_code(constant)]
     return [code, *inner]

@@ -2,15 +2,17 @@
 
 Parameters are found where Python keeps them: in `__dict__`, in the `__slots__` of every class, in containers and
 objects within these. Nothing is asked of the class itself: its `__eq__`, `__hash__`, `__getattr__`, `__copy__` and
-`__getstate__` may be missing or wrong. Class attributes of users' classes count as well.
+`__getstate__` may be missing or wrong. Class attributes of users' classes count as well, and so do the numbers,
+containers, objects and functions that their methods read as globals: a constant of a notebook can be changed.
 
-Not seen: what a method reads from elsewhere (globals, files, variables of an enclosing function that change later).
+Not seen: what a method reads from modules, files, clocks.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import dis
 import enum
 import functools
 import struct
@@ -21,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from cardan.content import is_plain
+from cardan.content import all_code, is_plain, is_trusted
 from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
@@ -206,9 +208,27 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _function(function: types.FunctionType) -> Anatomy:
-    """Return a function as its code and the values it was made with; it is not copied."""
-    parts = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
-    return Anatomy((types.FunctionType, function.__code__, Same(function.__globals__)), parts)
+    """Return a function as its code, the values it was made with, and the globals it reads; it is not copied."""
+    made_with = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
+    read = [function.__globals__.get(name) for name in _globals_read(function.__code__)]
+    fixed = (Same(thing) for thing in read if not _may_change(thing))
+    kind = (types.FunctionType, function.__code__, Same(function.__globals__), *fixed)
+    return Anatomy(kind, (*made_with, function.__dict__, *filter(_may_change, read)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _globals_read(code: types.CodeType) -> tuple[str, ...]:
+    """Return the names of the globals that code and the functions within read."""
+    instructions = (i for part in all_code(code) for i in dis.get_instructions(part))
+    return tuple(sorted({i.argval for i in instructions if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}))
+
+
+def _may_change(thing: Any) -> bool:
+    """Return whether a global is the user's data or code, told by what is in it; all else is told by which it is."""
+    if isinstance(thing, types.FunctionType):
+        return not is_trusted(thing.__module__)
+    data = (*ATOMS, *CONTAINERS, float, np.ndarray, np.generic)
+    return isinstance(thing, data) or (is_plain(type(thing)) and not is_trusted(type(thing).__module__))
 
 
 def _content(cell: types.CellType) -> Any:
