@@ -5,8 +5,8 @@ of squares that is 1. Each instruction is evaluated exactly, modulo a prime, at 
 that agree, up to sign, the one that takes the fewest operations stays, and what is a number everywhere becomes it.
 
 A value never gets a divisor, or an argument of a root, logarithm or inverse sine, that it was not written with: so
-where the program written is finite, the merged one is, too. Nor does a sum, which may cancel, stand for what was written
-without any: 2 sin(x / 2)^2 keeps the digits near 0 that 1 - cos x has lost.
+where the program written is finite, the merged one is, too. Nor does a sum, which may cancel, stand for what was
+written without any: 2 sin(x / 2)^2 keeps the digits near 0 that 1 - cos x has lost.
 
 Source: Alpern, Wegman and Zadeck, Detecting equality of variables in programs (1988); Gulwani and Necula, Global value
 numbering using random interpretation (2004), for values at random points.
@@ -121,7 +121,7 @@ SUM = 1  # the bit of hazards for sums and differences, all of which count alike
 
 
 def _hazards(program: Program, found: Evaluation) -> list[int]:
-    """Return what must be in the domain of an operation for each instruction to be finite, as a set of bits, and SUM."""
+    """Return, as a set of bits, what must be in an operation's domain for each instruction to be finite, and SUM."""
     bits: dict[tuple[Op, Value], int] = {}
     hazards: list[int] = []
     for op, args, _ in program.instructions:
