@@ -284,6 +284,39 @@ def test_class_attributes_and_methods_count_for_what_is_built_after_their_change
     assert lift_felt(model_of(Shared())) == pytest.approx(1.2)
 
 
+RADIUS = {"r": 0.1}
+FACTOR = 1.0
+
+
+def factor():
+    return FACTOR
+
+
+class ReadsGlobals(cardan.Joint):
+    manifold = Euclidean(1)
+
+    def transform(self, q):
+        return rise(factor() * RADIUS["r"])(q)
+
+
+def test_globals_count_for_what_is_built_after_their_change(monkeypatch):
+    """As in a notebook, where the cell of the constants is run again and that of the class is not."""
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(0.1)
+    monkeypatch.setitem(RADIUS, "r", 0.4)
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(0.4)
+    monkeypatch.setitem(globals(), "FACTOR", 2.0)
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(0.8)
+
+    def other():
+        return other.value
+
+    other.value = 3.0
+    monkeypatch.setitem(globals(), "factor", other)
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(1.2)
+    other.value = 4.0
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(1.6)
+
+
 def test_the_joint_of_a_model_cannot_be_changed_behind_its_back():
     for joint in (Plain(0.1), Slots(0.1), Unfrozen(0.1)):
         model = model_of(joint)
@@ -386,6 +419,16 @@ class ListForMotion(User):
         return [[0, 0, 1, 0, 0, 0]]
 
 
+class OwnRates(User):
+    def velocity_to_configuration_derivative(self, q, v):
+        return (2.0 * v[0],)
+
+
+class OwnSteps(User):
+    def integrate(self, q, v):
+        return (q[0] + 2.0 * v[0],)
+
+
 class SevenVelocities(User):
     manifold = Euclidean(7)
 
@@ -410,6 +453,8 @@ WRONG = [
     (User(lambda q: SE3(translation=(0.0, 0.0, float("nan")))), "nowhere a pose of finite numbers"),
     (TooManyColumns(lambda q: SE3(translation=(0.0, 0.0, q[0]))), "S has 2 columns, expected nv = 1"),
     (ListForMotion(lambda q: SE3(translation=(0.0, 0.0, q[0]))), "a list for a Motion; return cardan.Motion"),
+    (OwnRates(lambda q: SE3(turned(q))), "write a manifold whose velocity_to_configuration_derivative it is"),
+    (OwnSteps(lambda q: SE3(turned(q))), "write a manifold whose integrate it is"),
     (SevenVelocities(lambda q: SE3(translation=(0.0, 0.0, q[0]))), "nv is 7, expected at most 6"),
 ]
 

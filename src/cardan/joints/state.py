@@ -2,7 +2,8 @@
 
 Parameters are found where Python keeps them: in `__dict__`, in the `__slots__` of every class, in containers and
 objects within these. Nothing is asked of the class itself: its `__eq__`, `__hash__`, `__getattr__`, `__copy__` and
-`__getstate__` may be missing or wrong. Class attributes of users' classes count as well.
+`__getstate__` may be missing or wrong. Class attributes of users' classes count as well, and so do the numbers,
+containers, objects and functions that their methods read as globals: a constant of a notebook can be changed.
 
 Methods count with the data they read from their modules. Not seen: files, and objects of other classes among globals.
 What is kept for other processes must see that as well, and is told by its content (`cardan/content.py`).
