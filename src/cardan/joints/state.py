@@ -22,13 +22,12 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from cardan.content import CONTAINERS, is_of_trusted, is_plain, members, names_in
+from cardan.content import CONTAINERS, globals_read, is_of_trusted, is_plain, members
 from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
 T = TypeVar("T")
 ATOMS = (bool, int, complex, str, bytes, range, type(None), type(Ellipsis))
-DATA = (*(atom for atom in ATOMS if atom is not type(None)), float, tuple, list, dict, set, np.ndarray, np.generic)
 BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, property, staticmethod, classmethod, enum.Enum)
 
 
@@ -207,29 +206,20 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _function(function: types.FunctionType) -> Anatomy:
-    """Return a function as its code, the values it was made with and the data it reads; it is not copied."""
-    parts = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
-    reads = tuple(_globals_read(function))
-    return Anatomy((types.FunctionType, function.__code__, Same(function.__globals__), *reads), parts)
+    """Return a function as its code, the values it was made with, and the globals it reads; it is not copied."""
+    made_with = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
+    read = [function.__globals__.get(name) for name in globals_read(function.__code__)]
+    fixed = (Same(thing) for thing in read if not _may_change(thing))
+    kind = (types.FunctionType, function.__code__, Same(function.__globals__), *fixed)
+    return Anatomy(kind, (*made_with, function.__dict__, *filter(_may_change, read)))
 
 
-def _globals_read(function: types.FunctionType) -> Iterator[Hashable]:
-    """Yield the data that a function of a user's, and those it calls, read from their modules, and the code of these.
-
-    In a notebook a constant is given another value while the class stays the same. Modules, classes and other objects
-    are what they are: their names alone are read here.
-    """
-    stack, seen = [function], {id(function)}
-    while stack:
-        one = stack.pop()
-        for name in () if is_of_trusted(one.__globals__.get("__name__")) else names_in(one.__code__):
-            value = one.__globals__.get(name)
-            if isinstance(value, DATA):
-                yield name, _state(value, {})
-            elif type(value) is types.FunctionType and id(value) not in seen:
-                seen.add(id(value))
-                stack.append(value)
-                yield name, value.__code__
+def _may_change(thing: Any) -> bool:
+    """Return whether a global is the user's data or code, told by what is in it; all else is told by which it is."""
+    if isinstance(thing, types.FunctionType):
+        return not is_of_trusted(thing.__globals__.get("__name__"))
+    data = (*ATOMS, *CONTAINERS, float, np.ndarray, np.generic)
+    return isinstance(thing, data) or (is_plain(type(thing)) and not is_of_trusted(type(thing).__module__))
 
 
 def _content(cell: types.CellType) -> Any:
