@@ -38,11 +38,13 @@ class Anatomy(NamedTuple):
         kind: what tells it apart from things with the same parts.
         parts: what else it is made of.
         rebuilt: makes another of copied parts; None where there is nothing to copy.
+        shared: what its class holds, which counts among what it is made of, but is not copied.
     """
 
     kind: Hashable
     parts: tuple[Any, ...] = ()
     rebuilt: Callable[[list[Any]], Any] | None = None
+    shared: tuple[Any, ...] = ()
 
 
 class Same:
@@ -68,13 +70,14 @@ def state_of(thing: Any) -> Hashable:
     return _state(thing, {})
 
 
-def _state(thing: Any, seen: dict[int, int]) -> Hashable:
-    kind, parts, _ = _anatomy(thing)
+def _state(thing: Any, seen: dict[int, tuple[int, Any]]) -> Hashable:
+    kind, own, _, shared = _anatomy(thing)
+    parts = own + shared
     if not parts:
         return kind
     if id(thing) in seen:  # it is part of itself, or used twice
-        return "seen", seen[id(thing)]
-    seen[id(thing)] = len(seen)
+        return "seen", seen[id(thing)][0]
+    seen[id(thing)] = len(seen), thing  # which keeps its identity its own
     return kind, *(_state(part, seen) for part in parts)
 
 
@@ -143,7 +146,7 @@ def _copied(thing: Any, done: dict[int, Any]) -> Any:
         if done[id(thing)] is _UNFINISHED:
             raise JointError(f"a {type(thing).__name__} among the parameters is part of itself; keep numbers instead.")
         return done[id(thing)]
-    _, parts, rebuilt = _anatomy(thing)
+    _, parts, rebuilt, _ = _anatomy(thing)
     if rebuilt is None:
         return thing
     done[id(thing)] = _UNFINISHED
@@ -249,8 +252,9 @@ def _container(thing: Any, container: Any) -> Anatomy:
 def _object(thing: Any) -> Anatomy:
     """Return an instance of a class written in Python: its attributes, under those of its class."""
     own = members(thing)
-    kind = (type(thing), *own, *_class_state(type(thing)))
-    return Anatomy(kind, tuple(own.values()), lambda parts: _given(object.__new__(type(thing)), own, parts))
+    shared = tuple(_held_by_class(type(thing)))
+    kind = (type(thing), *own)
+    return Anatomy(kind, tuple(own.values()), lambda parts: _given(object.__new__(type(thing)), own, parts), shared)
 
 
 def _reduced(thing: Any) -> Anatomy:
@@ -275,14 +279,14 @@ def _given(twin: Any, names: Iterable[Any], values: Iterable[Any]) -> Any:
     return twin
 
 
-def _class_state(kind: type) -> Iterator[Hashable]:
-    """Yield the names and states of what users' classes hold, methods included: it can be exchanged, too."""
+def _held_by_class(kind: type) -> Iterator[Any]:
+    """Yield what users' classes hold by name, methods included: it can be exchanged, too."""
     for base in kind.__mro__:
         if base.__module__.partition(".")[0] not in ("cardan", "builtins", "abc", "typing"):
             for name, value in vars(base).items():
                 if not name.startswith("__") and not isinstance(value, types.MemberDescriptorType):
                     yield name
-                    yield from (_state(part, {}) for part in _functions_of(value))
+                    yield from _functions_of(value)
 
 
 def _functions_of(member: Any) -> tuple[Any, ...]:
