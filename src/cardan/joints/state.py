@@ -5,8 +5,8 @@ objects within these. Nothing is asked of the class itself: its `__eq__`, `__has
 `__getstate__` may be missing or wrong. Class attributes of users' classes count as well, and so do the numbers,
 containers, objects and functions that their methods read as globals: a constant of a notebook can be changed.
 
-Methods count with the data they read from their modules. Not seen: files, and objects of other classes among globals.
-What is kept for other processes must see that as well, and is told by its content (`cardan/content.py`).
+Not seen: what a method reads from modules, files, clocks. What is kept for other processes must see that as well, and
+is told by its content (`cardan/content.py`).
 """
 
 from __future__ import annotations
