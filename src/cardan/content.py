@@ -375,13 +375,9 @@ def _globals(reader: _Reader, function: types.FunctionType) -> Any:
     return tuple(sorted(found.items()))
 
 
-def names_in(code: types.CodeType) -> set[str]:
-    """Return the names of globals, and of attributes, that a function and those within it read."""
-    return {name for one in _all_code(code) for name in one.co_names}
-
-
-def _all_code(code: types.CodeType) -> list[types.CodeType]:
-    inner = [c for constant in code.co_consts if isinstance(constant, types.CodeType) for c in _all_code(constant)]
+def all_code(code: types.CodeType) -> list[types.CodeType]:
+    """Return a code object and those of the functions within."""
+    inner = [c for constant in code.co_consts if isinstance(constant, types.CodeType) for c in all_code(constant)]
     return [code, *inner]
 
 

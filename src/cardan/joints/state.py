@@ -2,16 +2,15 @@
 
 Parameters are found where Python keeps them: in `__dict__`, in the `__slots__` of every class, in containers and
 objects within these. Nothing is asked of the class itself: its `__eq__`, `__hash__`, `__getattr__`, `__copy__` and
-`__getstate__` may be missing or wrong. Class attributes of users' classes count as well, and so do the numbers,
-containers, objects and functions that their methods read as globals: a constant of a notebook can be changed.
-
-Methods count with the data they read from their modules. Not seen: files, and objects of other classes among globals.
-What is kept for other processes must see that as well, and is told by its content (`cardan/content.py`).
+`__getstate__` may be missing or wrong. Class attributes of users' classes count as well, and methods with the data they
+read from their modules: a constant of a notebook can be changed. Not seen: what a method reads from other modules,
+files, clocks. What is kept for other processes must see that as well: it is told by its content (`cardan/content.py`).
 """
 
 from __future__ import annotations
 
 import copy
+import dis
 import enum
 import functools
 import struct
@@ -22,13 +21,12 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from cardan.content import CONTAINERS, is_of_trusted, is_plain, members, names_in
+from cardan.content import CONTAINERS, all_code, is_of_trusted, is_plain, members
 from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
 T = TypeVar("T")
 ATOMS = (bool, int, complex, str, bytes, range, type(None), type(Ellipsis))
-DATA = (*(atom for atom in ATOMS if atom is not type(None)), float, tuple, list, dict, set, np.ndarray, np.generic)
 BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, property, staticmethod, classmethod, enum.Enum)
 
 
@@ -207,29 +205,30 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _function(function: types.FunctionType) -> Anatomy:
-    """Return a function as its code, the values it was made with and the data it reads; it is not copied."""
-    parts = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
-    reads = tuple(_globals_read(function))
-    return Anatomy((types.FunctionType, function.__code__, Same(function.__globals__), *reads), parts)
+    """Return a function as its code, the values it was made with, and the globals it reads; it is not copied.
 
-
-def _globals_read(function: types.FunctionType) -> Iterator[Hashable]:
-    """Yield the data that a function of a user's, and those it calls, read from their modules, and the code of these.
-
-    In a notebook a constant is given another value while the class stays the same. Modules, classes and other objects
-    are what they are: their names alone are read here.
+    In a notebook a constant is given another value while the class stays the same.
     """
-    stack, seen = [function], {id(function)}
-    while stack:
-        one = stack.pop()
-        for name in () if is_of_trusted(one.__globals__.get("__name__")) else names_in(one.__code__):
-            value = one.__globals__.get(name)
-            if isinstance(value, DATA):
-                yield name, _state(value, {})
-            elif type(value) is types.FunctionType and id(value) not in seen:
-                seen.add(id(value))
-                stack.append(value)
-                yield name, value.__code__
+    made_with = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
+    read = [function.__globals__.get(name) for name in _globals_read(function.__code__)]
+    fixed = (Same(thing) for thing in read if not _may_change(thing))
+    kind = (types.FunctionType, function.__code__, Same(function.__globals__), *fixed)
+    return Anatomy(kind, (*made_with, function.__dict__, *filter(_may_change, read)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _globals_read(code: types.CodeType) -> tuple[str, ...]:
+    """Return the names of the globals that code and the functions within read."""
+    instructions = (i for part in all_code(code) for i in dis.get_instructions(part))
+    return tuple(sorted({i.argval for i in instructions if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}))
+
+
+def _may_change(thing: Any) -> bool:
+    """Return whether a global is the user's data or code, told by what is in it; all else is told by which it is."""
+    if isinstance(thing, types.FunctionType):
+        return not is_of_trusted(thing.__module__)
+    data = (*ATOMS, *CONTAINERS, float, np.ndarray, np.generic)
+    return isinstance(thing, data) or (is_plain(type(thing)) and not is_of_trusted(type(thing).__module__))
 
 
 def _content(cell: types.CellType) -> Any:
