@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cardan import joints
 from cardan.joints import CATALOGUE, Composite, Ellipsoid, Mimic, Universal, VariableScrew, catalogue
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
 from duals import duals, tangent
@@ -31,7 +32,8 @@ def test_the_page_is_up_to_date():
 
 
 @each_type
-def test_every_type_has_its_entry_and_its_picture(joint, entry):
+def test_every_type_is_public_and_has_its_entry_and_its_picture(joint, entry):
+    assert type(joint).__name__ in joints.__all__
     assert set(entry.elsewhere) <= set(build.PEERS)
     assert type(Picture.of(joint, entry.picture).joint) is type(joint)
     assert (IMAGES / f"{type(joint).__name__.lower()}.png").read_bytes().startswith(b"\x89PNG")
@@ -81,7 +83,9 @@ def test_no_formula_is_missing():
 
 @each_type
 def test_each_coordinate_has_its_meaning(joint, entry):
-    for names, meanings in zip(build.layout(joint), entry.meanings(joint), strict=True):
+    q, v = entry.meanings(joint)
+    assert isinstance(joint, Mimic) or (len(q), len(v)) == (joint.nq, joint.nv)
+    for names, meanings in zip(build.layout(joint), (q, v), strict=True):
         assert tuple(meanings) == names
         assert all(unit for unit, _ in meanings.values())
         assert not names or meanings[names[0]][1]
