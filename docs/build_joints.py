@@ -228,7 +228,8 @@ def draw_catalogue(names: Sequence[str]) -> None:
     from matplotlib import image
 
     pyplot = pyplot_module()
-    figure, grid = pyplot.subplots(4, 7, figsize=(12.6, 6.6), layout="constrained")
+    rows = -(-len(names) // 7)
+    figure, grid = pyplot.subplots(rows, 7, figsize=(12.6, 1.65 * rows), layout="constrained")
     for axes in grid.flat:
         axes.set_axis_off()
     for axes, name in zip(grid.flat, names, strict=False):
