@@ -145,7 +145,7 @@ def _wrong_parts(
 
 def _combined(got: np.ndarray, true: np.ndarray, names: Sequence[str]) -> str:
     """Return how the columns are combinations of the true ones, with the same coefficients everywhere."""
-    A = np.linalg.lstsq(np.vstack(true), np.vstack(got), rcond=None)[0]
+    A = np.linalg.lstsq(true.reshape(-1, len(names)), got.reshape(-1, len(names)), rcond=None)[0]
     if not _close(got, true @ A):
         return ""
     order = np.abs(A).argmax(axis=0)
