@@ -28,6 +28,7 @@ from cardan.functions.environment import standing_for, stands_for
 from cardan.functions.results import Form, form_of, packed
 from cardan.functions.signature import Options, Signature
 from cardan.model import Model, economical
+from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
 
 
@@ -40,12 +41,14 @@ class Traced:
         form: how the program's outputs are returned.
         seconds: what the tracing took.
         key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known.
+        tree: for a function of the simplified tree, numbers that cost operations in the model's own and in that.
     """
 
     program: Program
     form: Form
     seconds: float = field(default=0.0, compare=False)
     key: str | None = field(default=None, compare=False)
+    tree: tuple[int, int] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return str(self.program)
@@ -103,7 +106,8 @@ class Kernel(Source):
         cores = self.signature.cores(model)
         with collection_paused():
             program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
-        return Traced(program, forms[0], time.perf_counter() - started)
+        tree = (costly_numbers(model), costly_numbers(economical(model))) if self.simplified else None
+        return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
         """Return what the kernel makes of symbols."""
