@@ -18,8 +18,8 @@ from cardan.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, S
 from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
-from cardan.formats.urdf.links import INERTIA
 from cardan.formats.urdf.numbers import axis, inertial, rpy
+from cardan.formats.urdf.schema import ATTRIBUTES
 from cardan.joints import Mimic, Planar, Revolute
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.spatial import SE3
@@ -98,7 +98,7 @@ def _inertial(body: Body) -> list[str]:
         got = f"first moment {tuple(inertia.first_moment)} of no mass"
         raise ParameterError(f"inertia of body {body.name!r} in URDF", got=got, expected="a mass > 0", hint=HINT)
     com, entries = inertial(inertia)
-    moments = " ".join(f'{name}="{entry!r}"' for name, entry in zip(INERTIA, entries, strict=True))
+    moments = " ".join(f'{name}="{entry!r}"' for name, entry in zip(ATTRIBUTES["inertia"], entries, strict=True))
     mass = f'      <mass value="{float(inertia.mass)!r}"/>'
     origin = _origin(SE3(translation=com), "      ")
     return ["    <inertial>", *origin, mass, f"      <inertia {moments}/>", "    </inertial>"]
