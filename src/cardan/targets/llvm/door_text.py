@@ -37,7 +37,6 @@ class _Door(Code):
         super().__init__()
         for name, kind in (("pointers", f"[{MAX_ARRAYS} x ptr]"), ("dims", f"[{MAX_DIMS} x i64]")):
             self.line(f"%{name} = alloca {kind}, align 8")
-        self.line("%product = alloca i64, align 8")
         self.line("%one = alloca ptr, align 8")
         self.context = self.field("%self", DATA)
         self.arrays, self.finish = self.number(self.context, WORD["count"]), self.word("finish")
@@ -141,14 +140,8 @@ class _Door(Code):
 
     def count_rows(self) -> None:
         """There must be a state, and not so much work that threads would share it."""
-
-        def times(k: str) -> None:
-            extent = self.number(self.batch_dims, k)
-            self.store("i64", self.whole("mul nsw", self.load("i64", "%product", 8), extent), "%product", 8)
-
-        self.store("i64", "1", "%product", 8)
-        self.loop_if_any("0", self.batch, 1, times)
-        self.rows = self.load("i64", "%product", 8)
+        times = lambda k, rows: [self.whole("mul nsw", rows, self.number(self.batch_dims, k))]  # noqa: E731
+        (self.rows,) = self.loop_if_any("0", self.batch, 1, times, ("i64", "1"))
         self.work = self.whole("mul", self.rows, self.number(self.context, WORD["work"]))
         self.must(self.whole("icmp sgt", self.rows, 0))
         self.must(self.whole("icmp slt", self.work, self.number(self.context, WORD["limit"])))

@@ -58,23 +58,37 @@ class Code:
         """Write the smaller of two whole numbers."""
         return self.emit(f"select i1 {self.whole('icmp slt', a, b)}, i64 {a}, i64 {b}")
 
-    def loop(self, start: int | str, stop: int | str, step: int, body: Callable[[str], None]) -> None:
-        """Write a loop, passed once at least; the counter's name is given to `body`."""
+    def loop(
+        self, start: int | str, stop: int | str, step: int, body: Callable[..., Given], *carried: tuple[str, str]
+    ) -> list[str]:
+        """Write a loop, passed once at least; return the values that are carried from pass to pass, as they are then.
+
+        `body` is given the counter's name and those of the carried values, of which each is a type and a first value;
+        it returns the next ones.
+        """
         self.count += 1
         name, before = f"loop{self.count}", self.here
-        counter, following = f"%c{self.count}", f"%n{self.count}"
+        values = [f"%c{self.count}", *(f"%v{self.count}_{k}" for k in range(len(carried)))]
         self.line(f"br label %{name}")
         self.label(name)
         head = len(self.lines)
-        body(counter)
-        self.lines.insert(head, f"  {counter} = phi i64 [ {start}, %{before} ], [ {following}, %{self.here} ]")
-        self.line(f"{following} = add nuw nsw i64 {counter}, {step}")
-        self.line(f"br i1 {self.whole('icmp slt', following, stop)}, label %{name}, label %{name}end")
+        given = list(body(*values) or ())
+        following = [self.whole("add nuw nsw", values[0], step), *given]
+        self.lines[head:head] = [
+            f"  {value} = phi {kind} [ {first}, %{before} ], [ {next_}, %{self.here} ]"
+            for value, (kind, first), next_ in zip(values, [("i64", start), *carried], following, strict=True)
+        ]
+        self.line(f"br i1 {self.whole('icmp slt', following[0], stop)}, label %{name}, label %{name}end")
         self.label(f"{name}end")
+        return given
 
-    def loop_if_any(self, start: str, stop: str, step: int, body: Callable[[str], None]) -> None:
+    def loop_if_any(
+        self, start: str, stop: str, step: int, body: Callable[..., Given], *carried: tuple[str, str]
+    ) -> list[str]:
         """Write a loop that may be passed not at all."""
-        self.branch(self.whole("icmp ult", start, stop), lambda: self.loop(start, stop, step, body))
+        kinds, first = [kind for kind, _ in carried], [value for _, value in carried]
+        looped = lambda: self.loop(start, stop, step, body, *carried)  # noqa: E731
+        return self.branch(self.whole("icmp ult", start, stop), looped, lambda: first, *kinds)
 
     def branch(
         self, condition: str, yes: Callable[[], Given], no: Callable[[], Given] = lambda: None, *kinds: str
@@ -216,3 +230,13 @@ class Writer(Code):
 def result_type(kinds: list[str]) -> str:
     """Return the type of one value, or of several together."""
     return kinds[0] if len(kinds) == 1 else f"{{{', '.join(kinds)}}}"
+
+
+def attributes(lanes: Lanes) -> list[str]:
+    """Return what `#0` and `#1` mean behind a function: to be called, with vectors in registers, and to be inlined."""
+    width = 8 * lanes.bytes
+    vectors = f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
+    return [
+        f"attributes #0 = {{ noinline nounwind alignstack=64 {vectors} }}",
+        f"attributes #1 = {{ alwaysinline nounwind {vectors} }}",
+    ]
