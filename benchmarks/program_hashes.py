@@ -1,6 +1,6 @@
 """Print a digest of each program that joints and robots that ship give: the same on every machine.
 
-    python benchmarks/program_hashes.py [--joints] [--functions inverse_dynamics ...]
+    python benchmarks/program_hashes.py [--joints] [--functions inverse_dynamics ...] [--urdf FILE ...]
 
 A program is a pure function of its source: neither the BLAS (`OPENBLAS_CORETYPE=Haswell`, `Zen`, `SkylakeX`) nor the C
 library's sines (`GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA`) may change a bit of it.
@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 
 import cardan
 from cardan.joints import CATALOGUE
@@ -19,6 +21,7 @@ from cardan.program import Program
 from cardan.robots import ROBOTS
 from cardan.verification.numerics import program
 
+ALL = tuple(n for n in cardan.__all__ if isinstance(getattr(cardan, n), cardan.Function))
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 
 
@@ -38,14 +41,32 @@ def robot_programs(functions: Sequence[str]) -> Iterator[tuple[str, Program]]:
             yield f"{name} {function}", getattr(cardan, function).program(model)
 
 
+def file_programs(files: Sequence[str], functions: Sequence[str]) -> Iterator[tuple[str, Program]]:
+    """Yield the programs of robots by their URDF files, of the last frame where a function asks for one."""
+    for file in files:
+        model = cardan.load(file, base="floating")
+        for name in functions:
+            function = getattr(cardan, name)
+            options = {"frame": model.frame_names[-1]} if "frame" in function.interface.open else {}
+            try:
+                yield f"{Path(file).stem} {name}", function.program(model, **options)
+            except cardan.CardanError as error:
+                print(f"{type(error).__name__:25s}  {Path(file).stem} {name}")
+
+
 def main() -> None:
     """Print operations and digest of each program."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--joints", action="store_true", help="joints alone")
-    parser.add_argument("--functions", nargs="*", default=FUNCTIONS, help="functions of each robot")
+    parser.add_argument("--functions", nargs="*", default=FUNCTIONS, help="functions of each robot, or all")
+    parser.add_argument(
+        "--urdf", nargs="*", default=(), help="robots' files, instead of the joints and robots that ship"
+    )
     options = parser.parse_args()
-    found = list(joint_programs())
-    found += [] if options.joints else robot_programs(options.functions)
+    names = ALL if options.functions == ["all"] else options.functions
+    found: Iterable[tuple[str, Program]] = chain(joint_programs(), [] if options.joints else robot_programs(names))
+    if options.urdf:
+        found = file_programs(options.urdf, names)
     for name, made in found:
         print(f"{hashlib.sha256(str(made).encode()).hexdigest()[:16]} {made.operations:7d}  {name}")
 

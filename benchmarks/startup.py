@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,18 +17,19 @@ import cardan
 print(time.perf_counter() - started)
 """
 _FIRST_CALL = """
-import json, sys, time, warnings
+import sys, time, warnings
 import numpy as np
 import cardan
 warnings.simplefilter("ignore")
 model = cardan.load(open(sys.argv[1]).read(), base=sys.argv[2])
+function = getattr(cardan, sys.argv[3])
 q, v = model.random_configuration(seed=0), np.zeros(model.nv)
-started = time.perf_counter()
-cardan.inverse_dynamics.program(model)
-traced = time.perf_counter()
-cardan.inverse_dynamics(model, q, v, v)
-print(json.dumps({"trace_s": traced - started, "load_s": time.perf_counter() - traced}))
+started = time.perf_counter(), time.thread_time()
+function(model, q, v, v)
+print(*(now - then for now, then in zip((time.perf_counter(), time.thread_time()), started)))
 """
+FIRST = {"inverse_dynamics": "first_call_s", "forward_dynamics_derivatives": "first_derivatives_s"}
+"""Functions, and the names of their first call's time."""
 
 
 def import_seconds(runs: int) -> float:
@@ -37,13 +38,20 @@ def import_seconds(runs: int) -> float:
 
 
 def first_call(robot: Robot, runs: int) -> dict[str, float]:
-    """Return seconds of the first inverse dynamics in a new process, cache filled: to trace, and to load and run."""
+    """Return seconds, wall time, of the first call in a new process of programs that are in the disk cache."""
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "robot.urdf")
         file.write_text(robot.urdf)
-        found = [json.loads(_in_new_process(_FIRST_CALL, str(file), robot.base)) for _ in range(runs + 1)]
-    return min(found[1:], key=lambda f: f["trace_s"] + f["load_s"])  # the first fills the cache
+        return {what: _first(str(file), robot.base, name, runs) for name, what in FIRST.items()}
+
+
+def _first(file: str, base: str, name: str, runs: int) -> float:
+    found = [_in_new_process(_FIRST_CALL, file, base, name) for _ in range(runs + 1)]
+    return min(float(line.split()[0]) for line in found[1:])  # the first fills the cache
 
 
 def _in_new_process(code: str, *words: str) -> str:
-    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True).stdout
+    """Return what code prints, run as an installed package is: with its bytecode kept."""
+    with_bytecode = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-c", code, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=with_bytecode).stdout

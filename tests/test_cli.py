@@ -161,6 +161,15 @@ def test_quaternions_off_the_manifold_are_a_bad_row(capsys, tmp_path):
     assert "row 2: q is off the configuration manifold" in err
 
 
+def test_tour_names_the_joint_whose_torque_it_shows(capsys, tmp_path):
+    """Fixed joints have none: their names once shifted the whole column."""
+    status, out, _ = run(capsys, "tour", "--output", tmp_path / "tour")
+    arm = cardan.load(cardan.robots.urdf_path("arm7"))
+    table = out.partition("Torques along")[2].partition("Checks")[0]
+    shown = [line.split()[0] for line in table.splitlines()[4:] if line.strip()]
+    assert (status, shown) == (0, [name for name in arm.joint_names if name.startswith("joint")])
+
+
 def test_tour_draws_or_says_how_to_get_pictures(capsys, tmp_path, monkeypatch):
     status, out, _ = run(capsys, "tour", "--output", tmp_path / "tour")
     assert status == 0

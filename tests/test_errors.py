@@ -18,6 +18,10 @@ EXAMPLES = [
     errors.MechanismError("a loop"),
     errors.ReachError("Revolute()", 0.5, 1e-7),
     errors.AssemblyError("configuration", "knee", 0.25, 1e-12, rows=[(0,), (3,)]),
+    errors.ConfigurationError("mass_matrix", "q", 3, 7, rows=[1]),
+    errors.NotFiniteError("mass_matrix", "q", (2, 0), float("inf")),
+    errors.ResultError("f", got="a result of shape (2, 3)", expected="(3, 2)"),
+    errors.FunctionReferenceError("__main__", "f"),
     errors.TraceError("no scalar"),
     errors.ProgramError("%3 uses %4"),
     errors.TargetError("no fused multiply-add"),
@@ -47,8 +51,8 @@ def test_messages():
     assert texts[0] == "axis: got (0, 0, 0), expected three numbers, not all zero. Use z."
     assert texts[1] == "rnea: argument 'q' has shape (3,), expected (..., 7)."
     assert texts[3] == "there is no frame named 'tol'; did you mean 'tool'?"
-    assert 'pip install "cardan[plot]"' in texts[12]
-    assert texts[13] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
+    assert 'pip install "cardan[plot]"' in texts[16]
+    assert texts[17] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
     assert "leaves joint 'knee' open by 0.25" in texts[8]
     assert "in 2 rows of the batch ((0,), (3,))" in texts[8]
     assert "the names are 'tool', 'base'" in str(errors.UnknownNameError("frame", "qqq", ["tool", "base"]))

@@ -763,7 +763,7 @@ def everything(joint, q, v):
     moved = [*joint.integrate(q, v), *joint.velocity_to_configuration_derivative(q, v), *joint.principal_value(q)]
     X_pc = joint.transform(q)
     back = [] if searched(joint) else list(joint.nearest_configuration(X_pc))
-    return [*X_pc.rotation, *X_pc.translation, *S, *rate, *T, *kinematics, *moved, *back]
+    return [*X_pc.rotation.entries(), *X_pc.translation, *S, *rate, *T, *kinematics, *moved, *back]
 
 
 def reference(joint):

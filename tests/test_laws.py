@@ -167,7 +167,7 @@ REFERENCES = [(at, axes) for at in ("frame", "world", "body3") for axes in ("fra
 def test_jacobian_velocity_and_acceleration_agree(model, state, at, axes):
     q, v, a = state
     options = {"at": at, "expressed_in": axes}
-    for frame in ("frame2", "body16"):
+    for frame in ("frame2", model.body_names[-1]):
         J = cardan.jacobian(model, q, frame, **options)
         rate = cardan.jacobian_derivative(model, q, v, frame, **options)
         velocity = cardan.frame_velocity(model, q, v, frame, **options)

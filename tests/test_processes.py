@@ -3,6 +3,7 @@
 import copy
 import multiprocessing
 import pickle
+import sys
 from functools import partial
 
 import numpy as np
@@ -54,7 +55,9 @@ def test_bound_functions_are_pickled_with_their_model(arm):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(weighed.bind(arm, gain=3.0)))(q, 3.0), weighed(arm, q, 3.0))
 
 
-def test_a_function_within_another_is_refused_with_the_reason():
+def test_a_function_within_another_is_refused_with_the_reason(monkeypatch):
+    for library in [name for name in sys.modules if name.endswith("cloudpickle")]:
+        monkeypatch.delitem(sys.modules, library)
     local = cardan.function(lambda model, q: q)
     with pytest.raises(FunctionReferenceError, match="top of a module"):
         pickle.dumps(local)

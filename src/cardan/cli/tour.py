@@ -63,9 +63,14 @@ def motion(model: Model) -> Motion:
     return t, middle + amplitude * q, amplitude * v, amplitude * a
 
 
+def moving(model: Model) -> list[str]:
+    """Return the names of the joints that move, each of one degree of freedom here."""
+    return [name for name in model.joint_names if range(model.nv)[model.v_slice(name)]]
+
+
 def torque_table(model: Model, tau: np.ndarray) -> str:
     """Return smallest and largest torque of each joint, with its limit."""
-    numbers = zip(model.joint_names, tau.min(axis=0), tau.max(axis=0), model.effort_upper, strict=False)
+    numbers = zip(moving(model), tau.min(axis=0), tau.max(axis=0), model.effort_upper, strict=True)
     rows = [(name, *(f"{e:9.3f}" for e in row)) for name, *row in numbers]
     return table(("joint", "min [N m]", "max [N m]", "limit [N m]"), rows)
 
@@ -107,7 +112,7 @@ def _arm(pyplot: Any, model: Model, q: np.ndarray) -> Any:
 
 def _torques(pyplot: Any, model: Model, t: np.ndarray, tau: np.ndarray) -> Any:
     figure, axes = pyplot.subplots(figsize=(8.0, 4.5), layout="constrained")
-    for name, efforts in zip(model.joint_names, tau.T, strict=False):
+    for name, efforts in zip(moving(model), tau.T, strict=True):
         axes.plot(t, efforts, label=name)
     axes.set(xlabel="time [s]", ylabel="torque [N m]", title="inverse dynamics")
     axes.grid(alpha=0.3)

@@ -201,9 +201,9 @@ def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
         places[id(part)] = len(rates)
         own, along = _own(part, entries), [_own(part, change) for change in changes]
         if part.kind == "rotation":
-            rates.extend(_weighed([_rate(part, own, change) for change in along], v))
+            rates.extend(_weighed([_rate(part, own, change) for change in along], v, 3))
         else:
-            rates.extend(_rate(part, own, _weighed(along, v)))
+            rates.extend(_rate(part, own, _weighed(along, v, len(own))))
     outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
     return merge_identities(assemble("motion", graph, inputs, outputs, [*entries, *rates])), places
 
@@ -253,9 +253,9 @@ def _along(joint: Joint, q: Scalars, v: Scalars, first: int) -> dict[int, dict[i
     return {first + i: {0: e} for i, e in enumerate(qdot) if not is_zero(e)}
 
 
-def _weighed(vectors: Sequence[Scalars], weights: Scalars) -> list[Any]:
-    """Return the sum of weight times vector."""
-    return [sum((e * w for e, w in zip(row, weights, strict=True)), 0.0) for row in zip(*vectors, strict=True)]
+def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[Any]:
+    """Return the sum of weight times vector, of so many entries even where there is nothing to sum."""
+    return [sum((x[i] * w for x, w in zip(vectors, weights, strict=True)), 0.0) for i in range(size)]
 
 
 def _split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
@@ -327,8 +327,8 @@ def rates_program(template: Joint) -> Program:
 
     by_q, by_v = [along(j) for j in range(nv)], [along(nv + j) for j in range(nv)]
     subspace = [e for dS in by_q for column in dS[:nv] for e in column]
-    velocity = [e for dS in by_q for e in _weighed(dS[:nv], v)]
-    acceleration = [e for dS in by_q for e in _weighed(dS, [*a, 1.0])]
+    velocity = [e for dS in by_q for e in _weighed(dS[:nv], v, 6)]
+    acceleration = [e for dS in by_q for e in _weighed(dS, [*a, 1.0], 6)]
     bias = [e for dS in by_v for e in dS[nv]]
     outputs = [Array("subspace", (nv, nv, 6)), *(Array(n, (nv, 6)) for n in ("velocity", "acceleration", "bias"))]
     return merge_identities(assemble("rates", graph, inputs, outputs, [*subspace, *velocity, *acceleration, *bias]))
