@@ -29,6 +29,11 @@ EXAMPLES = [
     errors.DescriptionError(
         [errors.Fault("arm.urdf", 3, "no name"), errors.Fault("arm.urdf", 9, "no link", "warning")]
     ),
+    errors.StaleProgramError("height"),
+    errors.FunctionReferenceError("tools", "height"),
+    errors.ResultError("height", got="a list", expected="one shape for all"),
+    errors.NotFiniteError("rnea", "q", (0, 1), float("inf")),
+    errors.ConfigurationError("rnea", "q", 3, 7, [0, 2]),
 ]
 
 

@@ -541,3 +541,72 @@ def test_a_centre_of_mass_needs_a_mass():
     ):
         with pytest.raises(MechanismError, match=r"'ghost' has no mass.*give a body an inertia"):
             function(model, *arguments)
+
+
+def test_arrays_of_indices_are_options_and_not_one_program():
+    """The door that the first array opened served all others with its program."""
+    model = cardan.robots.arm7().model()
+    q = model.random_configuration(seed=1)
+
+    @cardan.function
+    def some(model, q, places):
+        return [q[k] for k in places]
+
+    for places in ([0, 1], [2, 3], [4, 5]):
+        np.testing.assert_array_equal(some(model, q, np.array(places)), q[places])
+        np.testing.assert_array_equal(some(model, q, places=np.array(places)), q[places])
+        np.testing.assert_array_equal(some(model, q, places), q[places])
+    assert some(model, q, np.array(places)[:1]) == q[places[0]]
+
+
+class Setting:
+    """An option that can be changed, and that Python calls equal to all others of its class."""
+
+    def __init__(self, gain):
+        self.gain = gain
+
+    def __eq__(self, other):
+        return type(other) is Setting
+
+    def __hash__(self):
+        return 0
+
+
+def test_options_are_told_apart_by_what_they_hold_now():
+    model = cardan.robots.arm7().model()
+    q = model.random_configuration(seed=1)
+
+    @cardan.function
+    def scaled(model, q, setting):
+        return setting.gain * q[0]
+
+    setting = Setting(2.0)
+    assert scaled(model, q, setting) == 2.0 * q[0]
+    assert scaled(model, q, Setting(3.0)) == 3.0 * q[0]
+    setting.gain = 5.0
+    assert scaled(model, q, setting) == 5.0 * q[0]
+    np.testing.assert_array_equal(scaled(model, [q.tolist()] * 2, Setting(2.0)), 2.0 * q[[0, 0]])
+
+
+def test_arguments_without_a_name_are_refused():
+    """Both were left out in silence: the result was that of a call without them."""
+
+    def by_keyword(model, q, **more):
+        return more.get("gain", 1.0) * q[0]
+
+    def by_position(model, q, *more):
+        return q[0]
+
+    def position_only(model, q, /, v):
+        return q[0]
+
+    for kernel in (by_keyword, by_position, position_only):
+        with pytest.raises(cardan.errors.ParameterError, match=rf"arguments of {kernel.__name__}.*a name for each"):
+            cardan.function(kernel)
+
+
+def test_one_argument_missing_and_another_unknown_are_both_seen():
+    model = cardan.robots.arm7().model()
+    q = model.neutral()
+    with pytest.raises(TypeError, match=r"^inverse_dynamics\(model.*missing a required argument: 'a'"):
+        cardan.inverse_dynamics(model, q, q, acceleration=q)

@@ -207,6 +207,18 @@ def test_nothing_gets_a_divisor_it_did_not_have():
     assert y[1, 3] == -4.0
 
 
+def test_no_sum_stands_for_a_product():
+    """Near 0 the sums cancel to nothing."""
+
+    def both_ways(x, y, z):
+        e = scalar.exp(x)
+        return [1.0 - scalar.cos(2.0 * x), 2.0 * scalar.sin(x) ** 2, (x + 1.0) * e - e, x * e]
+
+    program = merged(both_ways)
+    y = cardan.targets.compile_numpy(program)([np.array([[1e-9, 0.0, 0.0]])], 1, np.dtype(float))
+    np.testing.assert_allclose(y[0, [1, 3]], [2e-18, 1e-9], rtol=1e-8)
+
+
 @pytest.mark.parametrize("axis", [(0.36, 0.48, 0.8), (1.0, 2.0, 3.0), (0.0, 1.0, 5.0), (0.3, -0.2, 1e-5)])
 def test_rotations_about_any_axis_are_rotations(axis):
     """The components of a unit axis are rounded, their products again; what they came from is seen."""

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import functools
 import pickle
+import sys
 import threading
 import types
 
@@ -283,6 +284,39 @@ def test_class_attributes_and_methods_count_for_what_is_built_after_their_change
     assert lift_felt(model_of(Shared())) == pytest.approx(1.2)
 
 
+RADIUS = {"r": 0.1}
+FACTOR = 1.0
+
+
+def factor():
+    return FACTOR
+
+
+class ReadsGlobals(cardan.Joint):
+    manifold = Euclidean(1)
+
+    def transform(self, q):
+        return rise(factor() * RADIUS["r"])(q)
+
+
+def test_globals_count_for_what_is_built_after_their_change(monkeypatch):
+    """As in a notebook, where the cell of the constants is run again and that of the class is not."""
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(0.1)
+    monkeypatch.setitem(RADIUS, "r", 0.4)
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(0.4)
+    monkeypatch.setitem(globals(), "FACTOR", 2.0)
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(0.8)
+
+    def other():
+        return other.value
+
+    other.value = 3.0
+    monkeypatch.setitem(globals(), "factor", other)
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(1.2)
+    other.value = 4.0
+    assert lift_felt(model_of(ReadsGlobals())) == pytest.approx(1.6)
+
+
 def test_the_joint_of_a_model_cannot_be_changed_behind_its_back():
     for joint in (Plain(0.1), Slots(0.1), Unfrozen(0.1)):
         model = model_of(joint)
@@ -385,6 +419,16 @@ class ListForMotion(User):
         return [[0, 0, 1, 0, 0, 0]]
 
 
+class OwnRates(User):
+    def velocity_to_configuration_derivative(self, q, v):
+        return (2.0 * v[0],)
+
+
+class OwnSteps(User):
+    def integrate(self, q, v):
+        return (q[0] + 2.0 * v[0],)
+
+
 class SevenVelocities(User):
     manifold = Euclidean(7)
 
@@ -409,6 +453,8 @@ WRONG = [
     (User(lambda q: SE3(translation=(0.0, 0.0, float("nan")))), "nowhere a pose of finite numbers"),
     (TooManyColumns(lambda q: SE3(translation=(0.0, 0.0, q[0]))), "S has 2 columns, expected nv = 1"),
     (ListForMotion(lambda q: SE3(translation=(0.0, 0.0, q[0]))), "a list for a Motion; return cardan.Motion"),
+    (OwnRates(lambda q: SE3(turned(q))), "write a manifold whose velocity_to_configuration_derivative it is"),
+    (OwnSteps(lambda q: SE3(turned(q))), "write a manifold whose integrate it is"),
     (SevenVelocities(lambda q: SE3(translation=(0.0, 0.0, q[0]))), "nv is 7, expected at most 6"),
 ]
 
@@ -452,3 +498,52 @@ def test_composites_and_splines_take_rotations_only():
             Composite([Revolute(), Revolute()], [SE3(), bad])
         with pytest.raises(ParameterError, match=r"frame 1 of a spline joint.*a rotation matrix"):
             cardan.joints.Spline(frames=(SE3(), bad))
+
+
+LIFT, STEPS = 1.0, np.array([1.0, 2.0])
+
+
+def lifted(q):
+    return LIFT * STEPS[0] * q
+
+
+class ByHelper(cardan.Joint):
+    manifold = Euclidean(1)
+
+    def transform(self, q):
+        return SE3(translation=(0.0, 0.0, lifted(q[0])))
+
+
+class ByProperty(ByHelper):
+    @property
+    def gain(self):
+        return LIFT * STEPS[0]
+
+    @staticmethod
+    def scaled(q):
+        return LIFT * STEPS[0] * q
+
+    def transform(self, q):
+        return SE3(translation=(self.gain * q[0], 0.0, self.scaled(q[0])))
+
+
+@pytest.mark.parametrize(("joint", "factor"), [(ByHelper, 1.0), (ByProperty, 2.0)])
+def test_constants_of_a_module_count_as_they_are_now(monkeypatch, joint, factor):
+    """As in a notebook: the constant is another, the class the same; its motion subspace was that of before."""
+
+    def mass():
+        m = Mechanism("m")
+        m.add_body("b", Inertia(1.0))
+        m.add_joint("j", joint(), "world", "b")
+        return cardan.mass_matrix(m.model(), [0.3])[0, 0]
+
+    module = sys.modules[__name__]
+    monkeypatch.setattr(module, "STEPS", STEPS.copy())
+    assert mass() == pytest.approx(factor)
+    monkeypatch.setattr(module, "LIFT", 3.0)
+    assert mass() == pytest.approx(9.0 * factor)
+    STEPS[0] = 2.0
+    assert mass() == pytest.approx(36.0 * factor)
+    monkeypatch.setattr(module, "LIFT", 1.0)
+    monkeypatch.setattr(module, "lifted", lambda q: -STEPS[0] * q)
+    assert mass() == pytest.approx(4.0 * factor)

@@ -841,6 +841,23 @@ def test_more_drives_than_freedoms_in_float32():
     assert relative_error(single.efforts, cardan.constrained_inverse_dynamics(model, q, v, a).efforts) < 2e-3
 
 
+@pytest.mark.parametrize("make", [linkages.leg, linkages.bennett, linkages.parallelogram, five_bar])
+def test_shares_of_redundant_drives_in_float32(make):
+    """The leg's drives differ by a hundred in what they move: rounding of the one is not to be a share of the other."""
+    model = make().model()
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        around = cardan.integrate(model, model.neutral(), 0.3 * rng.normal(size=model.nv))
+        q = cardan.assemble(model, around)
+        v = cardan.project_velocity(model, q, rng.normal(size=model.nv))
+        a = cardan.constrained_forward_dynamics(model, q, v, rng.normal(size=model.nv)).accelerations
+        expected = cardan.constrained_inverse_dynamics(model, q, v, a).efforts
+        found = cardan.constrained_inverse_dynamics(model, *(e.astype(np.float32) for e in (q, v, a)))
+        assert relative_error(found.efforts, expected) < 1e-2
+        moved = cardan.constrained_forward_dynamics(model, q, v, found.efforts.astype(float)).accelerations
+        assert relative_error(moved, a) < 1e-5
+
+
 def test_a_mimic_joint_in_a_loop():
     """Both hinges of a toggle turn alike; its end slides: the crank's one coordinate is the freedom."""
     m = cardan.Mechanism("toggle")

@@ -94,3 +94,23 @@ def test_models_that_came_through_pickle_share_programs_and_doors(arm):
     np.testing.assert_array_equal(cardan.gravity_forces(model, q), cardan.gravity_forces(arm, np.ones(arm.nq)))
     key = (("q",), ())
     assert cardan.gravity_forces.compiled(model, *key) is cardan.gravity_forces.compiled(arm, *key)
+
+
+def test_a_function_that_was_redefined_is_sent_as_it_was(arm, monkeypatch):
+    """As in a notebook: its name leads to the new one, which was taken for it."""
+    pytest.importorskip("cloudpickle")
+
+    def made(gain):
+        def redefined(model, q):
+            return gain * q[0]
+
+        redefined.__qualname__ = "redefined"
+        return cardan.function(redefined)
+
+    first, second = made(2.0), made(3.0)
+    monkeypatch.setattr(sys.modules[__name__], "redefined", second, raising=False)
+    q = np.linspace(1.0, 2.0, arm.nq)
+    sent = pickle.dumps(first)
+    assert [pickle.loads(pickle.dumps(f))(arm, q) for f in (first, second)] == [2.0, 3.0]
+    assert pickle.loads(sent) is pickle.loads(sent)  # compiled once, however often it comes
+    assert pickle.loads(pickle.dumps(first.bind(arm)))(q) == 2.0

@@ -91,6 +91,9 @@ OTHERS = {
     "wobbles by an attometre times 1e5": lambda q: SE3(rotation_about_axis(AXIS, q), (0.0, 0.0, 1e-13 * cardan.sin(q))),
     "turns with a slip": lambda q: SE3(rotation_about_axis(AXIS, q + 1e-9 * cardan.sin(q))),
     "rolls": lambda q: SE3(rotation_about_axis((0.0, 1.0, 0.0), 2.5 * q), (cardan.sin(q), 0.0, cardan.cos(q))),
+    "wobbles by 10 nm, 6400 km from the origin": lambda q: SE3(translation=(q, 1e-8 * cardan.sin(5.0 * q), 6.4e6)),
+    "falls off at 1e8": lambda q: SE3(rotation_about_axis(AXIS, q), (1e16 / (1e16 + q * q), 0.0, 0.0)),
+    "grows at 3e7": lambda q: SE3(rotation_about_axis(AXIS, q), (cardan.sqrt(1.0 + 1e-15 * q * q), 0.0, 0.0)),
     "a constant": lambda q: SE3(),
     "not defined at 0": lambda q: SE3(translation=(0.0, 0.0, q * q / q)),
 }

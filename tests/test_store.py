@@ -1,7 +1,9 @@
 """The first call of a process: what was traced before is found again, and never taken for anything else."""
 
 import collections
+import dataclasses
 import functools
+import math
 import operator
 import os
 import subprocess
@@ -12,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import cardan
 from cardan import content
@@ -58,6 +61,28 @@ def run(folder, text):
     return done.stdout.split()
 
 
+CHANGES = """
+import cardan
+
+LIFT = {first}
+
+class Slider(cardan.Joint):
+    manifold = cardan.manifolds.Euclidean(1)
+
+    def transform(self, q):
+        return cardan.SE3(translation=(0.0, 0.0, q[0] * LIFT))
+
+m = cardan.Mechanism("m")
+m.add_body("b", cardan.Inertia(1.0))
+m.add_joint("j", Slider(), "world", "b")
+model = m.model()
+if {first} != 1.0:
+    cardan.mass_matrix(model, [1.0])  # what the model is made of is known from here on ...
+LIFT = 1.0  # ... and is something else now
+print(cardan.frame_transform(model, [1.0], "b")[2, 3])
+"""
+
+
 def results(change):
     at = {**USUAL, **change}
     return at["factor"] * (at["rise"] + at["offset"]), at["rise"] ** 2
@@ -82,6 +107,43 @@ def test_whatever_changes_in_code_globals_or_numbers_is_another_entry(tmp_path, 
     np.testing.assert_allclose([float(e) for e in found[:2]], results(change))
 
 
+@native
+def test_a_global_that_changes_between_two_functions(tmp_path):
+    """The second program was kept under the digest the model had with the first value."""
+    assert run(tmp_path, CHANGES.format(first=3.0)) == ["1.0"]
+    assert run(tmp_path, CHANGES.format(first=3.0).replace("LIFT = 1.0", "LIFT = 3.0")) == ["3.0"]
+    assert run(tmp_path, CHANGES.format(first=1.0)) == ["1.0"]
+
+
+PATCHED = """
+import sys
+import cardan
+from cardan import algorithms
+
+def halved(model, q, *rest):
+    return 0.5 * kept(model, q, *rest)
+
+kept = algorithms.potential_energy
+arm = cardan.robots.arm7().model()
+if {patched}:
+    {what}
+print(cardan.potential_energy(arm, arm.neutral() + 0.1))
+"""
+
+
+@native
+@pytest.mark.parametrize(
+    "what", ["algorithms.potential_energy = halved", "cardan.spatial.Vector3.dot = lambda a, b: a[2] * b[2] * 0.5"]
+)
+def test_what_was_found_while_cardan_was_patched_is_kept_for_nobody(tmp_path, what):
+    """Nor does a process that patches take what others found."""
+    right, patched = (PATCHED.format(patched=p, what=what) for p in (False, True))
+    (wrong,), (expected,) = run(tmp_path, patched), run(tmp_path, right)
+    assert wrong != expected
+    assert run(tmp_path, patched) == [wrong]
+    assert run(tmp_path, right) == [expected]
+
+
 def of(*things):
     return content.digest(*things)
 
@@ -100,6 +162,131 @@ def test_the_content_of_functions():
         return x - y
 
     assert of(other) != of(made(1.0))
+
+
+def of_class(k):
+    class Table:
+        gain = k
+
+        def lift(self, x):
+            return k * x
+
+    return Table
+
+
+def of_property(k):
+    class Table:
+        @property
+        def gain(self):
+            return k
+
+    return Table
+
+
+def of_record(k):
+    @dataclasses.dataclass(frozen=True)
+    class Table:
+        gain: float = k
+
+    return Table
+
+
+def of_factory(k):
+    @dataclasses.dataclass
+    class Table:
+        gain: list = dataclasses.field(default_factory=lambda: [k])
+
+    return Table
+
+
+def of_tuple(k):
+    return collections.namedtuple("Table", "x gain", defaults=[k])
+
+
+def of_user(k):
+    made = of_class(k)
+
+    def f(model, q):
+        return made().lift(q)
+
+    return f
+
+
+def of_wrapper(k):
+    @functools.wraps(math.sin)  # takes the name of a function that is told by its name
+    def f(x):
+        return k * x
+
+    return f
+
+
+def of_attribute(k):
+    def f(x):
+        return f.gain * x
+
+    f.gain = k
+    return f
+
+
+def of_deep(k):
+    def low(x):
+        return k * x
+
+    return lambda x: [low(e) for e in x]
+
+
+@pytest.mark.parametrize(
+    "made", [of_class, of_property, of_record, of_factory, of_tuple, of_user, of_wrapper, of_attribute, of_deep]
+)
+def test_code_is_told_apart_wherever_it_stands(made):
+    """A class that a function reads was known by nothing, a wrapper by the name of what it wraps."""
+    assert of(made(1.0)) == of(made(1.0))
+    assert None is not of(made(1.0)) != of(made(2.0))
+
+
+def test_what_a_subclass_of_arrays_holds_is_not_overlooked():
+    class Scaled(np.ndarray):
+        pass
+
+    scaled = np.ones(2).view(Scaled)
+    masked = np.ma.array([1.0, 2.0], mask=[True, False])
+    made = np.frompyfunc(lambda x: x, 1, 1)
+    assert (of(scaled), of(masked), of(made)) == (None, None, None)
+
+
+def test_a_variable_that_is_not_filled_yet():
+    def f(q):
+        return later if q else q
+
+    assert of(f) is not None
+    later = 1.0
+    assert of(f) != of(lambda q: q)
+
+
+def test_statements_within_and_before_a_try():
+    """Both compile to the same instructions up to where they are guarded."""
+
+    def within(f, g):
+        try:
+            f()
+            g()
+        except ValueError:
+            return 1
+
+    table = within.__code__.co_exceptiontable
+    before = within.__code__.replace(co_exceptiontable=table[:-1] + bytes([table[-1] ^ 1]))
+    assert of(within) != of(type(within)(before, globals()))
+
+
+def test_code_that_many_paths_lead_to_is_read_once():
+    """Helpers that call two others each: a walk over all paths takes 2^60 steps."""
+    place = {}
+    exec("def h0(x): return x\ndef h1(x): return x", place)
+    for k in range(2, 60):
+        exec(f"def h{k}(x): return h{k - 1}(x) + h{k - 2}(x)", place)
+    first = of(place["h59"])
+    exec("def h0(x): return -x", place)
+    assert None is not first != of(place["h59"])
 
 
 SECRET = [1.0]
@@ -129,13 +316,27 @@ def looks_up(model, q):
     return getattr(q, "real")  # noqa: B009
 
 
-@pytest.mark.parametrize("function", [reads_a_file, draws, changes_a_global, imports, looks_up])
+def draws_from(model, q):
+    return default_rng().normal() * q
+
+
+def imports_what_draws(model, q):
+    from numpy.random import default_rng as made
+
+    return made().normal() * q
+
+
+@pytest.mark.parametrize(
+    "function", [reads_a_file, draws, draws_from, imports_what_draws, changes_a_global, imports, looks_up]
+)
 def test_what_reads_more_than_its_text_has_no_content(function):
     assert of(function) is None
 
 
 def test_content_tells_numbers_and_arrays_apart():
     different = [1, 1.0, True, "1", (1,), [1], (1.0,), -0.0, 0.0, np.float32(1), np.ones(1), np.ones((1, 1)), None, {1}]
+    different += [np.array(1, dtype=np.float32), np.zeros(1, [("a", "f8"), ("b", "i8")])]
+    different += [np.zeros(1, [("b", "i8"), ("a", "f8")]), np.matrix([[1.0]])]
     assert len({of(e) for e in different}) == len(different)
     nan = float("nan")
     assert of(nan) == of(nan)

@@ -83,16 +83,35 @@ def exp(x: float) -> float:
     return _scaled(value, n - _digits(x))
 
 
+def expm1(x: float) -> float:
+    """Return e^x - 1, accurate near 0."""
+    if abs(x) < 2.0**-54 or not abs(x) < 760.0:
+        return exp(x) - 1.0 if abs(x) > 1.0 else x
+    n, value, one = _against_one(x)
+    return _scaled(value - one, n)
+
+
+def tanh(x: float) -> float:
+    """Return the hyperbolic tangent, (e^2x - 1) / (e^2x + 1)."""
+    if abs(x) < 2.0**-27 or not abs(x) < 22.0:
+        return math.copysign(1.0, x) if abs(x) > 1.0 else x
+    _, value, one = _against_one(2.0 * x)
+    return (value - one) / (value + one)
+
+
 def log(x: float) -> float:
     """Return the natural logarithm; -inf at 0, NaN below."""
     if x <= 0.0 or not math.isfinite(x) or x == 1.0:
         return -math.inf if x == 0.0 else 0.0 if x == 1.0 else x if x > 0.0 else math.nan
-    near = math.log(x)
-    digits = _digits(near)
-    n, value = _fixed_exp(-near, digits)
+    return _fixed_log(*x.as_integer_ratio(), math.log(x))
+
+
+def log1p(x: float) -> float:
+    """Return the natural logarithm of 1 + x, accurate near 0; -inf at -1, NaN below."""
+    if x <= -1.0 or abs(x) < 2.0**-54 or not math.isfinite(x):
+        return -math.inf if x == -1.0 else x if x > -1.0 else math.nan
     m, d = x.as_integer_ratio()
-    rest = ((m * value << n) if n >= 0 else m * value >> -n) // d - (1 << digits)
-    return (_fixed(near, digits) + rest - (rest * rest >> digits + 1)) / (1 << digits)
+    return _fixed_log(m + d, d, math.log1p(x))
 
 
 # --- integers ---
@@ -166,6 +185,21 @@ def _fixed_exp(x: float, digits: int) -> tuple[int, int]:
         total += term
         term, k = (term * r >> digits) // k, k + 1
     return n, total
+
+
+def _against_one(x: float) -> tuple[int, int, int]:
+    """Return k, a and b with e^x = a 2^k and 1 = b 2^k."""
+    digits = _digits(x)
+    n, value = _fixed_exp(x, digits)
+    return (-digits, value << n, 1 << digits) if n >= 0 else (n - digits, value, 1 << digits - n)
+
+
+def _fixed_log(m: int, d: int, near: float) -> float:
+    """Return the logarithm of m / d, given nearly."""
+    digits = _digits(near)
+    n, value = _fixed_exp(-near, digits)
+    rest = ((m * value << n) if n >= 0 else m * value >> -n) // d - (1 << digits)
+    return (_fixed(near, digits) + rest - (rest * rest >> digits + 1)) / (1 << digits)
 
 
 def _fixed_atan2(y: int, x: int, near: float) -> float:

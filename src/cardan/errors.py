@@ -236,6 +236,18 @@ class FunctionReferenceError(CardanError, LookupError):
         )
 
 
+class StaleProgramError(CardanError, RuntimeError):
+    """A program that was found on disk would have to be traced again, and that gives another one."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"{name}: what was found on disk for the first call is not what tracing gives now. Something it reads (a "
+            "global, a class, a helper) was changed in between, or it goes through a set in an order of chance. Make "
+            "the function anew after the change, or give what changes as an argument."
+        )
+
+
 class ProgramError(CardanError, AssertionError):
     """A program violates the rules of its representation: a defect in cardan or in a pass, never in user input."""
 

@@ -69,18 +69,6 @@ def _total(function: Callable[..., float]) -> Callable[..., float]:
     return evaluate
 
 
-def _growing(function: Callable[[float], float]) -> Callable[[float], float]:
-    """Return `function` with infinity in place of an overflow."""
-
-    def evaluate(x: float) -> float:
-        try:
-            return function(x)
-        except OverflowError:
-            return math.inf
-
-    return evaluate
-
-
 def _float_power(x: float, p: float) -> float:
     with np.errstate(all="ignore"):
         return float(np.float64(x) ** np.float64(p))
@@ -109,9 +97,9 @@ _FLOAT: Backend = {
 REQUIRED = tuple(_FLOAT)
 """The functions every type of scalar has."""
 _FLOAT |= {
-    "expm1": _growing(math.expm1),
-    "log1p": _total(lambda x: -math.inf if x == -1.0 else math.log1p(x)),
-    "tanh": math.tanh,
+    "expm1": elementary.expm1,
+    "log1p": elementary.log1p,
+    "tanh": elementary.tanh,
     "power": _float_power,
 }
 _ARITY = dict.fromkeys(_FLOAT, 1) | dict.fromkeys(

@@ -59,8 +59,7 @@ class Closed:
         self.Z = [self.mass.scaled(row) for row in self.Y]
         G = [[dot(self.Y[max(i, j)], self.Z[min(i, j)]) for j in range(len(self.K))] for i in range(len(self.K))]
         self.length_squared = length_squared(model)
-        self.regularization = regularization(q)
-        self.solver = proximal_factor(G, self._weights(), self.regularization)
+        self.solver = proximal_factor(G, self._weights(), regularization(q))
 
     def _weights(self) -> Rows:
         """Return R."""

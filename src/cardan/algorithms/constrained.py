@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from cardan.algorithms.closed import Closed
-from cardan.algorithms.proximal import proximal
+from cardan.algorithms.proximal import SHARING, proximal, regularization
 from cardan.algorithms.rnea import bias_forces, inverse_dynamics
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
@@ -112,7 +112,8 @@ def constrained_inverse_dynamics(
     wanted = closed.response(tree)
     weights = closed.drive_weights()
     R = [[weights[i] if i == j else 0.0 for j in chosen] for i in chosen]
-    own = dict(zip(chosen, proximal(L, R, [wanted[i] for i in chosen], closed.regularization), strict=True))
+    found = proximal(L, R, [wanted[i] for i in chosen], regularization(q, SHARING))
+    own = dict(zip(chosen, found, strict=True))
     efforts = [own.get(i, 0.0) for i in range(model.nv)]
     lacking = [t - e for t, e in zip(tree, efforts, strict=True)]
     multipliers = [-e for e in closed.close(closed.mass.inwards(lacking)).multipliers]

@@ -37,16 +37,19 @@ class Regularization(NamedTuple):
 
 
 DOUBLE, SINGLE = Regularization(1e-5, 2e-14), Regularization(1e-3, 5e-7)
+SHARING = Regularization(1e-2, SINGLE.nu)
+"""In single precision, for the efforts of drives: their matrix is itself the result of a solution, with ten times the
+errors of G, while the least of what drives move, s, is seldom below 0.1, of which STEPS leave (1 + s / mu)^-6."""
 
 
-def regularization(q: Vector) -> Regularization:
+def regularization(q: Vector, single: Regularization = SINGLE) -> Regularization:
     """Return the one for the precision the program runs in.
 
     A program does not know it: it is seen in whether 1 + q_0^2, which no compiler can fold, keeps a small part of it.
     """
     number = 1.0 + q[0] * q[0]
     double = number + 1e-10 * number > number
-    return Regularization(*(where(double, a, b) for a, b in zip(DOUBLE, SINGLE, strict=True)))
+    return Regularization(*(where(double, a, b) for a, b in zip(DOUBLE, single, strict=True)))
 
 
 def proximal_factor(A: Rows, R: Rows, by: Regularization) -> Factor:

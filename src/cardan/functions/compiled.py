@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.errors import DTypeError, ShapeError
-from cardan.functions.arguments import Batch, checked_batch
+from cardan.functions.arguments import Batch, check_finite, checked_batch
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
 from cardan.program import Program
@@ -63,6 +63,30 @@ class Compiled:
         """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`."""
         return self.run.door(name, slow, None if self.is_single else self._finish)
 
+    def evaluate(
+        self, name: str, batch: Batch, threads: int | None, checked: bool, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the flattened outputs, shape (size, total).
+
+        Args:
+            name: of the function, for messages.
+            batch: the arguments.
+            threads: over how many threads a large batch is split.
+            checked: whether arguments and results must be finite.
+            out: where to write.
+
+        Raises:
+            NotFiniteError: if they are not.
+        """
+        if checked:
+            for argument, array in zip(batch.names, batch.arrays, strict=True):
+                check_finite(name, argument, array, batch.shape)
+        flat = self.run(batch.arrays, batch.size, batch.dtype, threads, out)
+        if checked:
+            hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
+            check_finite(name, "the result", flat, batch.shape, hint)
+        return flat
+
     def _finish(self, flat: np.ndarray) -> Any:
         """Return what the flattened outputs, shape (batch..., total), stand for: views of them."""
         batch, results, start = flat.shape[:-1], [], 0
@@ -87,7 +111,8 @@ class Bound:
         self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
         self._compiled = compiled = function.compiled(model, names, options)
         self._made_by = function, model, names, options
-        door = compiled.door(self._name, functools.partial(Bound.__call__, self))
+        slow = functools.partial(Bound.__call__, self)
+        door = None if function.checked else compiled.door(self._name, slow)
         if door is not None:
             # Python looks a call up on the type: a type of its own puts nothing between the caller and the door
             own = {"__slots__": (), "__call__": door, "__doc__": Bound.__doc__}
@@ -106,14 +131,14 @@ class Bound:
             TypeError: for a wrong number of arrays.
         """
         batch = self._checked(arrays)
-        compiled = self._compiled
+        run = functools.partial(self._compiled.evaluate, self._name, batch, self._threads, self._made_by[0].checked)
         if out is None:
-            return compiled.results(compiled.run(batch.arrays, batch.size, batch.dtype, self._threads), batch.shape)
+            return self._compiled.results(run(), batch.shape)
         target = self._checked_out(out, batch)
         if any(np.may_share_memory(target, array) for array in batch.arrays):
-            target[...] = compiled.run(batch.arrays, batch.size, batch.dtype, self._threads)
+            target[...] = run()
         else:
-            compiled.run(batch.arrays, batch.size, batch.dtype, self._threads, target)
+            run(target)
         return out
 
     def __reduce__(self) -> Any:

@@ -265,9 +265,8 @@ class _Transformed(Source):
 
     def content(self) -> Any:
         """Return what it is made from, and how."""
-        inner = self.of.made_from.content()
-        maker, _, wrt, options = self.made_by
-        return None if inner is None else (maker.__name__, wrt, str(dict(options)), inner)
+        maker, of, wrt, options = self.made_by
+        return maker.__name__, wrt, str(dict(options)), of
 
     def function(self) -> Function:
         """Return the function, made anew."""
@@ -292,7 +291,12 @@ def _made(
 ) -> Function:
     """Return the function that transforms the program of another one: by default, of the one its maker was given."""
     of = made_by.of
-    made = Function(_Transformed(made_by, inner or of, name, transform, extra), target=of.target, threads=of.threads)
+    taken = [n for n in extra if n in of.interface.arguments]
+    if taken:
+        expected = "a function without an argument of that name; wrap it in one that calls it otherwise"
+        raise ParameterError(f"{name}: argument {taken[0]!r}", got=f"one of {of.name} itself", expected=expected)
+    source = _Transformed(made_by, inner or of, name, transform, extra)
+    made = Function(source, target=of.target, threads=of.threads, checked=of.checked)
     made.__name__ = made.__qualname__ = name  # pyright: ignore[reportAttributeAccessIssue]
     made.__doc__ = f"{text}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else text
     return made

@@ -16,6 +16,7 @@ def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str
     lines = [
         title,
         "arguments: " + ", ".join(f"{a}" + (f" [{units[a.name]}]" if a.name in units else "") for a in program.inputs),
+        *_tree(compiled),
         "operations left after each stage: " + ", ".join(_stages(program)),
         f"{program.operations} operations: {counts}",
         f"{program.multiply_adds} of the sums take a product along (multiply-add)",
@@ -24,6 +25,11 @@ def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str
         *compiled.run.describe(),
     ]
     return "\n  ".join(lines)
+
+
+def _tree(compiled: Compiled) -> list[str]:
+    tree = compiled.traced.tree
+    return [f"simplified tree: {tree[1]} numbers that cost operations, of {tree[0]}"] if tree else []
 
 
 def _stages(program: Program) -> list[str]:

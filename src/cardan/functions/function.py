@@ -15,12 +15,11 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
-from cardan.content import UnknownContentError
-from cardan.errors import RecompilationWarning, UnknownNameError
+from cardan.errors import RecompilationWarning, StaleProgramError, UnknownNameError
 from cardan.functions import store
-from cardan.functions.arguments import Shape, check_finite, checked_batch, is_symbolic, symbolic_array
+from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
@@ -139,14 +138,9 @@ class Function(Generic[P, R]):
             return self.made_from.inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
         self.interface.check_configurations(model, batch)
-        if self.checked:
-            self.interface.check_finite(batch)
         compiled = self.compiled(model, tuple(arrays), options)
-        flat = compiled.run(batch.arrays, batch.size, batch.dtype, self.threads)
-        if self.checked:
-            hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
-            check_finite(self.name, "the result", flat, batch.shape, hint)
-        else:
+        flat = compiled.evaluate(self.name, batch, self.threads, self.checked)
+        if not self.checked:
             self._sites.open(model, args, kwargs, compiled, self._call)
         return compiled.results(flat, batch.shape)
 
@@ -163,36 +157,46 @@ class Function(Generic[P, R]):
 
     def _of_content(self, model: Model, choice: Choice) -> Compiled:
         """Return the program of a model of the same content, made now if there is none yet."""
-        found = self._shared.get((model.digest, choice.key)) if model.digest else None
+        digest = model.digest
+        found = self._shared.get((digest, choice.key)) if digest else None
         if found is None:
             found = self._made(model, choice)
-            if model.digest:
-                self._shared[model.digest, choice.key] = found
+            if digest:
+                self._shared[digest, choice.key] = found
         return found
 
     def _made(self, model: Model, choice: Choice) -> Compiled:
         """Return the program: as it was found before, on disk, or traced now."""
-        key = store.name_of(self.made_from.content(), model, choice.names, choice.options)
+        key = store.name_of(self.made_from, model, choice.names, choice.options)
         kept = store.load(key) if key else None
         if kept is not None:
-            return self._revived(key, *kept, model.digest, choice)
+            return self._revived(key, *kept, model, choice)
         traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
         outline = Outline.of(traced.program)
-        if key:
+        if key and key == store.name_of(self.made_from, model, choice.names, choice.options):  # tracing changed nothing
             store.save(key, outline, traced.form)
         run = load_program(outline, lambda: traced.program, choice.target)
         return Compiled(outline, traced.form, run, choice.target, lambda: traced)
 
-    def _revived(self, key: str | None, outline: Outline, form: Form, digest: str | None, choice: Choice) -> Compiled:
-        """Return a program of which all but the instructions is known; they are traced when they are asked for."""
+    def _revived(self, key: str | None, outline: Outline, form: Form, model: Model, choice: Choice) -> Compiled:
+        """Return a program of which all but the instructions is known; they are traced when they are asked for.
+
+        Raises:
+            StaleProgramError: then, if what is traced is another program, because a global has changed, say.
+        """
+        first = ref(model)
 
         @functools.cache
         def trace() -> Traced:  # for a model that is alive now: who asks has one
-            model = next(m for m in self._cache if m.digest == digest)
-            return replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+            alive = first() or next(m for m, programs in self._cache.items() if programs.get(choice.key) is compiled)
+            traced = self.made_from.traced(alive, choice.names, choice.options)
+            if Outline.of(traced.program) != outline:
+                raise StaleProgramError(self.name)
+            return replace(traced, key=key)
 
         run = load_program(outline, lambda: trace().program, choice.target)
-        return Compiled(outline, form, run, choice.target, trace)
+        compiled = Compiled(outline, form, run, choice.target, trace)
+        return compiled
 
     def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], choice: Choice) -> None:
         """Warn once, when another value of an option begins to cost."""
@@ -285,10 +289,7 @@ class Function(Generic[P, R]):
         return self.compiled(model, *self.interface.required(model, options))
 
     def __content__(self) -> Any:
-        found = self.made_from.content()
-        if found is None:
-            raise UnknownContentError(self.name)
-        return found
+        return self.made_from.content()
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self.made_from, self.target, self.threads, self.checked)
@@ -303,11 +304,16 @@ class Function(Generic[P, R]):
 def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:
     """Return a function that was pickled: the one a module holds, if it is that one."""
     found: Function | None = source.function()
-    if found is None:  # no module has it
-        found = Function(source)
-        functools.update_wrapper(found, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    found = found or _of_no_module(source)
     same = (found.target, found.threads, found.checked) == (target, threads, checked)
     return found if same else found.on(target, threads=threads, checked=checked)
+
+
+@functools.lru_cache(maxsize=128)
+def _of_no_module(source: Source) -> Function:
+    made = Function(source)
+    functools.update_wrapper(made, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    return made
 
 
 def _levels_inside() -> int:

@@ -32,7 +32,7 @@ def _each(model: Model, frame: Any, of: Callable[[str], Any]) -> Any:
     """Return what is asked of one frame, or of each of several."""
     if isinstance(frame, str | int | np.integer):
         return of(_name(model, frame))
-    if not len(frame):
+    if not isinstance(frame, tuple) or not frame:
         raise ParameterError("frame", got=frame, expected="a name, or at least one in a sequence of names or indices")
     return [of(_name(model, one)) for one in frame]
 

@@ -6,6 +6,7 @@ do that is loaded (cloudpickle, which joblib, Dask and Ray bring); without one i
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pickle
 import sys
@@ -37,14 +38,17 @@ def by_value(kernel: Callable[..., Any]) -> bytes | None:
 
 
 def kernel_from(module: str, name: str, code: bytes | None) -> Any:
-    """Return what was referred to: what the module holds, or else the function that came along.
+    """Return what was referred to: the function that came along, or else what the module holds.
 
     Raises:
         FunctionReferenceError: if neither is there.
     """
-    found = resolved(module, name)
-    if found is None and code is not None:
-        return pickle.loads(code)
+    found = _loaded(code) if code is not None else resolved(module, name)
     if found is None:
         raise FunctionReferenceError(module, name)
     return found
+
+
+@functools.lru_cache(maxsize=128)
+def _loaded(code: bytes) -> Any:
+    return pickle.loads(code)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.content import PLAIN
 from cardan.errors import DTypeError, ParameterError, UnknownNameError
 from cardan.functions.arguments import (
     SHAPES,
@@ -21,10 +23,10 @@ from cardan.functions.arguments import (
     Batch,
     Shape,
     check_configuration,
-    check_finite,
     core_shape,
     is_symbolic,
 )
+from cardan.joints.state import state_of
 from cardan.model import Model
 
 Options = tuple[tuple[str, Any], ...]
@@ -70,8 +72,10 @@ class Signature:
     open: tuple[str, ...] = field(init=False)
     positional: tuple[str, ...] = field(init=False)
     _defaults: dict[str, Any] = field(init=False)
+    _names: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
+        self._check_parameters()
         rest = self.arguments
         for what, given in (("shapes", self.declared), ("options", self.fixed)):
             unknown = [n for n in given if n not in rest]
@@ -82,13 +86,22 @@ class Signature:
         object.__setattr__(self, "shapes", {n: known[n] for n in rest if n in known})
         object.__setattr__(self, "open", tuple(n for n in rest if n not in known))
         object.__setattr__(self, "positional", tuple(n for n, p in rest.items() if p.kind != p.KEYWORD_ONLY))
+        object.__setattr__(self, "_names", frozenset(rest))
         object.__setattr__(self, "_defaults", {n: p.default for n, p in rest.items() if p.default is not p.empty})
+
+    def _check_parameters(self) -> None:
+        """Raise unless every argument has a name it can be given by; the model may be by position only."""
+        model, *rest = self.parameters.parameters.values() or [None]
+        nameless = [str(p) for p in rest if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        if model is None or model.kind not in (model.POSITIONAL_ONLY, model.POSITIONAL_OR_KEYWORD) or nameless:
+            got, expected = str(self.parameters), "(model, q, v, ...): a name for each, no *args, **kwargs, or /"
+            hint = "A decorator below @cardan.function keeps the names with functools.wraps."
+            raise ParameterError(f"arguments of {self.name}", got=got, expected=expected, hint=hint)
 
     @property
     def arguments(self) -> dict[str, inspect.Parameter]:
-        """Return the parameters by name, without the model and what only collects others."""
-        collects = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-        return {p.name: p for p in list(self.parameters.parameters.values())[1:] if p.kind not in collects}
+        """Return the parameters by name, without the model."""
+        return dict(list(self.parameters.parameters.items())[1:])
 
     def _is_number(self, p: inspect.Parameter) -> bool:
         """Return whether an argument is a float whatever is given: by its default, or as it is annotated."""
@@ -127,7 +140,7 @@ class Signature:
         """Return the value of each argument: what `inspect.Signature.bind` finds, ten times faster."""
         given = {**self._defaults, **dict(zip(self.positional, args, strict=False)), **kwargs}
         twice = kwargs.keys() & set(self.positional[: len(args)]) if kwargs else False
-        if twice or len(args) > len(self.positional) or len(given) != len(self.shapes) + len(self.open):
+        if twice or len(args) > len(self.positional) or given.keys() != self._names:
             try:
                 self.parameters.bind(model, *args, **kwargs)
             except TypeError as error:
@@ -141,7 +154,7 @@ class Signature:
 
     def _option(self, name: str, value: Any) -> Any:
         """Return the value of an option: lists, and arrays of whole numbers, as tuples."""
-        if isinstance(value, np.ndarray) and value.dtype.kind in "iuU" and value.ndim:
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iuU":
             value = value.tolist()
         if isinstance(value, list):
             value = tuple(self._option(name, e) for e in value)
@@ -164,11 +177,6 @@ class Signature:
             got = tuple(n for n in model.inputs if n in given)
             raise ParameterError(f"{self.name}: inputs of the model", got=got, expected=expected, hint=hint)
         return {n: given[n] for n in model.inputs}
-
-    def check_finite(self, batch: Batch) -> None:
-        """Raise `NotFiniteError` where an argument is not finite."""
-        for name, array in zip(batch.names, batch.arrays, strict=True):
-            check_finite(self.name, name, array, batch.shape)
 
     def check_configurations(self, model: Model, batch: Batch) -> None:
         """Raise `ConfigurationError` where a configuration has a quaternion of norm 0, which would give NaN."""
@@ -221,9 +229,22 @@ def is_number(value: Any) -> bool:
 
 
 def token(option: Any) -> Any:
-    """Return what tells an option from others that Python calls equal: True from 1 and 1.0, 0.0 from -0.0."""
-    if type(option) is str:
+    """Return what tells an option from others that Python calls equal: True from 1 and 1.0, 0.0 from -0.0.
+
+    Of an object it is what the object is made of now: it may be changed, or have an `__eq__` that does not look at all.
+    """
+    kind = type(option)
+    if kind is str:
         return option
-    if type(option) is tuple:
+    if kind in (tuple, list):
         return tuple(map(token, option))
-    return (float, option.hex()) if type(option) is float else (type(option), option)
+    if kind is float:
+        return kind, option.hex()
+    return (kind, option) if kind in PLAIN or hasattr(kind, "__content__") else state_of(option)
+
+
+def is_constant(option: Any) -> bool:
+    """Return whether an option can be kept as it is: it cannot change."""
+    if type(option) in (tuple, list):
+        return all(map(is_constant, option))
+    return type(option) in PLAIN or isinstance(option, (np.generic, Enum))

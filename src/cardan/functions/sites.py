@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.functions.compiled import Compiled
-from cardan.functions.signature import Signature, token
+from cardan.functions.signature import Signature, is_constant, is_number, token
 from cardan.model import Model
 
 Args = tuple[Any, ...]
 Kwargs = Mapping[str, Any]
 Place = int | str  # of an argument: its position, or its keyword
+_LOOK_CLOSELY: list[Any] = []  # the mark of arrays of indices, and of objects that may change: no key of a dictionary
 
 
 class _Site(NamedTuple):
@@ -80,9 +81,9 @@ class CallSites:
             return value
         if name in self._optional:
             return value is None
-        if isinstance(value, (float, np.floating, np.ndarray)) and name not in self._signature.fixed:
+        if name not in self._signature.fixed and is_number(value):
             return type(value)
-        return tuple(map(token, value)) if isinstance(value, list) else token(value)
+        return token(value) if is_constant(value) else _LOOK_CLOSELY
 
     def open(self, model: Model, args: Args, kwargs: Kwargs, compiled: Compiled, slow: Callable[..., Any]) -> None:
         """Keep a door for calls of this kind.

@@ -2,8 +2,8 @@
 
 An entry says which program it is (`Outline`, which names the machine code) and in what form its results are returned.
 Its name is the digest of all that the trace is a function of: the source of the kernel, the content of the model, the
-options, and the state of every file of cardan. Where one of these cannot be known there is no name, and nothing is
-kept.
+options, and the state of every file of cardan. Where one of these cannot be known, or cardan's own functions were
+replaced, there is no name, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import sys
 import time
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,15 @@ import numpy as np
 from cardan import content
 from cardan._version import __version__
 from cardan.functions.results import Form
-from cardan.functions.signature import Options, token
+from cardan.functions.signature import Options
+from cardan.functions.traced import Source
 from cardan.model import Model
 from cardan.program import Array
 from cardan.runtime import disk_cache
 from cardan.targets import Outline
 
 _IMPORTED = time.time()
+_OWN = {"cardan", "numpy", "llvmlite", *sys.stdlib_module_names}
 _CLOCK = 0.05  # the file system's clock may lag behind by a tick; files this much older were there at the import
 
 
@@ -58,18 +61,33 @@ def _package_digest() -> str | None:
     return None if state is None else hashlib.sha256(repr(state).encode()).hexdigest()
 
 
-def name_of(source: Any, model: Model, names: tuple[str, ...], options: Options) -> str | None:
+def _is_patched() -> bool:
+    """Return whether a function or method of cardan was replaced by one from elsewhere; constants are not looked at."""
+    places = {}  # of code, each once: half a millisecond
+    for name, module in list(sys.modules.items()):
+        if name.startswith("cardan.") or name == "cardan":
+            for value in list(vars(module).values()):
+                if type(value) is FunctionType:
+                    places[id(value.__globals__)] = value.__globals__
+                elif isinstance(value, type) and value.__module__ == name:
+                    for member in vars(value).values():
+                        if type(member) is FunctionType:
+                            places[id(member.__globals__)] = member.__globals__
+    return any(place.get("__name__", "").partition(".")[0] not in _OWN for place in places.values())
+
+
+def name_of(source: Source, model: Model, names: tuple[str, ...], options: Options) -> str | None:
     """Return the name of what tracing a source for a model, arrays and options would find; None if it cannot be known.
 
     Args:
-        source: the content of what is traced, None if that is unknown.
+        source: what is traced.
         model: the model.
         names: of the arrays.
         options: the options.
     """
-    if source is None or model.digest is None or _package_digest() is None:
+    if _package_digest() is None or _is_patched():
         return None
-    return content.digest("trace", _package_digest(), source, model.digest, names, token(options))
+    return content.digest("trace", _package_digest(), source.content(), model, names, options)
 
 
 def load(name: str) -> tuple[Outline, Form] | None:

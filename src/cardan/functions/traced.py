@@ -8,6 +8,7 @@ or from another function's program, by differentiating it (`derivatives.py`).
 
 from __future__ import annotations
 
+import functools
 import gc
 import inspect
 import math
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan import content
+from cardan.content import digest
 from cardan.errors import FunctionReferenceError, ResultError
 from cardan.functions import references
 from cardan.functions.arguments import Shape, core_shape
@@ -28,6 +29,7 @@ from cardan.functions.environment import standing_for, stands_for
 from cardan.functions.results import Form, form_of, packed
 from cardan.functions.signature import Options, Signature
 from cardan.model import Model, economical
+from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
 
 
@@ -40,12 +42,14 @@ class Traced:
         form: how the program's outputs are returned.
         seconds: what the tracing took.
         key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known.
+        tree: for a function of the simplified tree, numbers that cost operations in the model's own and in that.
     """
 
     program: Program
     form: Form
     seconds: float = field(default=0.0, compare=False)
     key: str | None = field(default=None, compare=False)
+    tree: tuple[int, int] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return str(self.program)
@@ -71,7 +75,7 @@ class Source(ABC):
 
     @abstractmethod
     def content(self) -> Any:
-        """Return what tells this source from every other, of plain values; None where that cannot be known."""
+        """Return what tells this source from every other: things whose content (`cardan/content.py`) says so."""
 
 
 class Kernel(Source):
@@ -103,7 +107,8 @@ class Kernel(Source):
         cores = self.signature.cores(model)
         with collection_paused():
             program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
-        return Traced(program, forms[0], time.perf_counter() - started)
+        tree = (costly_numbers(model), costly_numbers(economical(model))) if self.simplified else None
+        return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
         """Return what the kernel makes of symbols."""
@@ -141,16 +146,15 @@ class Kernel(Source):
         if code is None and not is_found:
             raise FunctionReferenceError(module, name)
         signature = self.signature
-        return _kernel, (module, name, code, dict(signature.declared), signature.fixed, self.returns, self.simplified)
+        shapes = tuple((n, shape if callable(shape) else tuple(shape)) for n, shape in signature.declared.items())
+        called = shapes, signature.fixed, self.returns, self.simplified
+        return _kernel, (module, name, code, digest(self.content()) if code else None, *called)
 
     def content(self) -> Any:
         """Return the kernel's code with all it reads, and how it is called."""
         signature = self.signature
-        made_of = (self.kernel, signature.declared, signature.fixed, self.returns, self.simplified)
-        try:
-            return content.content((str(signature.parameters), *made_of))
-        except (content.UnknownContentError, RecursionError):
-            return None
+        called = (str(signature.parameters), dict(signature.declared), signature.fixed)
+        return (self.kernel, *called, self.returns, self.simplified)
 
 
 @contextmanager
@@ -166,15 +170,19 @@ def collection_paused() -> Iterator[None]:
 
 
 def _kernel(
-    module: str, name: str, code: bytes | None, shapes: Any, fixed: tuple[str, ...], returns: Any, simplified: bool
+    module: str, name: str, code: bytes | None, made_of: str | None, shapes: Any, fixed: Any, returns: Any, simple: bool
 ) -> Kernel:
-    """Return a kernel from where it stands, or from its code."""
-    found = references.kernel_from(module, name, code)
-    known = getattr(found, "made_from", None)
-    if isinstance(known, Kernel):
+    """Return a kernel from where it stands, or from its code where another one stands there: one redefined, say."""
+    known = getattr(references.resolved(module, name), "made_from", None)
+    if isinstance(known, Kernel) and (code is None or made_of == digest(known.content()) is not None):
         return known
-    signature = Signature(getattr(found, "__name__", "function"), inspect.signature(found), shapes, fixed)
-    return Kernel(found, signature, returns, simplified)
+    return _kernel_of(references.kernel_from(module, name, code), shapes, fixed, returns, simple)
+
+
+@functools.lru_cache(maxsize=128)  # what is unpickled twice is compiled once
+def _kernel_of(kernel: Any, shapes: Any, fixed: Any, returns: Any, simple: bool) -> Kernel:
+    name = getattr(kernel, "__name__", "function")
+    return Kernel(kernel, Signature(name, inspect.signature(kernel), dict(shapes), fixed), returns, simple)
 
 
 def given_for(model: Model, arrays: Mapping[str, Any]) -> tuple[Model, dict[str, Any]]:

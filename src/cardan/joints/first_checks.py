@@ -25,6 +25,19 @@ MEMORY = "the joint stores what depends on q; compute it from q in each method, 
 PLACES = 3  # random configurations looked at, beside the neutral one
 RIGID = 1e-9  # how far R^T R may be from 1: parameters given to fewer digits are found, rounding is not
 
+OF_THE_MANIFOLD = (
+    "integrate",
+    "difference",
+    "local_coordinates",
+    "global_coordinates",
+    "velocity_to_configuration_derivative",
+    "velocity_to_configuration_derivative_jacobian",
+    "configuration_derivative_to_velocity",
+    "configuration_derivative_to_velocity_jacobian",
+    "configuration_derivative_to_velocity_adjoint",
+)
+"""How velocities move coordinates: one answer, the manifold's, to all who ask."""
+
 
 class Fault(NamedTuple):
     """What is wrong with a joint, and how to mend it."""
@@ -52,12 +65,17 @@ def _is_users(thing: Any) -> bool:
 
 
 def manifold_fault(joint: Joint) -> Fault | None:
-    """Return what is wrong with the joint's manifold."""
+    """Return what is wrong with the joint's manifold, or that the joint does not move as its manifold says."""
+    from cardan.joints.joint import Joint
+
     manifold = getattr(joint, "manifold", None)
-    if isinstance(manifold, Manifold):
+    if not isinstance(manifold, Manifold):
+        line = "manifold = cardan.manifolds.Euclidean(1)"
+        return Fault(f"manifold is {manifold!r}", f"give the class a manifold, such as  {line}  for one coordinate")
+    own = [name for name in OF_THE_MANIFOLD if getattr(type(joint), name, None) is not getattr(Joint, name)]
+    if not own:
         return None
-    line = "manifold = cardan.manifolds.Euclidean(1)"
-    return Fault(f"manifold is {manifold!r}", f"give the class a manifold, such as  {line}  for one coordinate")
+    return Fault(f"{own[0]} is a method of its own, which nothing would call", f"write a manifold whose {own[0]} it is")
 
 
 def size_faults(joint: Joint, q: Sequence[float], v: Sequence[float]) -> list[Fault]:

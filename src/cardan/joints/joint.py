@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 
 from cardan.arrays import as_argument
+from cardan.content import attributes
 from cardan.errors import JointError
 from cardan.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
-from cardan.joints.state import attributes, is_frozen
+from cardan.joints.state import is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
 from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar

@@ -87,6 +87,10 @@ class Harmonic:
         """Return the largest coefficient; NaN if one is."""
         return float(np.max(np.abs(list(self.terms.values())), initial=0.0))
 
+    def change(self) -> Harmonic:
+        """Return it without its constant: far from the origin, motion is not to be lost beside that."""
+        return Harmonic({key: c for key, c in self.terms.items() if key != (0, 0.0)})
+
     def slope(self) -> float:
         """Return the derivative at q = 0."""
         return sum((1j * a if m == 0 else float(m == 1)) * c for (m, a), c in self.terms.items()).real + 0.0
@@ -97,8 +101,8 @@ class Harmonic:
         Raises:
             ValueError: if it changes with q.
         """
-        if any(abs(c) > ROUNDING * self.size() for key, c in self.terms.items() if key != (0, 0.0)):
-            raise ValueError
+        if any(power or abs(c) > ROUNDING * self.size() for (power, _), c in self.change().terms.items()):
+            raise ValueError  # powers of q: however small, far away they outgrow the rest
         return self.of(0, 0.0).real
 
     def phase(self) -> tuple[Harmonic, Harmonic]:
@@ -189,7 +193,7 @@ def _twist(pose: Sequence[Harmonic], start: SE3) -> Motion:
     rates = [f.slope() for f in pose]
     W = start.rotation.T @ Matrix3(rates[:9])
     v, u = start.rotation.transpose_apply(Vector3(*rates[9:])), Vector3(W[2, 1], W[0, 2], W[1, 0])
-    return Motion(_cleaned(v, max(f.size() for f in pose[9:])), _cleaned(u, 1.0))
+    return Motion(_cleaned(v, max(f.change().size() for f in pose[9:])), _cleaned(u, 1.0))
 
 
 def _cleaned(x: Vector3, size: float) -> Vector3:
@@ -212,9 +216,12 @@ def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
         Harmonic({(0, 0.0): c, (1, 0.0): k, (0, 1.0): 0.5 * a - 0.5j * b, (0, -1.0): 0.5 * a + 0.5j * b})
         for c, k, a, b in zip(constant, linear, cosine, sine, strict=True)
     ]
-    far = max(f.size() for f in pose[9:])
-    gaps = [(f + _number(-1.0) * g).size() for f, g in zip(pose, expected, strict=True)]
-    return abs(length - 1.0) <= UNIT and max(gaps[:9]) <= ROUNDING and max(gaps[9:]) <= ROUNDING * far
+    gaps = [f + _number(-1.0) * g for f, g in zip(pose, expected, strict=True)]
+    turning, place = max(g.size() for g in gaps[:9]), max(g.size() for g in gaps[9:])
+    moving = max(g.change().size() for g in gaps[9:])
+    far, travel = (max(f.size() for f in part) for part in (pose[9:], [f.change() for f in pose[9:]]))
+    is_exact = turning <= ROUNDING and place <= ROUNDING * far and moving <= ROUNDING * travel
+    return abs(length - 1.0) <= UNIT and is_exact
 
 
 def _has_own(joint: Any, S: Motion) -> bool:

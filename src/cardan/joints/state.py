@@ -2,14 +2,15 @@
 
 Parameters are found where Python keeps them: in `__dict__`, in the `__slots__` of every class, in containers and
 objects within these. Nothing is asked of the class itself: its `__eq__`, `__hash__`, `__getattr__`, `__copy__` and
-`__getstate__` may be missing or wrong. Class attributes of users' classes count as well.
+`__getstate__` may be missing or wrong. Class attributes of users' classes count as well, and so do the numbers,
+containers, objects and functions that their methods read as globals: a constant of a notebook can be changed.
 
-Not seen: what a method reads from elsewhere (globals, files, variables of an enclosing function that change later).
+Methods count with the data they read from their modules. Not seen: files, and objects of other classes among globals.
+What is kept for other processes must see that as well, and is told by its content (`cardan/content.py`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import enum
 import functools
@@ -21,14 +22,14 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from cardan.content import is_plain
+from cardan.content import CONTAINERS, is_of_trusted, is_plain, members, names_in
 from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
 T = TypeVar("T")
 ATOMS = (bool, int, complex, str, bytes, range, type(None), type(Ellipsis))
+DATA = (*(atom for atom in ATOMS if atom is not type(None)), float, tuple, list, dict, set, np.ndarray, np.generic)
 BY_IDENTITY = (type, types.ModuleType, types.BuiltinFunctionType, property, staticmethod, classmethod, enum.Enum)
-CONTAINERS = (tuple, list, dict, set, frozenset)
 
 
 class Anatomy(NamedTuple):
@@ -169,7 +170,7 @@ def _anatomy(thing: Any) -> Anatomy:
     kind = type(thing)
     if kind is float:
         return Anatomy((float, thing.hex()))  # tells -0.0 from 0.0
-    if isinstance(thing, tuple) and all(type(e) is float for e in thing) and not _members(thing):
+    if isinstance(thing, tuple) and all(type(e) is float for e in thing) and not members(thing):
         return Anatomy((kind, struct.pack(f"{len(thing)}d", *thing)))
     if kind in ATOMS:
         return Anatomy((kind, repr(thing) if kind is complex else thing))
@@ -206,9 +207,29 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _function(function: types.FunctionType) -> Anatomy:
-    """Return a function as its code and the values it was made with; it is not copied."""
+    """Return a function as its code, the values it was made with and the data it reads; it is not copied."""
     parts = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
-    return Anatomy((types.FunctionType, function.__code__, Same(function.__globals__)), parts)
+    reads = tuple(_globals_read(function))
+    return Anatomy((types.FunctionType, function.__code__, Same(function.__globals__), *reads), parts)
+
+
+def _globals_read(function: types.FunctionType) -> Iterator[Hashable]:
+    """Yield the data that a function of a user's, and those it calls, read from their modules, and the code of these.
+
+    In a notebook a constant is given another value while the class stays the same. Modules, classes and other objects
+    are what they are: their names alone are read here.
+    """
+    stack, seen = [function], {id(function)}
+    while stack:
+        one = stack.pop()
+        for name in () if is_of_trusted(one.__globals__.get("__name__")) else names_in(one.__code__):
+            value = one.__globals__.get(name)
+            if isinstance(value, DATA):
+                yield name, _state(value, {})
+            elif type(value) is types.FunctionType and id(value) not in seen:
+                seen.add(id(value))
+                stack.append(value)
+                yield name, value.__code__
 
 
 def _content(cell: types.CellType) -> Any:
@@ -222,7 +243,7 @@ def _container(thing: Any, container: Any) -> Anatomy:
     """Return a built-in container, or one of a derived class: its entries, then its attributes."""
     pairs = container is dict
     entries = [e for pair in dict.items(thing) for e in pair] if pairs else list(container.__iter__(thing))
-    own = _members(thing)
+    own = members(thing)
 
     def rebuilt(parts: list[Any]) -> Any:
         new = parts[: len(entries)]
@@ -237,7 +258,7 @@ def _container(thing: Any, container: Any) -> Anatomy:
 
 def _object(thing: Any) -> Anatomy:
     """Return an instance of a class written in Python: its attributes, under those of its class."""
-    own = _members(thing)
+    own = members(thing)
     kind = (type(thing), *own, *_class_state(type(thing)))
     return Anatomy(kind, tuple(own.values()), lambda parts: _given(object.__new__(type(thing)), own, parts))
 
@@ -254,22 +275,6 @@ def _reduced(thing: Any) -> Anatomy:
     return Anatomy((type(thing), "reduced"), parts, lambda _: copy.deepcopy(thing))
 
 
-def _members(thing: Any) -> dict[Any, Any]:
-    """Return what an instance holds, by the name in its `__dict__` or by the descriptor of its slot."""
-    found: dict[Any, Any] = {}
-    for slot in _slots(type(thing)):
-        with contextlib.suppress(AttributeError):  # not set
-            found[slot] = slot.__get__(thing)
-    with contextlib.suppress(AttributeError):
-        found |= object.__getattribute__(thing, "__dict__")
-    return found
-
-
-def attributes(thing: Any) -> dict[str, Any]:
-    """Return what an instance holds by name: in its `__dict__` and in the slots of every class."""
-    return {name if isinstance(name, str) else name.__name__: value for name, value in _members(thing).items()}
-
-
 def _given(twin: Any, names: Iterable[Any], values: Iterable[Any]) -> Any:
     """Return an instance with its attributes set, past any `__setattr__`."""
     for name, value in zip(names, values, strict=True):
@@ -280,12 +285,6 @@ def _given(twin: Any, names: Iterable[Any], values: Iterable[Any]) -> Any:
     return twin
 
 
-@functools.lru_cache(maxsize=1024)
-def _slots(kind: type) -> tuple[Any, ...]:
-    members = (member for base in kind.__mro__ for member in vars(base).values())
-    return tuple(member for member in members if isinstance(member, types.MemberDescriptorType))
-
-
 def _class_state(kind: type) -> Iterator[Hashable]:
     """Yield the names and states of what users' classes hold, methods included: it can be exchanged, too."""
     for base in kind.__mro__:
@@ -293,4 +292,11 @@ def _class_state(kind: type) -> Iterator[Hashable]:
             for name, value in vars(base).items():
                 if not name.startswith("__") and not isinstance(value, types.MemberDescriptorType):
                     yield name
-                    yield _state(value, {})
+                    yield from (_state(part, {}) for part in _functions_of(value))
+
+
+def _functions_of(member: Any) -> tuple[Any, ...]:
+    """Return a member of a class, or the functions of a descriptor that is made of some."""
+    if isinstance(member, property):
+        return member.fget, member.fset
+    return (member.__func__,) if isinstance(member, (staticmethod, classmethod)) else (member,)

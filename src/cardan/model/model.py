@@ -65,7 +65,7 @@ class Model:
     manifold: Product = field(init=False)
     nq: int = field(init=False)
     nv: int = field(init=False)
-    _digest: list[str | None] = field(init=False, default_factory=list)
+    _digest: list[content.Digest] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
@@ -85,17 +85,22 @@ class Model:
     def digest(self) -> str | None:
         """What it is made of, as 64 hexadecimal digits: models of the same digest have the same programs.
 
-        None for a model with joints whose code reads what cannot be known (`cardan/content.py`).
+        None for a model with joints whose code reads what cannot be known (`cardan/content.py`), or has read globals
+        that were changed since: what was derived from the joints may be of before.
         """
-        if not self._digest:
-            made_of = (self.name, self.bodies, self.connections, self.frames, self.gravity, self.closures, self.inputs)
-            self._digest.append(content.digest(*made_of))
-        return self._digest[0]
+        known = self._digest
+        if known and known[0].is_final:
+            return known[0].text
+        made_of = (self.name, self.bodies, self.connections, self.frames, self.gravity, self.closures, self.inputs)
+        found = content.digested(*made_of)
+        known[:] = [found if not known or found == known[0] else content.Digest(None, is_final=True)]
+        return known[0].text
 
     def __content__(self) -> str:
-        if self.digest is None:
+        digest = self.digest
+        if digest is None:
             raise content.UnknownContentError(self.name)
-        return self.digest
+        return digest
 
     # --- sizes and names ---
 

@@ -61,7 +61,16 @@ _twins: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 def _economical(model: Model) -> Model:
     nodes, moves = _reframed(model.nodes)
     places = {name: _moved(at, moves) for name, at in model.attachments.items()}
-    return replaced(model, nodes=_regrouped(nodes), attachments=places)
+    return replaced(model, nodes=_regrouped(nodes), attachments=places, _digest=[])  # it is another model
+
+
+def costly_numbers(model: Model) -> int:
+    """Return how many numbers of the nodes' placements and inertias are neither 0 nor +-1, and so cost operations."""
+    return sum(e not in (0.0, 1.0, -1.0) for node in model.nodes for e in _numbers(node) if isinstance(e, Real))
+
+
+def _numbers(node: Node) -> tuple[Any, ...]:
+    return *node.placement.rotation.entries(), *node.placement.translation, *node.inertia.parameters()
 
 
 def _is_numeric(scalars: Iterable[object]) -> bool:

@@ -5,7 +5,8 @@ of squares that is 1. Each instruction is evaluated exactly, modulo a prime, at 
 that agree, up to sign, the one that takes the fewest operations stays, and what is a number everywhere becomes it.
 
 A value never gets a divisor, or an argument of a root, logarithm or inverse sine, that it was not written with: so
-where the program written is finite, the merged one is, too.
+where the program written is finite, the merged one is, too. Nor does a sum, which may cancel, stand for what was
+written without any: 2 sin(x / 2)^2 keeps the digits near 0 that 1 - cos x has lost.
 
 Source: Alpern, Wegman and Zadeck, Detecting equality of variables in programs (1988); Gulwani and Necula, Global value
 numbering using random interpretation (2004), for values at random points.
@@ -116,12 +117,15 @@ def _cones(program: Program) -> list[int]:
     return cones
 
 
+SUM = 1  # the bit of hazards for sums and differences, all of which count alike
+
+
 def _hazards(program: Program, found: Evaluation) -> list[int]:
-    """Return what must be in the domain of an operation for each instruction to be finite, as a set of bits."""
+    """Return, as a set of bits, what must be in an operation's domain for each instruction to be finite, and SUM."""
     bits: dict[tuple[Op, Value], int] = {}
     hazards: list[int] = []
     for op, args, _ in program.instructions:
-        own = 0
+        own = SUM if op in (Op.ADD, Op.SUB) else 0
         for a in args:
             own |= hazards[a]
         if op in _PARTIAL:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.content import attributes
 from cardan.errors import ParameterError
-from cardan.joints.state import attributes
 from cardan.scalar import is_symbol
 from cardan.spatial import Scalar
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
+import importlib.machinery
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +21,12 @@ def revision() -> bytes:
     By content: times and sizes agree between revisions often enough (files from archives have one time for all), and
     reading twenty files takes half a millisecond.
     """
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
+    files = sorted(entry.path for entry in os.scandir(os.path.dirname(__file__)) if entry.name.endswith(".py"))
+    found = hashlib.sha256()
+    for file in files:
+        with open(file, "rb", buffering=0) as stream:
+            found.update(stream.read())
+    return found.digest()
 
 
 _REVISION = revision()  # before any module that writes code is loaded (the package imports this one first)
@@ -35,7 +40,7 @@ def _machine() -> tuple[str, ...]:
         from cardan.targets.llvm.machine import machine_name
 
         return machine_name()
-    found = importlib.util.find_spec("llvmlite")  # its version, without loading it
+    found = importlib.machinery.PathFinder.find_spec("llvmlite")  # its version, without loading it
     folder = (found.submodule_search_locations or [""])[0] if found else ""
     version = Path(folder, "_version.py") if folder else None
     return (sys.platform, known, version.read_text() if version and version.exists() else "")
