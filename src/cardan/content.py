@@ -358,7 +358,7 @@ def _text(reader: _Reader, code: types.CodeType) -> Any:
 def _globals(reader: _Reader, function: types.FunctionType) -> Any:
     """Return the content of the globals a function reads, its inner functions included."""
     found: dict[str, Any] = {}
-    for code in all_code(function.__code__):
+    for code in _all_code(function.__code__):
         if READS & set(code.co_names):
             raise UnknownContentError(function)
         for instruction in dis.get_instructions(code):
