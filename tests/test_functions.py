@@ -610,3 +610,43 @@ def test_one_argument_missing_and_another_unknown_are_both_seen():
     q = model.neutral()
     with pytest.raises(TypeError, match=r"^inverse_dynamics\(model.*missing a required argument: 'a'"):
         cardan.inverse_dynamics(model, q, q, acceleration=q)
+
+
+def test_checked_reaches_bound_functions_and_derivatives():
+    """`bind` and `derivative` left it behind, and CARDAN_CHECK=1 with it."""
+    model = cardan.robots.cart_pole().model()
+    q, nan = model.neutral(), np.full(model.nv, np.nan)
+    checked = cardan.inverse_dynamics.on(checked=True)
+    bound, by_q = checked.bind(model), cardan.derivative(checked, "q")
+    for call in (bound, lambda *a: bound(*a, out=np.zeros(model.nv)), by_q.bind(model), lambda *a: by_q(model, *a)):
+        with pytest.raises(cardan.errors.NotFiniteError, match=r"v\[0\] is nan"):
+            call(q, nan, q)
+    np.testing.assert_array_equal(bound(q, q, q), cardan.inverse_dynamics(model, q, q, q))
+
+
+def test_a_product_of_a_product_says_which_name_is_taken():
+    for made, name in ((cardan.jacobian_vector_product, "direction"), (cardan.vector_jacobian_product, "weights")):
+        with pytest.raises(
+            cardan.errors.ParameterError, match=f"argument '{name}': got 'one of inverse_dynamics_.* itself'"
+        ):
+            made(made(cardan.inverse_dynamics, "q"), "q")
+
+
+def test_no_frame_is_no_name_of_one():
+    model = cardan.robots.arm7().model()
+    with pytest.raises(cardan.errors.ParameterError, match="frame: got None, expected a name"):
+        cardan.frame_transform(model, model.neutral(), None)
+
+
+def test_results_by_name_have_texts_as_names():
+    """Two keys of the same text were an error of zip(); numbers came back as texts."""
+    model = cardan.robots.cart_pole().model()
+    numbered = cardan.function(lambda model, q: {1: q[0], "1": q[1]})
+    with pytest.raises(cardan.errors.ResultError, match="a dictionary with the key 1, expected texts"):
+        numbered(model, model.neutral())
+
+
+@pytest.mark.parametrize("threads", [0, -1, "2"])
+def test_numbers_of_threads_are_checked(threads):
+    with pytest.raises(cardan.errors.ParameterError, match="number of threads"):
+        cardan.inverse_dynamics.on(threads=threads)

@@ -547,3 +547,23 @@ def test_constants_of_a_module_count_as_they_are_now(monkeypatch, joint, factor)
     monkeypatch.setattr(module, "LIFT", 1.0)
     monkeypatch.setattr(module, "lifted", lambda q: -STEPS[0] * q)
     assert mass() == pytest.approx(4.0 * factor)
+
+
+class ReadsOneOfItsOwn(cardan.Joint):
+    manifold = Euclidean(1)
+
+    def __init__(self, r):
+        self.r = r
+
+    def transform(self, q):
+        return rise(self.r * STANDARD.r)(q)
+
+
+STANDARD = ReadsOneOfItsOwn(2.0)
+
+
+def test_a_class_whose_methods_read_an_instance_of_it(monkeypatch):
+    """Was an endless walk: from the instance to its class, to the method, to the instance."""
+    assert lift_felt(model_of(ReadsOneOfItsOwn(0.1))) == pytest.approx(0.2)
+    monkeypatch.setattr(STANDARD, "r", 3.0)
+    assert lift_felt(model_of(ReadsOneOfItsOwn(0.1))) == pytest.approx(0.3)

@@ -115,6 +115,33 @@ def test_a_global_that_changes_between_two_functions(tmp_path):
     assert run(tmp_path, CHANGES.format(first=1.0)) == ["1.0"]
 
 
+STALE = """
+import cardan
+
+GAIN = 2.0
+model = cardan.robots.cart_pole().model()
+
+@cardan.function
+def scaled(model, q):
+    return GAIN * q[0]
+
+scaled(model, [1.0, 0.0])
+GAIN = {second}
+try:
+    print(scaled.program(model).operations)
+except cardan.errors.StaleProgramError as error:
+    print(str(error)[:7])
+"""
+
+
+@native
+def test_a_program_that_was_found_is_not_traced_again_as_another(tmp_path):
+    """Machine code for another dtype would have been made of it, and kept under the name of the first."""
+    assert run(tmp_path, STALE.format(second=3.0)) == ["1"]  # was traced with the first
+    assert run(tmp_path, STALE.format(second=3.0)) == ["scaled:"]
+    assert run(tmp_path, STALE.format(second=2.0)) == ["1"]
+
+
 PATCHED = """
 import sys
 import cardan

@@ -56,11 +56,13 @@ SKIPPED = frozenset(
     | {"__annotations_cache__", "__signature__"}
 )
 """Members of a class, and of a function, that do not say what it does."""
+LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+"""Instructions that read a global."""
 CONTAINERS = (tuple, list, dict, set, frozenset)
 _HEAP_TYPE = 1 << 9  # of `type.__flags__`: set for every class that is not built into a library
 PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes))
 _FLOATS = frozenset((float,))
-_FIELD = type(collections.namedtuple("_Field", "x").x)  # of a named tuple: `_fields` says as much
+_FIELD = type(vars(collections.namedtuple("_Field", "x"))["x"])  # of a named tuple: `_fields` says as much
 
 
 class UnknownContentError(Exception):
@@ -297,7 +299,8 @@ def _says_something(kind: type, name: str, member: Any) -> bool:
     if name in SKIPPED or name.startswith(("_abc_", "__dataclass", "__annotate")):
         return False
     if name in ("__hash__", "__repr__") and "__dataclass_fields__" in vars(kind) and callable(member):
-        return inspect.unwrap(member).__code__.co_filename != "<string>"  # made of the fields
+        code = getattr(inspect.unwrap(member), "__code__", None)
+        return code is None or code.co_filename != "<string>"  # else it is made of the fields
     return not isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType, _FIELD))
 
 
@@ -357,8 +360,7 @@ def _text(reader: _Reader, code: types.CodeType) -> Any:
 
 def _globals(reader: _Reader, function: types.FunctionType) -> Any:
     """Return the content of the globals a function reads, its inner functions included."""
-    found: dict[str, Any] = {}
-    for code in _all_code(function.__code__):
+    for code in all_code(function.__code__):
         if READS & set(code.co_names):
             raise UnknownContentError(function)
         for instruction in dis.get_instructions(code):
@@ -366,13 +368,18 @@ def _globals(reader: _Reader, function: types.FunctionType) -> Any:
                 raise UnknownContentError(function)
             if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 raise UnknownContentError(function)
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
-                found[instruction.argval] = None
-    missing = object()
-    for name in sorted(found):
+    missing, found = object(), []
+    for name in globals_read(function.__code__):
         value = function.__globals__.get(name, getattr(builtins, name, missing))
-        found[name] = ("missing",) if value is missing else ("is", reader.content(value))
-    return tuple(sorted(found.items()))
+        found.append((name, "missing") if value is missing else (name, "is", reader.content(value)))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=1024)
+def globals_read(code: types.CodeType) -> tuple[str, ...]:
+    """Return the names of the globals that code and the functions within read."""
+    instructions = (i for part in all_code(code) for i in dis.get_instructions(part))
+    return tuple(sorted({i.argval for i in instructions if i.opname in LOADS}))
 
 
 def all_code(code: types.CodeType) -> list[types.CodeType]:

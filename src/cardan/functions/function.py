@@ -29,6 +29,7 @@ from cardan.functions.sites import CallSites
 from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
+from cardan.runtime.threads import checked_count
 from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
 
 if TYPE_CHECKING:
@@ -244,9 +245,12 @@ class Function(Generic[P, R]):
 
         Raises:
             UnknownNameError: if there is no such target.
+            ParameterError: for a number of threads that is none.
         """
         if target is not None and target not in LOADERS:
             raise UnknownNameError("target", target, LOADERS, where=self.name)
+        if threads is not None:
+            checked_count(threads)
         checked = self.checked if checked is None else checked
         sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
         functools.update_wrapper(sibling, self, updated=())

@@ -42,10 +42,17 @@ class Form:
         return tuple(results) if self.kind == "tuple" else self.type(*results)
 
 
-def form_of(value: Any) -> tuple[Form, list[Any]]:
-    """Return the form of what a kernel returned, and its results."""
+def form_of(value: Any, where: str = "") -> tuple[Form, list[Any]]:
+    """Return the form of what a kernel returned, and its results.
+
+    Raises:
+        ResultError: for a dictionary whose keys are no names.
+    """
     if isinstance(value, Mapping):
-        return Form("dict", tuple(map(str, value))), list(value.values())
+        nameless = [key for key in value if not isinstance(key, str)]
+        if nameless:
+            raise ResultError(where, got=f"a dictionary with the key {nameless[0]!r}", expected="texts as its keys")
+        return Form("dict", tuple(value)), list(value.values())
     if isinstance(value, tuple) and hasattr(value, "_fields") and not isinstance(value, SPATIAL):
         return Form("named", tuple(value._fields), type(value)), list(value)  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(value, tuple) and not isinstance(value, SPATIAL):

@@ -91,9 +91,10 @@ class Signature:
 
     def _check_parameters(self) -> None:
         """Raise unless every argument has a name it can be given by; the model may be by position only."""
-        model, *rest = self.parameters.parameters.values() or [None]
-        nameless = [str(p) for p in rest if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-        if model is None or model.kind not in (model.POSITIONAL_ONLY, model.POSITIONAL_OR_KEYWORD) or nameless:
+        by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        by_position = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
+        kinds = [p.kind for p in self.parameters.parameters.values()]
+        if not kinds or kinds[0] not in by_position or any(kind not in by_name for kind in kinds[1:]):
             got, expected = str(self.parameters), "(model, q, v, ...): a name for each, no *args, **kwargs, or /"
             hint = "A decorator below @cardan.function keeps the names with functools.wraps."
             raise ParameterError(f"arguments of {self.name}", got=got, expected=expected, hint=hint)
@@ -246,5 +247,5 @@ def token(option: Any) -> Any:
 def is_constant(option: Any) -> bool:
     """Return whether an option can be kept as it is: it cannot change."""
     if type(option) in (tuple, list):
-        return all(map(is_constant, option))
+        return PLAIN.issuperset(map(type, option)) or all(map(is_constant, option))
     return type(option) in PLAIN or isinstance(option, (np.generic, Enum))

@@ -125,7 +125,7 @@ class Kernel(Source):
     def _results(self, model: Model, value: Any) -> tuple[Form, list[np.ndarray]]:
         where = self.signature.name
         if self.returns is None:
-            form, results = form_of(value)
+            form, results = form_of(value, where)
             return form, [packed(result, where=where) for result in results]
         result, expected = packed(value, where=where), core_shape(self.returns, model)
         if not result.size and not math.prod(expected):

@@ -2,15 +2,16 @@
 
 Parameters are found where Python keeps them: in `__dict__`, in the `__slots__` of every class, in containers and
 objects within these. Nothing is asked of the class itself: its `__eq__`, `__hash__`, `__getattr__`, `__copy__` and
-`__getstate__` may be missing or wrong. Class attributes of users' classes count as well, and methods with the data they
-read from their modules: a constant of a notebook can be changed. Not seen: what a method reads from other modules,
-files, clocks. What is kept for other processes must see that as well: it is told by its content (`cardan/content.py`).
+`__getstate__` may be missing or wrong. Class attributes of users' classes count as well, and so do the numbers,
+containers, objects and functions that their methods read as globals: a constant of a notebook can be changed.
+
+Methods count with the data they read from their modules. Not seen: files, and objects of other classes among globals.
+What is kept for other processes must see that as well, and is told by its content (`cardan/content.py`).
 """
 
 from __future__ import annotations
 
 import copy
-import dis
 import enum
 import functools
 import struct
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from cardan.content import CONTAINERS, all_code, is_of_trusted, is_plain, members
+from cardan.content import CONTAINERS, globals_read, is_of_trusted, is_plain, members
 from cardan.errors import JointError
 from cardan.scalar import is_symbol
 
@@ -37,11 +38,13 @@ class Anatomy(NamedTuple):
         kind: what tells it apart from things with the same parts.
         parts: what else it is made of.
         rebuilt: makes another of copied parts; None where there is nothing to copy.
+        shared: what its class holds, which counts among what it is made of, but is not copied.
     """
 
     kind: Hashable
     parts: tuple[Any, ...] = ()
     rebuilt: Callable[[list[Any]], Any] | None = None
+    shared: tuple[Any, ...] = ()
 
 
 class Same:
@@ -67,13 +70,14 @@ def state_of(thing: Any) -> Hashable:
     return _state(thing, {})
 
 
-def _state(thing: Any, seen: dict[int, int]) -> Hashable:
-    kind, parts, _ = _anatomy(thing)
+def _state(thing: Any, seen: dict[int, tuple[int, Any]]) -> Hashable:
+    kind, own, _, shared = _anatomy(thing)
+    parts = own + shared
     if not parts:
         return kind
     if id(thing) in seen:  # it is part of itself, or used twice
-        return "seen", seen[id(thing)]
-    seen[id(thing)] = len(seen)
+        return "seen", seen[id(thing)][0]
+    seen[id(thing)] = len(seen), thing  # which keeps its identity its own
     return kind, *(_state(part, seen) for part in parts)
 
 
@@ -142,7 +146,7 @@ def _copied(thing: Any, done: dict[int, Any]) -> Any:
         if done[id(thing)] is _UNFINISHED:
             raise JointError(f"a {type(thing).__name__} among the parameters is part of itself; keep numbers instead.")
         return done[id(thing)]
-    _, parts, rebuilt = _anatomy(thing)
+    _, parts, rebuilt, _ = _anatomy(thing)
     if rebuilt is None:
         return thing
     done[id(thing)] = _UNFINISHED
@@ -205,28 +209,18 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _function(function: types.FunctionType) -> Anatomy:
-    """Return a function as its code, the values it was made with, and the globals it reads; it is not copied.
-
-    In a notebook a constant is given another value while the class stays the same.
-    """
+    """Return a function as its code, the values it was made with, and the globals it reads; it is not copied."""
     made_with = (*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__)
-    read = [function.__globals__.get(name) for name in _globals_read(function.__code__)]
+    read = [function.__globals__.get(name) for name in globals_read(function.__code__)]
     fixed = (Same(thing) for thing in read if not _may_change(thing))
     kind = (types.FunctionType, function.__code__, Same(function.__globals__), *fixed)
     return Anatomy(kind, (*made_with, function.__dict__, *filter(_may_change, read)))
 
 
-@functools.lru_cache(maxsize=1024)
-def _globals_read(code: types.CodeType) -> tuple[str, ...]:
-    """Return the names of the globals that code and the functions within read."""
-    instructions = (i for part in all_code(code) for i in dis.get_instructions(part))
-    return tuple(sorted({i.argval for i in instructions if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}))
-
-
 def _may_change(thing: Any) -> bool:
     """Return whether a global is the user's data or code, told by what is in it; all else is told by which it is."""
     if isinstance(thing, types.FunctionType):
-        return not is_of_trusted(thing.__module__)
+        return not is_of_trusted(thing.__globals__.get("__name__"))
     data = (*ATOMS, *CONTAINERS, float, np.ndarray, np.generic)
     return isinstance(thing, data) or (is_plain(type(thing)) and not is_of_trusted(type(thing).__module__))
 
@@ -258,8 +252,9 @@ def _container(thing: Any, container: Any) -> Anatomy:
 def _object(thing: Any) -> Anatomy:
     """Return an instance of a class written in Python: its attributes, under those of its class."""
     own = members(thing)
-    kind = (type(thing), *own, *_class_state(type(thing)))
-    return Anatomy(kind, tuple(own.values()), lambda parts: _given(object.__new__(type(thing)), own, parts))
+    shared = tuple(_held_by_class(type(thing)))
+    kind = (type(thing), *own)
+    return Anatomy(kind, tuple(own.values()), lambda parts: _given(object.__new__(type(thing)), own, parts), shared)
 
 
 def _reduced(thing: Any) -> Anatomy:
@@ -284,14 +279,14 @@ def _given(twin: Any, names: Iterable[Any], values: Iterable[Any]) -> Any:
     return twin
 
 
-def _class_state(kind: type) -> Iterator[Hashable]:
-    """Yield the names and states of what users' classes hold, methods included: it can be exchanged, too."""
+def _held_by_class(kind: type) -> Iterator[Any]:
+    """Yield what users' classes hold by name, methods included: it can be exchanged, too."""
     for base in kind.__mro__:
         if base.__module__.partition(".")[0] not in ("cardan", "builtins", "abc", "typing"):
             for name, value in vars(base).items():
                 if not name.startswith("__") and not isinstance(value, types.MemberDescriptorType):
                     yield name
-                    yield from (_state(part, {}) for part in _functions_of(value))
+                    yield from _functions_of(value)
 
 
 def _functions_of(member: Any) -> tuple[Any, ...]:

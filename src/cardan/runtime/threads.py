@@ -34,15 +34,16 @@ def _asked_for() -> int:
     given = os.environ.get("CARDAN_NUM_THREADS", "").strip()
     if given and not (given.isascii() and given.isdecimal() and len(given) < 10):
         raise ParameterError("CARDAN_NUM_THREADS", got=given, expected="an integer >= 1")
-    return _checked(int(given)) if given else 0
+    return checked_count(int(given)) if given else 0
 
 
 def set_num_threads(count: int) -> None:
     """Set how many threads large batches are split over; the default is CARDAN_NUM_THREADS, or all cores."""
-    _chosen[:] = [_checked(count)]
+    _chosen[:] = [checked_count(count)]
 
 
-def _checked(count: int) -> int:
+def checked_count(count: int) -> int:
+    """Return a number of threads, if it is one."""
     if not isinstance(count, int) or count < 1:
         raise ParameterError("number of threads", got=count, expected="an integer >= 1")
     return count
