@@ -1,7 +1,7 @@
 """Builds the catalogue page: `python docs/build_joints.py` writes docs/joints.md, `--pictures` the pictures as well.
 
-Layouts, counts, parameters and operations come from the code, sentences from the docstrings; formulas and the other
-libraries' names from `joint_entries.py`, units and frames from `joint_layouts.py`, the pictures from `joint_pictures.py`.
+Sizes, names, parameters and operations come from the code, sentences from the docstrings. What the code does not say
+stands beside each joint, in `src/cardan/joints/catalogue/JOINT.toml` (`Entry` tells what may be in it).
 """
 
 from __future__ import annotations
@@ -9,28 +9,82 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from benchmarks.short_joints import operations  # noqa: E402
-from joint_entries import ENTRIES, PEERS, Entry  # noqa: E402
-from joint_layouts import LAYOUTS  # noqa: E402
-from joint_pictures import PICTURES, draw  # noqa: E402
+from joint_pictures import Picture, draw  # noqa: E402
 
 from cardan.cli.plots import pyplot_module  # noqa: E402
 from cardan.joints import CATALOGUE, Joint, Mimic, Reversed, reverse  # noqa: E402
+from cardan.manifolds import Euclidean  # noqa: E402
 
 PAGE, IMAGES = HERE / "joints.md", HERE / "images" / "joints"
+PEERS = ("Pinocchio", "RigidBodyDynamics.jl", "iDynTree", "MuJoCo", "Newton", "Drake", "OpenSim", "URDF", "SDF")
+Meanings = dict[str, tuple[str, str]]
+"""Unit and meaning by the name of the coordinate or velocity; a meaning that is empty goes on from the one before."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the page says of a joint type that the code does not; the keys of its file.
+
+    Attributes:
+        formulas: R, p, S and c, in Python, of q, v and the joint's parameters.
+        picture: the attributes of `Picture` that are not as usual.
+        singular: where S loses rank, in a few words; then more, after a full stop.
+        q: "unit: meaning, frame" by the names of the coordinates it is true of.
+        v: the same of the velocities; not needed where they are the rates of the coordinates.
+        elsewhere: the name of this joint by library, and what is different there.
+    """
+
+    formulas: str
+    picture: dict[str, Any]
+    singular: str = "never"
+    q: dict[str, str] = field(default_factory=dict)
+    v: dict[str, str] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, joint: Joint) -> Entry:
+        """Return the entry beside a joint's class."""
+        file = Path(inspect.getfile(type(joint))).with_suffix(".toml")
+        return cls(**tomllib.loads(file.read_text(encoding="utf-8")))
+
+    def meanings(self, joint: Joint) -> tuple[Meanings, Meanings]:
+        """Return what the coordinates and the velocities are."""
+        q = spread(self.q)
+        if self.v or not isinstance(joint.manifold, Euclidean):
+            return q, spread(self.v)
+        units = [unit for unit, _ in q.values()]
+        return q, {
+            name: (f"{unit}/s", "" if k else "rate of the coordinate")
+            for k, (name, unit) in enumerate(zip(layout(joint)[1], units, strict=True))
+        }
+
+
+def spread(said: dict[str, str]) -> Meanings:
+    """Return what is said of several names as what is said of each."""
+    found = {}
+    for names, text in said.items():
+        unit, _, meaning = text.partition(": ")
+        for k, name in enumerate(names.split()):
+            found[name] = (unit, "" if k else meaning)
+    return found
 
 
 def entries() -> list[tuple[Joint, Entry]]:
     """Return each type once, in the catalogue's order."""
-    seen: dict[str, Joint] = {}
+    seen: dict[type, Joint] = {}
     for joint in CATALOGUE:
-        seen.setdefault(type(joint).__name__, joint)
-    return [(joint, ENTRIES[name]) for name, joint in seen.items()]
+        seen.setdefault(type(joint), joint)
+    return [(joint, Entry.of(joint)) for joint in seen.values()]
 
 
 def page() -> str:
@@ -45,8 +99,8 @@ HEADER = """
 ![The types](images/joints/catalogue.png)
 
 Every joint type that ships: what it does, its coordinates, its formulas, and what other libraries call it. This page is made by
-`python docs/build_joints.py` from the code, its docstrings and `joint_entries.py`; `cardan joints` prints the list, `cardan joints
-verify NAME` tries one out. A joint of your own: [ten minutes](new-joint.md).
+`python docs/build_joints.py` from the code, its docstrings and the file beside each joint's class; `cardan joints` prints the list,
+`cardan joints verify NAME` tries one out. A joint of your own: [ten minutes](new-joint.md).
 
 In the pictures the parent's frame is grey; the child is the blue plate with its frame (x red, y green, z blue), fainter where it was before.
 
@@ -106,23 +160,26 @@ def section(joint: Joint, entry: Entry) -> str:
     parts = [f"## {name}", picture, prose, *([f"Source: {sources}"] if sources else [])]
     if parameters:
         parts.append("\n".join(f"- `{parameter}`: {text}" for parameter, text in parameters))
-    parts += [*coordinates(joint), facts(joint, entry), f"```python\n{entry.formulas}\n```"]
-    if entry.peers:
-        named = [f"| {peer} | {entry.peers[peer]} |" for peer in PEERS if peer in entry.peers]
-        absent = [peer for peer in PEERS if peer not in entry.peers]
-        named += [f"| {', '.join(absent)} | - |"] if absent else []
-        parts.append("\n".join(["| elsewhere | |", "|---|---|", *named]))
-    else:
-        parts.append("Elsewhere: none that we know of.")
-    return "\n\n".join(parts)
+    parts += [*coordinates(joint, entry), facts(joint, entry), f"```python\n{entry.formulas}\n```"]
+    return "\n\n".join([*parts, elsewhere(entry.elsewhere)])
 
 
-def coordinates(joint: Joint) -> list[str]:
+def elsewhere(names: dict[str, str]) -> str:
+    """Return the table of what other libraries call a joint."""
+    if not names:
+        return "Elsewhere: none that we know of."
+    rows = [f"| {peer} | {names[peer]} |" for peer in PEERS if peer in names]
+    absent = ", ".join(peer for peer in PEERS if peer not in names)
+    return "\n".join(["| elsewhere | |", "|---|---|", *rows, *([f"| {absent} | - |"] if absent else [])])
+
+
+def coordinates(joint: Joint, entry: Entry) -> list[str]:
     """Return the table of coordinates and velocities, with units and frames; none for a joint without."""
     rows = []
-    for array, names, meanings in zip("qv", layout(joint), LAYOUTS[type(joint).__name__], strict=True):
-        named = zip(names, meanings, strict=True)
-        rows += [f"| {array}[{k}] | `{name}` | {unit} | {text} |" for k, (name, (unit, text)) in enumerate(named)]
+    for array, names, meanings in zip("qv", layout(joint), entry.meanings(joint), strict=True):
+        for k, name in enumerate(names):
+            unit, text = meanings[name]
+            rows.append(f"| {array}[{k}] | `{name}` | {unit} | {text} |")
     return ["\n".join(["| | name | unit | meaning, frame |", "|---" * 4 + "|", *rows])] if rows else []
 
 
@@ -166,15 +223,16 @@ def folded(text: str) -> str:
     )
 
 
-def draw_catalogue() -> None:
+def draw_catalogue(names: Sequence[str]) -> None:
     """Write one picture of all types, from those of each."""
     from matplotlib import image
 
     pyplot = pyplot_module()
-    figure, grid = pyplot.subplots(4, 7, figsize=(12.6, 6.6), layout="constrained")
+    rows = -(-len(names) // 7)
+    figure, grid = pyplot.subplots(rows, 7, figsize=(12.6, 1.65 * rows), layout="constrained")
     for axes in grid.flat:
         axes.set_axis_off()
-    for axes, name in zip(grid.flat, PICTURES, strict=False):
+    for axes, name in zip(grid.flat, names, strict=False):
         axes.imshow(image.imread(IMAGES / f"{name.lower()}.png"))
         axes.set_title(name, fontsize=9)
     figure.savefig(IMAGES / "catalogue.png", dpi=80, metadata={"Software": None})
@@ -185,9 +243,10 @@ def main(words: list[str]) -> None:
     """Write the page, and the pictures if they are asked for."""
     PAGE.write_text(page(), encoding="utf-8")
     if "--pictures" in words:
-        for name, picture in PICTURES.items():
+        pictures = {type(joint).__name__: Picture.of(joint, entry.picture) for joint, entry in entries()}
+        for name, picture in pictures.items():
             draw(picture, IMAGES / f"{name.lower()}.png")
-        draw_catalogue()
+        draw_catalogue(list(pictures))
 
 
 if __name__ == "__main__":

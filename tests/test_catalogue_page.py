@@ -1,43 +1,50 @@
 """The catalogue page says what the code says, and its formulas are those of the joints."""
 
+import inspect
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cardan.joints import CATALOGUE, Composite, Ellipsoid, Mimic, Universal, VariableScrew
+from cardan import joints
+from cardan.joints import CATALOGUE, Composite, Ellipsoid, Mimic, Universal, VariableScrew, catalogue
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
 from duals import duals, tangent
 
 DOCS = Path(__file__).parents[1] / "docs"
+IMAGES = DOCS / "images" / "joints"
 sys.path.insert(0, str(DOCS))
 
 import build_joints as build  # noqa: E402
-from joint_entries import ENTRIES, PEERS  # noqa: E402
-from joint_layouts import LAYOUTS  # noqa: E402
-from joint_pictures import PICTURES  # noqa: E402
+from joint_pictures import Picture  # noqa: E402
 
 # of those whose example is built from joints with a constant S, one more
 CHANGING = (
     Composite([Universal(), Ellipsoid((0.5, 0.7, 1.1))], [SE3(), SE3(translation=(0.1, 0.2, 0.3))]),
     Mimic(VariableScrew(pitch=(0.2, -0.1)), "primary", multiplier=-0.5, offset=0.2),
 )
-NAMES = [type(joint).__name__ for joint in CATALOGUE]
+each_type = pytest.mark.parametrize(("joint", "entry"), build.entries(), ids=lambda x: type(x).__name__)
 
 
 def test_the_page_is_up_to_date():
     assert (DOCS / "joints.md").read_text(encoding="utf-8") == build.page(), "run: python docs/build_joints.py"
 
 
-def test_every_type_has_its_entry_and_its_picture():
-    assert set(ENTRIES) == set(PICTURES) == set(NAMES)
-    for name, entry in ENTRIES.items():
-        assert set(entry.peers) <= set(PEERS)
-        assert (DOCS / "images" / "joints" / f"{name.lower()}.png").read_bytes().startswith(b"\x89PNG")
-        assert type(PICTURES[name].joint).__name__ == name
-    size = sum(file.stat().st_size for file in (DOCS / "images" / "joints").iterdir())
-    assert size < 1.5e6
+@each_type
+def test_every_type_is_public_and_has_its_entry_and_its_picture(joint, entry):
+    assert type(joint).__name__ in joints.__all__
+    assert set(entry.elsewhere) <= set(build.PEERS)
+    assert type(Picture.of(joint, entry.picture).joint) is type(joint)
+    assert (IMAGES / f"{type(joint).__name__.lower()}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_nothing_is_left_of_a_type_that_is_gone():
+    types = {type(joint) for joint in CATALOGUE}
+    files = {Path(inspect.getfile(kind)).with_suffix(".toml") for kind in types}
+    assert files == set(Path(catalogue.__file__).parent.glob("*.toml"))
+    assert {file.stem for file in IMAGES.iterdir()} == {kind.__name__.lower() for kind in types} | {"catalogue"}
+    assert sum(file.stat().st_size for file in IMAGES.iterdir()) < 1.5e6
 
 
 @pytest.mark.parametrize("joint", [*CATALOGUE, *CHANGING], ids=lambda joint: type(joint).__name__)
@@ -59,7 +66,7 @@ def test_singular_configurations(joint):
         S = [np.array(s.scalars(), dtype=float) for s in joint.motion_subspace([float(e) for e in q])]
         return np.linalg.svd(S, compute_uv=False)[-1]
 
-    singular = ENTRIES[type(joint).__name__].singular
+    singular = build.Entry.of(joint).singular
     if singular.startswith("never"):
         assert min(smallest(q) for q in joint.random_configuration((200,), seed=5)) > 0.05
     if singular.startswith("q1 = ±π/2"):
@@ -74,13 +81,14 @@ def test_no_formula_is_missing():
         assert {"R", "p", "S", "c"} <= said.keys(), type(joint).__name__
 
 
-@pytest.mark.parametrize("joint", [joint for joint, _ in build.entries()], ids=lambda joint: type(joint).__name__)
-def test_each_coordinate_has_its_meaning(joint):
-    for names, meanings in zip(build.layout(joint), LAYOUTS[type(joint).__name__], strict=True):
-        assert len(names) == len(meanings)
-        assert all(unit for unit, _ in meanings)
-        assert not names or meanings[0][1]
-    assert set(LAYOUTS) == set(NAMES)
+@each_type
+def test_each_coordinate_has_its_meaning(joint, entry):
+    q, v = entry.meanings(joint)
+    assert isinstance(joint, Mimic) or (len(q), len(v)) == (joint.nq, joint.nv)
+    for names, meanings in zip(build.layout(joint), (q, v), strict=True):
+        assert tuple(meanings) == names
+        assert all(unit for unit, _ in meanings.values())
+        assert not names or meanings[names[0]][1]
 
 
 def numbers(joint, q, v):
@@ -111,7 +119,7 @@ def evaluated(joint, q, v):
         names |= slopes(q, v)
     if kind == "Distance":
         names |= {"minimum": 0.0, "maximum": np.inf}  # random configurations do not keep to the bounds
-    exec(ENTRIES[kind].formulas, names)
+    exec(build.Entry.of(joint).formulas, names)
     if kind == "Composite":
         assert len(names["S"]) == joint.nv
     return names

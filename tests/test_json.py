@@ -168,9 +168,7 @@ def test_what_a_robot_is_made_of_is_what_is_written():
 
 
 def test_every_geometry_has_a_form():
-    assert {kind for kind, _ in GEOMETRIES.values()} == set(Geometry.__args__)
-    for kind, fields in GEOMETRIES.values():
-        assert fields == tuple(f.name for f in dataclasses.fields(kind))
+    assert set(GEOMETRIES.values()) == set(Geometry.__args__)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

@@ -18,54 +18,41 @@ BY_OPERATORS = {np.add, np.subtract, np.multiply, np.divide, np.negative, np.pos
 BY_OPERATORS |= {getattr(np, name) for name in ("vecdot", "matvec", "vecmat") if hasattr(np, name)}
 """What NumPy does with arrays of objects by Python's operators alone."""
 
+
+def _named(names: str) -> dict[str, Callable[..., Any]]:
+    """Return functions of `scalar` that NumPy has by the same names."""
+    return {name: getattr(scalar, name) for name in names.split()}
+
+
 UNARY: dict[str, Callable[[Any], Any]] = {
-    "sin": scalar.sin,
-    "cos": scalar.cos,
-    "tan": scalar.tan,
+    **_named("sin cos tan sinh cosh tanh sqrt exp expm1 log log1p absolute sign floor logical_not"),
     "arcsin": scalar.asin,
     "arccos": scalar.acos,
     "arctan": lambda x: scalar.atan2(x, 1.0),
-    "sinh": scalar.sinh,
-    "cosh": scalar.cosh,
-    "tanh": scalar.tanh,
-    "sqrt": scalar.sqrt,
-    "exp": scalar.exp,
-    "expm1": scalar.expm1,
-    "log": scalar.log,
-    "log1p": scalar.log1p,
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1.0 / x,
-    "absolute": scalar.absolute,
     "fabs": scalar.absolute,
-    "sign": scalar.sign,
-    "floor": scalar.floor,
     "ceil": lambda x: -scalar.floor(-x),
-    "deg2rad": lambda x: x * (pi / 180.0),
-    "radians": lambda x: x * (pi / 180.0),
-    "rad2deg": lambda x: x * (180.0 / pi),
-    "degrees": lambda x: x * (180.0 / pi),
+    **dict.fromkeys(("deg2rad", "radians"), lambda x: x * (pi / 180.0)),
+    **dict.fromkeys(("rad2deg", "degrees"), lambda x: x * (180.0 / pi)),
     "conjugate": lambda x: x,
-    "logical_not": scalar.logical_not,
     "invert": scalar.logical_not,
     "isnan": lambda x: x != x,
 }
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    **_named("minimum maximum logical_and logical_or"),
     "arctan2": scalar.atan2,
     "hypot": lambda x, y: scalar.sqrt(x * x + y * y),
     "power": scalar.power,
     "float_power": scalar.power,
     "floor_divide": lambda x, y: scalar.floor(x / y),
     "remainder": lambda x, y: x - y * scalar.floor(x / y),
-    "minimum": scalar.minimum,
-    "maximum": scalar.maximum,
     "less": operator.lt,
     "less_equal": operator.le,
     "greater": operator.gt,
     "greater_equal": operator.ge,
     "equal": operator.eq,
     "not_equal": operator.ne,
-    "logical_and": scalar.logical_and,
-    "logical_or": scalar.logical_or,
     "bitwise_and": scalar.logical_and,
     "bitwise_or": scalar.logical_or,
 }

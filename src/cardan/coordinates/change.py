@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cardan.algorithms.linear import Rows, dot
+from cardan.algorithms.linear import Rows, dot, transposed
 from cardan.algorithms.tree import Vector
 from cardan.program.along import rate_along
 from cardan.scalar import is_zero
@@ -112,11 +112,6 @@ def rate_of(matrix: Callable[[Vector], Rows], q: Vector, qdot: Vector) -> Rows:
     flat = rate_along(lambda q: [e for row in matrix(q) for e in row], q, qdot)
     width = len(flat) // len(matrix(q))
     return [] if all(map(is_zero, flat)) else [flat[k : k + width] for k in range(0, len(flat), width)]
-
-
-def transposed(rows: Iterable[Iterable[Scalar]]) -> Rows:
-    """Return the rows of the transposed matrix."""
-    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def difference(a: Vector, b: Vector) -> list[Scalar]:

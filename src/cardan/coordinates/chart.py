@@ -246,7 +246,7 @@ def free_velocity(
     def matrix_of(column: Callable[[Vector, SE3], tuple[Scalar, ...]]) -> Callable[[Scalars], Rows]:
         def matrix(q: Scalars) -> Rows:
             X = left @ joint.transform(q) @ right
-            return transposed(column(e, X) for e in identity_rows(6))
+            return transposed([column(e, X) for e in identity_rows(6)])
 
         return matrix
 

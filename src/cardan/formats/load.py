@@ -20,14 +20,6 @@ from cardan.model import WORLD, Model
 from cardan.staging import write_whole
 
 
-def _urdf(source: UrdfSource, *, trusted: bool, **options: Any) -> Mechanism:
-    return read_urdf(source, **options)  # a URDF names no code, whether it is trusted or not
-
-
-def _check_urdf(source: UrdfSource, *, trusted: bool, **options: Any) -> list[Fault]:
-    return check_urdf(source, **options)
-
-
 class Format(NamedTuple):
     """How a robot description is read, checked and written; `write` is None where it cannot be."""
 
@@ -36,7 +28,11 @@ class Format(NamedTuple):
     write: Callable[[Any], str] | None
 
 
-_URDF = Format(_urdf, _check_urdf, to_urdf)
+_URDF = Format(  # a URDF names no code, whether it is trusted or not
+    lambda source, *, trusted, **options: read_urdf(source, **options),
+    lambda source, *, trusted, **options: check_urdf(source, **options),
+    to_urdf,
+)
 FORMATS = {".urdf": _URDF, ".xml": _URDF._replace(write=None), ".json": Format(read_json_robot, check_json, to_json)}
 """Formats by ending; a new one adds a line."""
 

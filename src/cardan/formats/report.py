@@ -6,9 +6,12 @@ import math
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from cardan.errors import Fault, close_names, did_you_mean
-from cardan.formats.source import Node
+
+if TYPE_CHECKING:
+    from cardan.formats.xml import Element
 
 MAX_FAULTS = 1000
 MAX_SUGGESTIONS = 30
@@ -28,16 +31,16 @@ class Report:
     remarks: list[Fault] = field(default_factory=list)
     error_count: int = 0
 
-    def error(self, at: Node | int, message: str) -> None:
+    def error(self, at: Element | int, message: str) -> None:
         """Note an error at an element or line."""
         self.error_count += 1
         self._note(self.errors, Fault(self.file, _line(at), message))
 
-    def doubt(self, at: Node | int, message: str) -> None:
+    def doubt(self, at: Element | int, message: str) -> None:
         """Note a questionable inertia."""
         self._note(self.doubts, Fault(self.file, _line(at), message, "warning"))
 
-    def remark(self, at: Node | int, message: str) -> None:
+    def remark(self, at: Element | int, message: str) -> None:
         """Note something harmless that is probably not meant."""
         self._note(self.remarks, Fault(self.file, _line(at), message, "warning"))
 
@@ -64,7 +67,7 @@ class Report:
 
     # --- reading attributes; each notes an error and returns None (or a default) where there is one ---
 
-    def text(self, element: Node, name: str) -> str | None:
+    def text(self, element: Element, name: str) -> str | None:
         """Return a required, non-empty attribute."""
         value = element.attributes.get(name)
         if value is None or not value.strip():
@@ -72,7 +75,7 @@ class Report:
             return None
         return value
 
-    def numbers(self, element: Node, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
+    def numbers(self, element: Element, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
         """Return `count` finite numbers of an attribute; `default` None makes it required."""
         raw = element.attributes.get(name)
         if raw is None:
@@ -88,11 +91,11 @@ class Report:
             return default or (0.0,) * count
         return tuple(self._number(element, name, word) for word in words)
 
-    def number(self, element: Node, name: str, default: float | None) -> float:
+    def number(self, element: Element, name: str, default: float | None) -> float:
         """Return one finite number of an attribute; `default` None makes it required."""
         return self.numbers(element, name, 1, None if default is None else (default,))[0]
 
-    def _number(self, element: Node, name: str, word: str) -> float:
+    def _number(self, element: Element, name: str, word: str) -> float:
         where = f"<{element.tag} {name}=...>"
         if NUMBER.fullmatch(word):
             value = float(word)
@@ -105,14 +108,14 @@ class Report:
             self.error(element, f"{where}: {word[:40]!r} is not a number{_hint(word)}")
         return 0.0
 
-    def non_negative(self, element: Node, name: str, default: float | None, owner: str) -> float:
+    def non_negative(self, element: Element, name: str, default: float | None, owner: str) -> float:
         """Return one number >= 0 of an attribute; `owner` says in the error whose it is."""
         value = self.number(element, name, default)
         if value < 0.0:
             self.error(element, f"{owner}: <{element.tag} {name}=...>: {value:g} is negative; expected a number >= 0")
         return abs(value)
 
-    def one(self, element: Node, tag: str, *, required: bool = False) -> Node | None:
+    def one(self, element: Element, tag: str, *, required: bool = False) -> Element | None:
         """Return the only child with a tag; a second one is an error."""
         found = list(element.all(tag))
         if len(found) > 1:
@@ -121,18 +124,18 @@ class Report:
             self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
         return found[0] if found else None
 
-    def unknown_attributes(self, element: Node, known: Collection[str]) -> None:
+    def unknown_attributes(self, element: Element, known: Collection[str]) -> None:
         """Remark on attributes that mean nothing here."""
         for name in element.attributes:
             if name not in known and ":" not in name and name != "xmlns":
                 self.remark(element, f"<{element.tag}> has no attribute {name!r}{self.nearest(name, known)}")
 
 
-def _line(at: Node | int) -> int:
+def _line(at: Element | int) -> int:
     return at if isinstance(at, int) else at.line
 
 
-def _named(element: Node) -> str:
+def _named(element: Element) -> str:
     name = element.attributes.get("name")
     return f" name={name!r}" if name else ""
 

@@ -1,49 +1,16 @@
-"""A robot description as it was given, and where things stand in it: what every reader begins with."""
+"""A robot description as it was given: what every reader begins with."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from cardan.errors import DescriptionError, DTypeError, Fault
 
 MAX_BYTES = 64 * 2**20
-
-
-class Node(Protocol):
-    """A piece of a description that knows its line; XML's elements are such."""
-
-    @property
-    def tag(self) -> str:
-        """What it is called."""
-        ...
-
-    @property
-    def attributes(self) -> Mapping[str, str]:
-        """What is said of it."""
-        ...
-
-    @property
-    def line(self) -> int:
-        """Where it begins, from 1."""
-        ...
-
-    @property
-    def children(self) -> Sequence[Any]:
-        """What is in it."""
-        ...
-
-    def all(self, tag: str) -> Iterator[Any]:
-        """Yield what is in it under a tag."""
-        ...
-
-    def walk(self) -> Iterator[Any]:
-        """Yield it and everything below it, in document order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

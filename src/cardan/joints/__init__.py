@@ -1,5 +1,6 @@
 """The joints: the protocol, its implementations, one a file, and limits."""
 
+import re
 from typing import TYPE_CHECKING
 
 from cardan.joints.joint import Joint
@@ -74,40 +75,17 @@ __all__ = [
     "reverse",
 ]
 
-__getattr__ = fetcher(
-    __name__,
-    {
-        ".catalogue.cable": "Cable",
-        ".catalogue.composite": "Composite",
-        ".catalogue.condylar_knee": "condylar_knee",
-        ".catalogue.constant_velocity": "ConstantVelocity",
-        ".catalogue.cylindrical": "Cylindrical",
-        ".catalogue.d6": "D6",
-        ".catalogue.distance": "Distance",
-        ".catalogue.ellipsoid": "Ellipsoid",
-        ".catalogue.fixed": "Fixed",
-        ".catalogue.floating_mrp": "FloatingMRP",
-        ".catalogue.free_flyer": "FreeFlyer",
-        ".catalogue.helical": "Helical",
-        ".catalogue.mimic": "Mimic",
-        ".catalogue.opensim_custom": "OpenSimCustom",
-        ".catalogue.planar": "Planar",
-        ".catalogue.planar_angle": "PlanarAngle",
-        ".catalogue.prismatic": "Prismatic",
-        ".catalogue.reversed": "Reversed reverse",
-        ".catalogue.revolute": "Revolute",
-        ".catalogue.shipped": "CATALOGUE",
-        ".catalogue.spherical": "Spherical",
-        ".catalogue.spherical_zyx": "SphericalZYX",
-        ".catalogue.spline": "Spline",
-        ".catalogue.translation": "Translation",
-        ".catalogue.unbounded_revolute": "UnboundedRevolute",
-        ".catalogue.universal": "Universal",
-        ".catalogue.variable_screw": "VariableScrew",
-        ".coordinate_functions": "Constant CoordinateFunction Linear NaturalSpline Polynomial",
-    },
-    modules="coordinate_functions serial",
-)
+_HOMES = {
+    ".catalogue.shipped": "CATALOGUE",
+    ".catalogue.reversed": "Reversed reverse",
+    ".catalogue.opensim_custom": "OpenSimCustom",
+    ".coordinate_functions": "Constant CoordinateFunction Linear NaturalSpline Polynomial",
+}
+_joints = set(__all__).difference({"Joint", "Limits"}, *(names.split() for names in _HOMES.values()))
+_HOMES |= {f".catalogue.{re.sub(r'(?<=[a-z])(?=[A-Z])', '_', name).lower()}": name for name in _joints}
+"""What comes from where; a joint from the file that has its name."""
+
+__getattr__ = fetcher(__name__, _HOMES, modules="coordinate_functions serial")
 
 
 def __dir__() -> list[str]:

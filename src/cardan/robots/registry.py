@@ -17,21 +17,12 @@ from cardan.robots.humanoid import humanoid
 from cardan.robots.quadruped import quadruped
 from cardan.robots.stewart_platform import stewart_platform
 
-ROBOTS: dict[str, Callable[[], Mechanism]] = {
-    "double_pendulum": double_pendulum,
-    "cart_pole": cart_pole,
-    "chain": chain,
-    "arm7": arm7,
-    "quadruped": quadruped,
-    "humanoid": humanoid,
-}
+Builders = dict[str, Callable[[], Mechanism]]
+
+ROBOTS: Builders = {build.__name__: build for build in (double_pendulum, cart_pole, chain, arm7, quadruped, humanoid)}
 """Builders by name; each has parameters with defaults, with which the URDF files are made."""
 
-LOOPED: dict[str, Callable[[], Mechanism]] = {
-    "four_bar": four_bar,
-    "five_bar": five_bar,
-    "stewart_platform": stewart_platform,
-}
+LOOPED: Builders = {build.__name__: build for build in (four_bar, five_bar, stewart_platform)}
 """Builders of mechanisms with closed loops, closed at q = 0. (URDF files cannot say all of their joints.)"""
 
 

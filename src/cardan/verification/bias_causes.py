@@ -5,64 +5,59 @@ bias = sum_ij B_ij v_i v_j:    B_ii = bias(e_i),    B_ij = bias(e_i + e_j) - bia
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
 from cardan.joints import Joint
-from cardan.verification.causes import CLOSE, WHOLE, error_of, said
+from cardan.verification.causes import CLOSE, WHOLE, adjoints, error_of, said
 from cardan.verification.samples import Samples, columns, vector
 
-AXES = ("linear x", "linear y", "linear z", "angular x", "angular y", "angular z")
+AXES = np.array([f"{part} {axis}" for part in ("linear", "angular") for axis in "xyz"])
 Bias = Callable[[np.ndarray], np.ndarray]
 
 
 def bias_cause(joint: Joint, samples: Samples, q: Any) -> str:
     """Return in words what is wrong with a joint's bias; q is where it is wrong."""
-    got = [vector(joint.bias(q, v))[:, None] for q, v in samples.states]
-    true = [vector(samples.alone.bias(q, v))[:, None] for q, v in samples.states]
-    whole = error_of(got, true, samples.poses, WHOLE) or _classical(samples, got, true)
+    kinds = (joint, samples.alone)
+    got, true = (np.array([vector(j.bias(q, v)) for q, v in samples.states])[:, :, None] for j in kinds)
+    whole = error_of(got, true, WHOLE, adjoints(samples.poses)) or _classical(samples, got, true)
     if whole == "{is} zero":
         return "the bias is zero although S depends on q: leave `bias` out, and it is derived"
     if whole:
         return f"the bias {said(whole)}"
-    mine: Bias = lambda v: vector(joint.bias(q, tuple(v)))  # noqa: E731
-    right: Bias = lambda v: vector(samples.alone.bias(q, tuple(v)))  # noqa: E731
+    mine, right = (lambda v, j=j: vector(j.bias(q, tuple(v))) for j in kinds)
     v = np.linspace(0.5, 1.0, joint.nv)
     if not np.allclose(mine(2.0 * v), 4.0 * mine(v), atol=CLOSE):
         return "the bias is not quadratic in v: bias(q, 2 v) must be 4 bias(q, v)"
-    return "; ".join(_terms(_coefficients(mine, joint.nv), _coefficients(right, joint.nv), joint.velocity_names))
+    pairs = combinations_with_replacement(range(joint.nv), 2)
+    return "; ".join(filter(None, (_term(mine, right, i, j, joint.velocity_names) for i, j in pairs)))
 
 
-def _classical(samples: Samples, got: Sequence[np.ndarray], true: Sequence[np.ndarray]) -> str:
+def _classical(samples: Samples, got: np.ndarray, true: np.ndarray) -> str:
     """Return whether it is the acceleration of the child's origin, which has w x (S v)_linear in addition."""
-    for (q, v), mine, right in zip(samples.states, got, true, strict=True):
-        twist = columns(samples.alone.motion_subspace(q)) @ np.array(v)
-        extra = np.concatenate([np.cross(twist[3:], twist[:3]), np.zeros(3)])
-        if not np.allclose(mine[:, 0], right[:, 0] + extra, atol=CLOSE):
-            return ""
+    twists = np.array([columns(samples.alone.motion_subspace(q)) @ v for q, v in samples.states])
+    extra = np.pad(np.cross(twists[:, 3:], twists[:, :3]), ((0, 0), (0, 3)))
+    if not np.allclose(got, true + extra[:, :, None], atol=CLOSE):
+        return ""
     return "{is} the acceleration of the child's origin, R^T d2p/dt2: the term -w x (S v)_linear is missing"
 
 
-def _coefficients(bias: Bias, nv: int) -> dict[tuple[int, int], np.ndarray]:
-    e = np.eye(nv)
-    return {
-        (i, j): bias(e[i]) if i == j else bias(e[i] + e[j]) - bias(e[i]) - bias(e[j])
-        for i, j in combinations_with_replacement(range(nv), 2)
-    }
+def _term(got: Bias, true: Bias, i: int, j: int, names: tuple[str, ...]) -> str:
+    """Return a sentence about the product of two velocities, if its coefficient is wrong."""
+    mine, right = _coefficient(got, i, j, len(names)), _coefficient(true, i, j, len(names))
+    wrong = np.abs(mine - right) > CLOSE * (1.0 + np.abs(right))
+    if not wrong.any():
+        return ""
+    words = error_of(mine[None, wrong, None], right[None, wrong, None])
+    verdict = "is missing" if words == "{is} zero" else said(words or "{is} wrong")
+    product = f"{names[i]}^2" if i == j else f"{names[i]} {names[j]}"
+    return f"the term in {product} ({', '.join(AXES[wrong])}) {verdict}"
 
 
-def _terms(got: Any, true: Any, names: Sequence[str]) -> list[str]:
-    """Return a sentence for each product of velocities whose coefficient is wrong."""
-    sentences = []
-    for (i, j), right in true.items():
-        wrong = np.abs(got[i, j] - right) > CLOSE * (1.0 + np.abs(right))
-        if wrong.any():
-            words = error_of([got[i, j][wrong]], [right[wrong]], (), {})
-            where = ", ".join(np.array(AXES)[wrong])
-            product = f"{names[i]}^2" if i == j else f"{names[i]} {names[j]}"
-            verdict = "is missing" if words == "{is} zero" else said(words) if words else "is wrong"
-            sentences.append(f"the term in {product} ({where}) {verdict}")
-    return sentences
+def _coefficient(bias: Bias, i: int, j: int, nv: int) -> np.ndarray:
+    """Return B_ij."""
+    a, b = np.eye(nv)[[i, j]]
+    return bias(a) if i == j else bias(a + b) - bias(a) - bias(b)

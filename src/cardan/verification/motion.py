@@ -10,7 +10,7 @@ from cardan.joints import Joint
 from cardan.joints.first_checks import first_line
 from cardan.spatial import SE3, Force
 from cardan.verification.bias_causes import bias_cause
-from cardan.verification.causes import explained
+from cardan.verification.causes import adjoints, explained
 from cardan.verification.check import Ledger, Skip, check
 from cardan.verification.differences import derivative, entries, scaled, subspace_by_differences
 from cardan.verification.samples import Samples, TransformAlone, columns, vector
@@ -47,7 +47,11 @@ def _cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
     """Return what S and what the transform may have wrong, in words."""
     true = [S for S, _ in samples.subspaces]
     rates, in_transform = _rate_cause(joint, samples, got, true), _transform_cause(joint, samples, got)
-    in_subspace, entire = (rates, True) if rates else explained(got, true, samples.poses, joint.velocity_names)
+    in_subspace, entire = (
+        (rates, True)
+        if rates
+        else explained(np.array(got), np.array(true), adjoints(samples.poses), joint.velocity_names)
+    )
     causes = (in_subspace if entire or not in_transform else "", in_transform)
     return ", or ".join(c for c in causes if c) or "no simple error explains it"
 

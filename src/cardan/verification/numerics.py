@@ -21,9 +21,7 @@ def program(joint: Joint) -> Program:
     def everything(q: Any, v: Any) -> dict[str, np.ndarray]:
         X, S, bias = joint.transform(q), joint.motion_subspace(q), joint.bias(q, v)
         flat = [*X.rotation.entries(), *X.translation, *(e for s in (*S, bias) for e in s.scalars())]
-        array = np.empty(len(flat), dtype=object)
-        array[:] = flat
-        return {"pose_subspace_bias": array}
+        return {"pose_subspace_bias": np.array(flat, dtype=object)}
 
     return trace(type(joint).__name__, everything, [Array("q", (joint.nq,)), Array("v", (joint.nv,))])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -14,28 +15,18 @@ from cardan.joints import Limits
 from cardan.model import Body, Connection, Frame, Model
 from cardan.model.inputs import Input
 
-GEOMETRIES: dict[str, tuple[type[Any], tuple[str, ...]]] = {
-    "Box": (Box, ("size",)),
-    "Sphere": (Sphere, ("radius",)),
-    "Ellipsoid": (Ellipsoid, ("radii",)),
-    "Cylinder": (Cylinder, ("radius", "length")),
-    "Capsule": (Capsule, ("radius", "length")),
-    "Mesh": (Mesh, ("uri", "path", "scale")),
-}
-"""Geometries by name, with their fields; a new one adds a line."""
+GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh)}
+"""Geometries by name; a new one adds its class, and the kinds of its fields that are no numbers."""
 _MEASURES = {"size": NUMBERS, "radii": NUMBERS, "scale": NUMBERS, "uri": TEXT, "path": TEXT}
+_WRITTEN = {"scale": lambda mesh: None if repr(mesh.scale) == "(1.0, 1.0, 1.0)" else mesh.scale}
 
 
-def _scale(mesh: Mesh) -> Any:
-    return None if repr(mesh.scale) == "(1.0, 1.0, 1.0)" else mesh.scale
+def _form(kind: type[Any]) -> Record:
+    own = ((f.name, f.default is not dataclasses.MISSING) for f in dataclasses.fields(kind))
+    return Record(kind, *(Field(k, _MEASURES.get(k, NUMBER), optional, _WRITTEN.get(k)) for k, optional in own))
 
 
-_FORMS = {
-    name: Record(
-        kind, *(Field(k, _MEASURES.get(k, NUMBER), k in ("path", "scale"), {"scale": _scale}.get(k)) for k in keys)
-    )
-    for name, (kind, keys) in GEOMETRIES.items()
-}
+_FORMS = {name: _form(kind) for name, kind in GEOMETRIES.items()}
 
 
 def _geometry_data(geometry: Any, what: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cardan.errors import quoted
 from cardan.formats.report import Report
-from cardan.formats.urdf.joints import UrdfJoint
+from cardan.formats.urdf.joints import LOOP_ENDS, UrdfJoint
 from cardan.formats.urdf.links import Link
 from cardan.formats.urdf.loops import UrdfFrame
 from cardan.joints import Mimic
@@ -45,7 +45,7 @@ def _check_names(report: Report, kind: str, things: Sequence[Link] | Sequence[Ur
 
 def _check_tree(report: Report, links: Sequence[Link], joints: Sequence[UrdfJoint], complete: bool) -> None:
     lines = {link.name: link.line for link in links}
-    known = [_check_ends(report, joint, lines) for joint in joints]
+    known = [_check_ends(report, joint, "joint", ("parent", "child"), lines) for joint in joints]
     above = _joint_above(report, joints)
     for loop in cycles({link: joint.parent for link, joint in above.items()}):
         report.error(above[loop[0]].line, f"the links form a loop: {_shown(loop, ' <- ')}")
@@ -55,14 +55,19 @@ def _check_tree(report: Report, links: Sequence[Link], joints: Sequence[UrdfJoin
         _check_roots(report, [link for link in links if link.name not in above])
 
 
-def _check_ends(report: Report, joint: UrdfJoint, links: Mapping[str, int]) -> bool:
-    """Return whether both links of a joint exist."""
-    ends = (("parent", joint.parent, joint.parent_line), ("child", joint.child, joint.child_line))
-    missing = [end for end in ends if end[1] not in links]
-    for role, name, line in missing:
-        hint = report.nearest(name, links)
-        report.error(line, f"joint {quoted(joint.name)}: its {role} link {quoted(name)} does not exist{hint}")
-    return not missing
+def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[str], links: Mapping[str, int]) -> bool:
+    """Return whether both links of a joint or loop exist."""
+    ends = zip(roles, (joint.parent, joint.child), (joint.parent_line, joint.child_line), strict=True)
+    owner = f"{owner} {quoted(joint.name)}"
+    found = [_check_link(report, line, f"{owner}: its {role} link", name, links) for role, name, line in ends]
+    return all(found)
+
+
+def _check_link(report: Report, line: int, what: str, name: str, links: Mapping[str, int]) -> bool:
+    """Return whether a link exists; if not, note it."""
+    if name not in links:
+        report.error(line, f"{what} {quoted(name)} does not exist{report.nearest(name, links)}")
+    return name in links
 
 
 def _joint_above(report: Report, joints: Sequence[UrdfJoint]) -> dict[str, UrdfJoint]:
@@ -89,20 +94,15 @@ def _check_roots(report: Report, roots: Sequence[Link]) -> None:
 
 def _check_loops(report: Report, loops: Sequence[UrdfJoint], links: Mapping[str, int]) -> None:
     for loop in loops:
-        ends = (("predecessor", loop.parent, loop.parent_line), ("successor", loop.child, loop.child_line))
-        for role, name, line in ends:
-            if name not in links:
-                hint = report.nearest(name, links)
-                report.error(line, f"loop {quoted(loop.name)}: its {role} link {quoted(name)} does not exist{hint}")
+        _check_ends(report, loop, "loop", LOOP_ENDS, links)
         if loop.parent == loop.child:
             report.error(loop.line, f"loop {quoted(loop.name)} joins link {quoted(loop.parent)} with itself")
 
 
 def _check_frames(report: Report, frames: Sequence[UrdfFrame], links: Mapping[str, int]) -> None:
     for frame in frames:
-        if frame.link != WORLD and frame.link not in links:
-            hint = report.nearest(frame.link, links)
-            report.error(frame.line, f"frame {quoted(frame.name)}: its link {quoted(frame.link)} does not exist{hint}")
+        if frame.link != WORLD:
+            _check_link(report, frame.line, f"frame {quoted(frame.name)}: its link", frame.link, links)
         if frame.name == WORLD or frame.name in links:
             what = "is the world" if frame.name == WORLD else f"is a link's name (line {links[frame.name]}), too"
             report.error(frame.line, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cardan.formats.report import Report
-from cardan.formats.source import Node
 from cardan.formats.urdf.links import Reading, read_origin
+from cardan.formats.urdf.schema import ATTRIBUTES
+from cardan.formats.xml import Element
 from cardan.joints import (
     Fixed,
     FreeFlyer,
@@ -39,7 +40,7 @@ _KINDS: dict[str, Callable[[Vector3], Joint]] = {
 NEEDS_LIMIT = ("revolute", "prismatic")
 HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
 MIMICABLE = ("revolute", "continuous", "prismatic")
-PASSIVE = ("damping", "friction", "armature")
+PASSIVE = ATTRIBUTES["dynamics"]
 LOOP_ENDS = ("predecessor", "successor")
 UNLIMITED = sys.float_info.max
 """A bound of this size is none: URDF has no infinite numbers."""
@@ -67,7 +68,7 @@ class UrdfJoint:
     mimic_line: int = 0
 
 
-def read_joint(r: Reading, element: Node) -> UrdfJoint | None:
+def read_joint(r: Reading, element: Element) -> UrdfJoint | None:
     """Return a joint, or None if it lacks what makes it one."""
     name, kind = r.report.text(element, "name"), _kind(r.report, element)
     (parent, parent_line), (child, child_line) = _end(r.report, element, "parent"), _end(r.report, element, "child")
@@ -85,7 +86,7 @@ def read_joint(r: Reading, element: Node) -> UrdfJoint | None:
     return UrdfJoint(name, element.line, kind, *ends, joint, *poses, limits, *passive, mimic_line)
 
 
-def read_loop(r: Reading, element: Node) -> UrdfJoint | None:
+def read_loop(r: Reading, element: Element) -> UrdfJoint | None:
     """Return a joint that closes a loop, or None if it lacks what makes it one; it needs no <limit>."""
     name, kind = r.report.text(element, "name"), _kind(r.report, element)
     (parent, parent_line), (child, child_line) = (_end(r.report, element, end) for end in LOOP_ENDS)
@@ -105,7 +106,7 @@ def read_loop(r: Reading, element: Node) -> UrdfJoint | None:
     return UrdfJoint(name, element.line, kind, *ends, joint, poses[0], poses[1], limits, damping, friction, None)
 
 
-def _kind(report: Report, element: Node) -> str | None:
+def _kind(report: Report, element: Element) -> str | None:
     kind = report.text(element, "type")
     if kind is None or kind in _KINDS:
         return kind
@@ -117,13 +118,13 @@ def _all_kinds() -> str:
     return f"; expected one of {', '.join(_KINDS)}"
 
 
-def _end(report: Report, element: Node, tag: str) -> tuple[str | None, int]:
+def _end(report: Report, element: Element, tag: str) -> tuple[str | None, int]:
     """Return the link and the line of <parent link> or <child link>."""
     found = report.one(element, tag, required=True)
     return (None, element.line) if found is None else (report.text(found, "link"), found.line)
 
 
-def _owner(element: Node) -> str:
+def _owner(element: Element) -> str:
     return f"{element.tag} {element.attributes.get('name', '?')!r}"
 
 
@@ -145,7 +146,7 @@ def unit_axis(xyz: Sequence[float]) -> Vector3:
     return Vector3(*(e / math.hypot(*scaled) for e in scaled))
 
 
-def _axis(report: Report, element: Node, kind: str) -> Vector3:
+def _axis(report: Report, element: Element, kind: str) -> Vector3:
     """Return the axis at unit length; x where there is none."""
     axis = report.one(element, "axis")
     if axis is None or kind not in HAS_AXIS:
@@ -177,7 +178,7 @@ def rotation_onto(normal: Vector3) -> Matrix3:
 # --- mimic, limits, dynamics -------------------------------------------------------------------------------------
 
 
-def _mimicked(report: Report, element: Node, kind: str, joint: Joint) -> tuple[Joint, int]:
+def _mimicked(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:
     """Return the joint, as a mimic of another where there is a <mimic>, and the line of that."""
     mimic = report.one(element, "mimic")
     if mimic is None:
@@ -193,7 +194,7 @@ def _mimicked(report: Report, element: Node, kind: str, joint: Joint) -> tuple[J
     return joint, mimic.line
 
 
-def _limits(r: Reading, element: Node, kind: str, nv: int) -> Limits:
+def _limits(r: Reading, element: Element, kind: str, nv: int) -> Limits:
     limit = r.report.one(element, "limit")
     if limit is None or nv == 0:
         if kind in NEEDS_LIMIT:
@@ -213,13 +214,13 @@ def _limits(r: Reading, element: Node, kind: str, nv: int) -> Limits:
     return Limits(**rates) if lower > upper else Limits(lower=(lower,), upper=(upper,), **rates)
 
 
-def _miss_limit(report: Report, element: Node, kind: str) -> None:
+def _miss_limit(report: Report, element: Element, kind: str) -> None:
     hint = ", or make it continuous" if kind == "revolute" else ""
     expected = "<limit lower=... upper=... effort=... velocity=.../>"
     report.error(element, f"{_owner(element)} is {kind} and needs a <limit>: add {expected}{hint}")
 
 
-def _rate(r: Reading, element: Node, limit: Node, what: str, nv: int) -> tuple[float, ...] | None:
+def _rate(r: Reading, element: Element, limit: Element, what: str, nv: int) -> tuple[float, ...] | None:
     """Return the limit of velocity or effort; URDF 1.2 allows to leave it out."""
     if r.version == "1.2" and what not in limit.attributes:
         return None
@@ -231,7 +232,7 @@ def _bound(value: float) -> float:
     return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
 
-def _dynamics(report: Report, element: Node, nv: int) -> tuple[Any, Any, Any]:
+def _dynamics(report: Report, element: Element, nv: int) -> tuple[Any, Any, Any]:
     """Return damping, friction and armature."""
     dynamics = report.one(element, "dynamics")
     if dynamics is None:
@@ -241,16 +242,16 @@ def _dynamics(report: Report, element: Node, nv: int) -> tuple[Any, Any, Any]:
     return damping, friction, armature
 
 
-def _check_unused(report: Report, element: Node) -> None:
+def _check_unused(report: Report, element: Element) -> None:
     """Read the numbers of elements that have no meaning for the dynamics, so that a typo in them is found."""
     safety, calibration = report.one(element, "safety_controller"), report.one(element, "calibration")
     if safety is not None:
         report.number(safety, "k_velocity", None)
         _check_optional(report, safety, ("soft_lower_limit", "soft_upper_limit", "k_position"))
     if calibration is not None:
-        _check_optional(report, calibration, ("rising", "falling", "reference_position"))
+        _check_optional(report, calibration, ATTRIBUTES["calibration"])
 
 
-def _check_optional(report: Report, element: Node, names: tuple[str, ...]) -> None:
+def _check_optional(report: Report, element: Element, names: tuple[str, ...]) -> None:
     for name in names:
         report.number(element, name, 0.0)

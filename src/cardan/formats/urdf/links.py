@@ -12,12 +12,13 @@ import numpy as np
 from cardan.errors import ParameterError, quoted
 from cardan.formats.report import Report
 from cardan.formats.resources import Packages, resolve
-from cardan.formats.source import Node, Source
+from cardan.formats.source import Source
+from cardan.formats.urdf.schema import ATTRIBUTES
+from cardan.formats.xml import Element
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
 
-INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 NO_INERTIA = 1e-15
 """Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
 
@@ -53,7 +54,7 @@ class Link:
     shapes: tuple[Shape, ...]
 
 
-def read_link(r: Reading, element: Node) -> Link | None:
+def read_link(r: Reading, element: Element) -> Link | None:
     """Return a link, or None if it has no name."""
     name = r.report.text(element, "name")
     shapes = [read_shape(r, e, name or "?") for e in element.children if e.tag in ("visual", "collision")]
@@ -66,18 +67,18 @@ def read_link(r: Reading, element: Node) -> Link | None:
 # --- poses -------------------------------------------------------------------------------------------------------
 
 
-def read_origin(r: Reading, owner: Node) -> SE3:
+def read_origin(r: Reading, owner: Element) -> SE3:
     """Return the pose of <origin xyz rpy>, or of <origin xyz quat_xyzw> (URDF 1.1); identity without one."""
     origin = r.report.one(owner, "origin")
     return SE3.identity() if origin is None else read_pose(r, origin)
 
 
-def read_pose(r: Reading, element: Node) -> SE3:
+def read_pose(r: Reading, element: Element) -> SE3:
     """Return the pose of an element's attributes xyz and rpy (or quat_xyzw)."""
     return SE3(_rotation(r.report, element), r.report.numbers(element, "xyz", 3, (0.0, 0.0, 0.0)))
 
 
-def _rotation(report: Report, origin: Node) -> Matrix3:
+def _rotation(report: Report, origin: Element) -> Matrix3:
     """Return R = Rz(yaw) Ry(pitch) Rx(roll), or the rotation of a quaternion."""
     if "quat_xyzw" not in origin.attributes:
         roll, pitch, yaw = report.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0))
@@ -96,7 +97,7 @@ def _rotation(report: Report, origin: Node) -> Matrix3:
 # --- inertia -----------------------------------------------------------------------------------------------------
 
 
-def read_inertia(r: Reading, link: Node, name: str) -> Inertia | None:
+def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
     """Return the inertia in link axes; None without <inertial>, or where it is faulty."""
     inertial = r.report.one(link, "inertial")
     if inertial is None:
@@ -106,14 +107,16 @@ def read_inertia(r: Reading, link: Node, name: str) -> Inertia | None:
     mass_element = r.report.one(inertial, "mass", required=True)
     inertia_element = r.report.one(inertial, "inertia", required=True)
     mass = r.report.non_negative(mass_element, "value", None, f"link {name!r}") if mass_element else 0.0
-    entries = [r.report.number(inertia_element, entry, None) for entry in INERTIA] if inertia_element else []
+    entries = (
+        [r.report.number(inertia_element, entry, None) for entry in ATTRIBUTES["inertia"]] if inertia_element else []
+    )
     if inertia_element is None or r.report.error_count > before:
         return None
     _doubt_inertia(r.report, inertia_element, name, entries)
     return _inertia(r.report, inertia_element, mass, pose, Symmetric3(entries))
 
 
-def _inertia(report: Report, element: Node, mass: float, pose: SE3, at_com: Symmetric3) -> Inertia | None:
+def _inertia(report: Report, element: Element, mass: float, pose: SE3, at_com: Symmetric3) -> Inertia | None:
     try:
         inertia = Inertia(mass, pose.translation, at_com.rotated(pose.rotation))
     except ParameterError as error:
@@ -125,7 +128,7 @@ def _inertia(report: Report, element: Node, mass: float, pose: SE3, at_com: Symm
     return inertia
 
 
-def _doubt_inertia(report: Report, element: Node, name: str, entries: list[float]) -> None:
+def _doubt_inertia(report: Report, element: Element, name: str, entries: list[float]) -> None:
     """Note an impossible inertia, judged as it is written."""
     if max(map(abs, entries)) < NO_INERTIA or report.has_enough_doubts:
         return
@@ -138,7 +141,7 @@ def _doubt_inertia(report: Report, element: Node, name: str, entries: list[float
 # --- shapes ------------------------------------------------------------------------------------------------------
 
 
-def read_shape(r: Reading, element: Node, body: str) -> Shape | None:
+def read_shape(r: Reading, element: Element, body: str) -> Shape | None:
     """Return a visual or collision element, or None if its geometry is faulty."""
     pose, geometry = read_origin(r, element), _geometry(r, element)
     look = _look(r, element)
@@ -148,7 +151,7 @@ def read_shape(r: Reading, element: Node, body: str) -> Shape | None:
     return Shape(body, role, geometry, pose, element.attributes.get("name", ""), look.rgba, look.name, look.texture)
 
 
-def _geometry(r: Reading, element: Node) -> Geometry | None:
+def _geometry(r: Reading, element: Element) -> Geometry | None:
     holder = r.report.one(element, "geometry", required=True)
     if holder is None:
         return None
@@ -162,18 +165,18 @@ def _geometry(r: Reading, element: Node) -> Geometry | None:
     return geometry if r.report.error_count == before else None
 
 
-def _box(r: Reading, e: Node) -> Geometry:
+def _box(r: Reading, e: Element) -> Geometry:
     size = r.report.numbers(e, "size", 3, None)
     if any(s < 0.0 for s in size):
         r.report.error(e, f"<box size=...>: {size} has a negative length")
     return Box(tuple(map(abs, size)))
 
 
-def _length(r: Reading, e: Node, name: str) -> float:
+def _length(r: Reading, e: Element, name: str) -> float:
     return r.report.non_negative(e, name, None, f"<{e.tag}>")
 
 
-def _mesh(r: Reading, e: Node) -> Geometry:
+def _mesh(r: Reading, e: Element) -> Geometry:
     uri = r.report.text(e, "filename") or ""
     path = resolve(uri, r.source.folder, r.packages)
     if path is None and uri:
@@ -181,7 +184,7 @@ def _mesh(r: Reading, e: Node) -> Geometry:
     return Mesh(uri, path, r.report.numbers(e, "scale", 3, (1.0, 1.0, 1.0)))
 
 
-_SOLIDS: dict[str, Callable[[Reading, Node], Geometry]] = {
+_SOLIDS: dict[str, Callable[[Reading, Element], Geometry]] = {
     "box": _box,
     "sphere": lambda r, e: Sphere(_length(r, e, "radius")),
     "cylinder": lambda r, e: Cylinder(_length(r, e, "radius"), _length(r, e, "length")),
@@ -193,7 +196,7 @@ _SOLIDS: dict[str, Callable[[Reading, Node], Geometry]] = {
 # --- materials ---------------------------------------------------------------------------------------------------
 
 
-def read_global_material(r: Reading, element: Node) -> None:
+def read_global_material(r: Reading, element: Element) -> None:
     """Keep a material of the robot, to be used by name."""
     r.report.text(element, "name")
     material = read_material(r, element)
@@ -202,21 +205,21 @@ def read_global_material(r: Reading, element: Node) -> None:
     r.materials[material.name] = material
 
 
-def read_material(r: Reading, element: Node) -> Material:
+def read_material(r: Reading, element: Element) -> Material:
     """Return <material name><color rgba/><texture filename/></material>."""
     color, texture = r.report.one(element, "color"), r.report.one(element, "texture")
     rgba = _rgba(r.report, color) if color is not None else None
     return Material(element.attributes.get("name", ""), rgba, texture.attributes.get("filename", "") if texture else "")
 
 
-def _rgba(report: Report, color: Node) -> tuple[float, ...]:
+def _rgba(report: Report, color: Element) -> tuple[float, ...]:
     rgba = report.numbers(color, "rgba", 4, None)
     if not all(0.0 <= c <= 1.0 for c in rgba):
         report.remark(color, f"colour {rgba} is outside [0, 1] and is clipped")
     return tuple(min(max(c, 0.0), 1.0) for c in rgba)
 
 
-def _look(r: Reading, element: Node) -> Material:
+def _look(r: Reading, element: Element) -> Material:
     """Return the material of a shape: defined in place, or before under its name (by the robot or another shape)."""
     child = r.report.one(element, "material")
     if child is None:

@@ -15,8 +15,8 @@ from typing import Literal
 
 from cardan.errors import quoted
 from cardan.formats.report import Report
-from cardan.formats.source import Node
 from cardan.formats.urdf.links import Reading, read_pose
+from cardan.formats.xml import Element
 from cardan.model import FRAME_KINDS
 from cardan.spatial import SE3
 
@@ -34,7 +34,7 @@ class UrdfFrame:
     kind: Literal["operational", "sensor"]
 
 
-def read_frame(r: Reading, element: Node) -> UrdfFrame | None:
+def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
     """Return a frame, or None if it lacks its name or link."""
     name, link, pose = r.report.text(element, "name"), r.report.text(element, "link"), read_pose(r, element)
     kind = element.attributes.get("kind", "operational")
@@ -46,7 +46,7 @@ def read_frame(r: Reading, element: Node) -> UrdfFrame | None:
     return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
 
 
-def refuse_other_constraints(report: Report, root: Node) -> None:
+def refuse_other_constraints(report: Report, root: Element) -> None:
     """Note constraints between links that are not read, so that nobody takes the tree for the robot."""
     for element in root.children:
         if element.tag == "coupling":

@@ -20,13 +20,13 @@ from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionError, DescriptionWarning, Fault, ParameterError
 from cardan.formats.report import Report
 from cardan.formats.resources import Packages, check_packages
-from cardan.formats.source import Node, Source
+from cardan.formats.source import Source
 from cardan.formats.urdf.checks import check_robot
 from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
 from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
 from cardan.formats.urdf.loops import UrdfFrame, read_frame, refuse_other_constraints
 from cardan.formats.urdf.schema import VERSIONS, remark_unknown
-from cardan.formats.xml import parse
+from cardan.formats.xml import Element, parse
 from cardan.model import WORLD
 
 UrdfSource = str | bytes | os.PathLike[str]
@@ -101,7 +101,7 @@ def _read(source: UrdfSource, packages: Packages | None, continuous: str) -> tup
     return _mechanism(report, root.attributes["name"], robot), report
 
 
-def _read_elements(reading: Reading, root: Node) -> _Robot:
+def _read_elements(reading: Reading, root: Element) -> _Robot:
     report = reading.report
     remark_unknown(report, root)
     refuse_other_constraints(report, root)
@@ -130,7 +130,7 @@ _OTHER_ROOTS = {
 }
 
 
-def _is_robot(root: Node, report: Report) -> bool:
+def _is_robot(root: Element, report: Report) -> bool:
     """Return whether this is worth reading as URDF."""
     xacro = next((e for e in root.walk() if e.tag.startswith("xacro:")), None)
     if xacro is not None:

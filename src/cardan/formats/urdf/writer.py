@@ -11,15 +11,15 @@ import html
 import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cardan.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
-from cardan.formats.urdf.links import INERTIA
 from cardan.formats.urdf.numbers import axis, inertial, rpy
+from cardan.formats.urdf.schema import ATTRIBUTES
 from cardan.joints import Mimic, Planar, Revolute
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.spatial import SE3
@@ -63,20 +63,25 @@ def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
     for shape in form.shapes:
         on[shape.body].append(shape)
     _check_materials([shape for shapes in on.values() for shape in shapes])
-    lines: list[str] = []
-    for body in (*([None] if form.world else []), *form.bodies):
-        lines += _link(body, on[WORLD if body is None else body.name])
-    for c in form.tree:
-        lines += _joint(c)
-    for c in form.loops:
-        lines += _loop(c)
-    lines += [_frame(frame) for frame in form.frames]
-    version = ' version="1.2"' if any(isinstance(s.geometry, Capsule) for s in form.shapes) else ""
-    name = _text(form.name, "name of a robot")
+    links = [_link(body, on[WORLD if body is None else body.name]) for body in (*([None] * form.world), *form.bodies)]
+    inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames)]
+    name = {"name": _text(form.name, "name of a robot")}
     if not form.name.strip():
         raise ParameterError("name of a robot in URDF", got=form.name, expected="a text that is not empty")
-    head = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={name}{version}>"]
-    return WrittenUrdf("\n".join([*head, *lines, "</robot>", ""]), form.moved)
+    version = {"version": "1.2"} if any(isinstance(s.geometry, Capsule) for s in form.shapes) else {}
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', *_element("robot", name | version, *inside, open=True)]
+    return WrittenUrdf("\n".join([*lines, ""]), form.moved)
+
+
+def _element(tag: str, attributes: Mapping[str, str], *inside: Sequence[str], open: bool = False) -> list[str]:
+    """Return the lines of an element, each of those in it; `open`: an end tag even if there is nothing in it."""
+    start = f"<{tag}" + "".join(f' {name}="{value}"' for name, value in attributes.items())
+    lines = [f"  {line}" for element in inside for line in element]
+    return [f"{start}>", *lines, f"</{tag}>"] if lines or open else [f"{start}/>"]
+
+
+def _on_a_line(element: Sequence[str]) -> list[str]:
+    return ["".join(map(str.strip, element))]
 
 
 # --- links -------------------------------------------------------------------------------------------------------
@@ -85,11 +90,9 @@ def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
 def _link(body: Body | None, shapes: Sequence[Shape]) -> list[str]:
     """Return a link; None is the world."""
     name = WORLD if body is None else body.name
-    inside = _inertial(body) if body is not None and body.inertia is not None else []
-    for shape in shapes:
-        inside += _shape(shape)
-    start = f"  <link name={_text(name, 'name of a body')}"
-    return [f"{start}>", *inside, "  </link>"] if inside else [f"{start}/>"]
+    inertia = [_inertial(body)] if body is not None and body.inertia is not None else []
+    inside = [*inertia, *map(_shape, shapes)]
+    return _element("link", {"name": _text(name, "name of a body")}, *inside)
 
 
 def _inertial(body: Body) -> list[str]:
@@ -98,47 +101,41 @@ def _inertial(body: Body) -> list[str]:
         got = f"first moment {tuple(inertia.first_moment)} of no mass"
         raise ParameterError(f"inertia of body {body.name!r} in URDF", got=got, expected="a mass > 0", hint=HINT)
     com, entries = inertial(inertia)
-    moments = " ".join(f'{name}="{entry!r}"' for name, entry in zip(INERTIA, entries, strict=True))
-    mass = f'      <mass value="{float(inertia.mass)!r}"/>'
-    origin = _origin(SE3(translation=com), "      ")
-    return ["    <inertial>", *origin, mass, f"      <inertia {moments}/>", "    </inertial>"]
+    moments = dict(zip(ATTRIBUTES["inertia"], map(repr, entries), strict=True))
+    mass = _element("mass", {"value": repr(float(inertia.mass))})
+    return _element("inertial", {}, _origin(SE3(translation=com)), mass, _element("inertia", moments))
 
 
 def _shape(shape: Shape) -> list[str]:
     what = f"a shape of {shape.body!r}"
-    name = f" name={_text(shape.name, f'name of {what}')}" if shape.name else ""
-    geometry = f"      <geometry>{_geometry(shape, what)}</geometry>"
-    return [
-        f"    <{shape.role}{name}>",
-        *_origin(shape.pose, "      "),
-        geometry,
-        *_material(shape, what),
-        f"    </{shape.role}>",
-    ]
+    name = {"name": _text(shape.name, f"name of {what}")} if shape.name else {}
+    geometry = _on_a_line(_element("geometry", {}, _geometry(shape, what)))
+    return _element(shape.role, name, _origin(shape.pose), geometry, _material(shape, what))
 
 
-def _geometry(shape: Shape, what: str) -> str:
+def _geometry(shape: Shape, what: str) -> list[str]:
     geometry = shape.geometry
     if isinstance(geometry, Box):
-        return f'<box size="{_numbers(geometry.size)}"/>'
+        return _element("box", {"size": _numbers(geometry.size)})
     if isinstance(geometry, Sphere):
-        return f'<sphere radius="{geometry.radius!r}"/>'
+        return _element("sphere", {"radius": repr(geometry.radius)})
     if isinstance(geometry, (Capsule, Cylinder)):
-        return f'<{type(geometry).__name__.lower()} radius="{geometry.radius!r}" length="{geometry.length!r}"/>'
+        lengths = {"radius": repr(geometry.radius), "length": repr(geometry.length)}
+        return _element(type(geometry).__name__.lower(), lengths)
     if not isinstance(geometry, Mesh) or not geometry.uri.strip():
         expected = "a Box, Sphere, Cylinder, Capsule, or a Mesh with a uri"
         raise ParameterError(f"geometry of {what} in URDF", got=geometry, expected=expected, hint=HINT)
-    scale = "" if geometry.scale == (1.0, 1.0, 1.0) else f' scale="{_numbers(geometry.scale)}"'
-    return f"<mesh filename={_text(geometry.uri, f'mesh of {what}')}{scale}/>"
+    scale = {} if geometry.scale == (1.0, 1.0, 1.0) else {"scale": _numbers(geometry.scale)}
+    return _element("mesh", {"filename": _text(geometry.uri, f"mesh of {what}")} | scale)
 
 
 def _material(shape: Shape, what: str) -> list[str]:
     if not (shape.material or shape.texture or shape.rgba is not None):
         return []
-    color = "" if shape.rgba is None else f'<color rgba="{_numbers(shape.rgba)}"/>'
-    texture = f"<texture filename={_text(shape.texture, f'texture of {what}')}/>" if shape.texture else ""
-    start = f"      <material name={_text(shape.material, f'material of {what}')}"
-    return [f"{start}>{color}{texture}</material>" if color or texture else f"{start}/>"]
+    color = [] if shape.rgba is None else _element("color", {"rgba": _numbers(shape.rgba)})
+    texture = _text(shape.texture, f"texture of {what}")
+    look = [*color, *(_element("texture", {"filename": texture}) if texture else [])]
+    return _on_a_line(_element("material", {"name": _text(shape.material, f"material of {what}")}, look))
 
 
 def _check_materials(shapes: Sequence[Shape]) -> None:
@@ -159,29 +156,24 @@ def _check_materials(shapes: Sequence[Shape]) -> None:
 def _joint(c: Connection) -> list[str]:
     kind = _kind(c)
     origin = c.parent_pose @ c.child_pose.inverse() if isinstance(c.joint, Planar) else c.parent_pose
-    return [
-        f'  <joint name={_text(c.name, "name of a joint")} type="{kind}">',
-        *_origin(origin, "    "),
-        f"    <parent link={_text(c.parent, 'name of a body')}/>",
-        f"    <child link={_text(c.child, 'name of a body')}/>",
-        *_axis(c),
-        *_limit(c, kind),
-        *_dynamics(c),
-        *_mimic(c),
-        "  </joint>",
-    ]
+    name, inner = _text(c.name, "name of a joint"), (_axis(c), _limit(c, kind), _dynamics(c), _mimic(c))
+    ends = [_element(tag, _on_link(body)) for tag, body in (("parent", c.parent), ("child", c.child))]
+    return _element("joint", {"name": name, "type": kind}, _origin(origin), *ends, *inner)
 
 
 def _loop(c: Connection) -> list[str]:
-    ends = []
-    for tag, body, pose in zip(LOOP_ENDS, (c.parent, c.child), (c.parent_pose, c.child_pose), strict=True):
-        start = f"    <{tag} link={_text(body, 'name of a body')}"
-        ends += [f"{start}>", *_origin(pose, "      "), f"    </{tag}>"]
+    ends = zip(LOOP_ENDS, (c.parent, c.child), (c.parent_pose, c.child_pose), strict=True)
+    joined = [_element(tag, _on_link(body), _origin(pose), open=True) for tag, body, pose in ends]
     kind = KINDS[type(c.joint)]
-    upright = ['    <axis xyz="0.0 0.0 1.0"/>'] if isinstance(c.joint, Planar) else _axis(c)
-    start = f'  <loop name={_text(c.name, "name of a joint")} type="{kind}">'
+    upright = _element("axis", {"xyz": "0.0 0.0 1.0"}) if isinstance(c.joint, Planar) else _axis(c)
     bounded = any(map(math.isfinite, (*_of(c, "lower"), *_of(c, "upper"), *_of(c, "velocity"), *_of(c, "effort"))))
-    return [start, *ends, *upright, *(_limit(c, kind) if bounded else []), *_dynamics(c), "  </loop>"]
+    limit = _limit(c, kind) if bounded else []
+    name = _text(c.name, "name of a joint")
+    return _element("loop", {"name": name, "type": kind}, *joined, upright, limit, _dynamics(c))
+
+
+def _on_link(body: str) -> dict[str, str]:
+    return {"link": _text(body, "name of a body")}
 
 
 def _kind(c: Connection) -> str:
@@ -194,7 +186,7 @@ def _kind(c: Connection) -> str:
 def _axis(c: Connection) -> list[str]:
     inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
     direction = across(c) if isinstance(inner, Planar) else getattr(inner, "axis", None)
-    return [] if direction is None else [f'    <axis xyz="{_numbers(axis(direction))}"/>']
+    return [] if direction is None else _element("axis", {"xyz": _numbers(axis(direction))})
 
 
 def _of(c: Connection, name: str) -> Sequence[float]:
@@ -216,10 +208,8 @@ def _limit(c: Connection, kind: str) -> list[str]:
         raise ParameterError(f"limits of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
     elif kind == "fixed" or not any(map(math.isfinite, bounds.values())):
         return []
-    numbers = {
-        what: bound if math.isfinite(bound) else math.copysign(UNLIMITED, bound) for what, bound in bounds.items()
-    }
-    return ["    <limit " + " ".join(f'{what}="{bound!r}"' for what, bound in numbers.items()) + "/>"]
+    finite = {w: b if math.isfinite(b) else math.copysign(UNLIMITED, b) for w, b in bounds.items()}
+    return _element("limit", {what: repr(bound) for what, bound in finite.items()})
 
 
 def _dynamics(c: Connection) -> list[str]:
@@ -228,7 +218,7 @@ def _dynamics(c: Connection) -> list[str]:
         return []
     if not values["armature"]:
         del values["armature"]  # no part of URDF
-    return ["    <dynamics " + " ".join(f'{what}="{value!r}"' for what, value in values.items()) + "/>"]
+    return _element("dynamics", {what: repr(value) for what, value in values.items()})
 
 
 def _one(c: Connection, what: str, values: Sequence[float]) -> float:
@@ -242,25 +232,25 @@ def _one(c: Connection, what: str, values: Sequence[float]) -> float:
 def _mimic(c: Connection) -> list[str]:
     if not isinstance(c.joint, Mimic):
         return []
-    numbers = f'multiplier="{float(c.joint.multiplier)!r}" offset="{float(c.joint.offset)!r}"'
-    return [f"    <mimic joint={_text(c.joint.primary, 'name of a joint')} {numbers}/>"]
+    numbers = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
+    return _element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | numbers)
 
 
 # --- frames, poses, texts ----------------------------------------------------------------------------------------
 
 
-def _frame(frame: Frame) -> str:
-    place = f"{_text(frame.name, 'name of a frame')} link={_text(frame.body, 'name of a body')}"
-    kind = "" if frame.kind == "operational" else f' kind="{frame.kind}"'
-    return f"  <frame name={place} {_pose(frame.pose)}{kind}/>"
+def _frame(frame: Frame) -> list[str]:
+    name = {"name": _text(frame.name, "name of a frame")}
+    kind = {} if frame.kind == "operational" else {"kind": frame.kind}
+    return _element("frame", name | _on_link(frame.body) | _pose(frame.pose) | kind)
 
 
-def _origin(pose: SE3, indent: str) -> list[str]:
-    return [] if pose == SE3.identity() else [f"{indent}<origin {_pose(pose)}/>"]
+def _origin(pose: SE3) -> list[str]:
+    return [] if pose == SE3.identity() else _element("origin", _pose(pose))
 
 
-def _pose(pose: SE3) -> str:
-    return f'xyz="{_numbers(pose.translation)}" rpy="{_numbers(rpy(pose.rotation))}"'
+def _pose(pose: SE3) -> dict[str, str]:
+    return {"xyz": _numbers(pose.translation), "rpy": _numbers(rpy(pose.rotation))}
 
 
 def _numbers(values: Any) -> str:
@@ -268,10 +258,10 @@ def _numbers(values: Any) -> str:
 
 
 def _text(text: str, what: str) -> str:
-    """Return a text as an XML attribute value, quoted."""
+    """Return a text as an XML attribute's value."""
     if _UNWRITABLE.search(text):
         raise ParameterError(f"{what} in URDF", got=text, expected="characters XML can hold", hint=HINT)
     escaped = html.escape(text, quote=False).replace('"', "&quot;")
     for white, reference in (("\n", "&#10;"), ("\r", "&#13;"), ("\t", "&#9;")):
         escaped = escaped.replace(white, reference)
-    return f'"{escaped}"'
+    return escaped

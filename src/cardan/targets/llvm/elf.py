@@ -47,11 +47,6 @@ class Symbol(NamedTuple):
     size: int
 
 
-def _field(value: int, low: int, bits: int, at: int) -> int:
-    """Return bits `low` to `low + bits` of a value, moved to bit `at`."""
-    return (value >> low & (1 << bits) - 1) << at
-
-
 def _with(word: int, value: int, bits: int, at: int) -> int:
     """Return an instruction with `bits` bits from bit `at` on replaced."""
     return word & ~((1 << bits) - 1 << at) | (value & (1 << bits) - 1) << at

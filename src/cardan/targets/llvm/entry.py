@@ -142,8 +142,7 @@ def stream_function(lanes: Lanes) -> str:
             value = w.load(kind, w.at("%from", k, lanes.scalar), size)
             w.store(kind, value, w.at("%to", k, lanes.scalar), align, more)
 
-        some = w.emit(f"icmp ult i64 {start}, {stop}")
-        w.branch(some, lambda: w.loop(start, stop, step, one))
+        w.loop_if_any(start, stop, step, one)
 
     ahead = w.emit(f"sub i64 0, {w.emit('ptrtoint ptr %to to i64')}")
     wanted = w.emit(f"udiv exact i64 {w.emit(f'and i64 {ahead}, {lanes.bytes - 1}')}, {size}")

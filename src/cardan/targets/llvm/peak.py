@@ -11,6 +11,7 @@ import numpy as np
 from cardan.targets.llvm.image import load
 from cardan.targets.llvm.machine import compile_image, host_lanes
 from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.writer import Writer, attributes
 
 CHAINS = 24  # sums that grow side by side: enough to hide the latency of a multiply-add on every unit
 ROUNDS = 200_000
@@ -44,36 +45,11 @@ def _text(lanes: Lanes) -> str:
 
     It has no constants of its own, so the machine code is one section and needs no other near it.
     """
-    v, fma, width = lanes.vector, f"@llvm.fma.{lanes.suffix}", 8 * lanes.bytes
-    chains = range(CHAINS)
-    return "\n".join(
-        [
-            f"declare {v} {fma}({v}, {v}, {v})",
-            "define void @peak(ptr %sums, i64 %rounds) #0 {",
-            "entry:",
-            f"  %factor = load {v}, ptr %sums, align 8",
-            f"  %last = getelementptr i8, ptr %sums, i64 {(CHAINS - 1) * lanes.bytes}",
-            f"  %term = load {v}, ptr %last, align 8",
-            "  br label %loop",
-            "loop:",
-            "  %k = phi i64 [ 0, %entry ], [ %next, %loop ]",
-            *(f"  %a{c} = phi {v} [ zeroinitializer, %entry ], [ %b{c}, %loop ]" for c in chains),
-            *(f"  %b{c} = call {v} {fma}({v} %a{c}, {v} %factor, {v} %term)" for c in chains),
-            "  %next = add i64 %k, 1",
-            "  %more = icmp slt i64 %next, %rounds",
-            "  br i1 %more, label %loop, label %done",
-            "done:",
-            *(line for c in chains for line in _store(c, lanes)),
-            "  ret void",
-            "}",
-            f'attributes #0 = {{ nounwind "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}" }}',
-        ]
-    )
-
-
-def _store(chain: int, lanes: Lanes) -> tuple[str, str]:
-    offset = chain * lanes.bytes
-    return (
-        f"  %p{chain} = getelementptr i8, ptr %sums, i64 {offset}",
-        f"  store {lanes.vector} %b{chain}, ptr %p{chain}, align 8",
-    )
+    w, v = Writer(lanes), lanes.vector
+    places = [w.at("%sums", chain * lanes.bytes) for chain in range(CHAINS)]
+    factor, term = (w.load(v, place, 8) for place in (places[0], places[-1]))
+    zeros = [(v, "zeroinitializer")] * CHAINS
+    sums = w.loop(0, "%rounds", 1, lambda _, *sums: [w.fma(a, factor, term) for a in sums], *zeros)
+    for total, place in zip(sums, places, strict=True):
+        w.store(v, total, place, 8)
+    return "\n".join([w.procedure("peak", [("ptr", "%sums"), ("i64", "%rounds")], linkage=""), *attributes(lanes)])

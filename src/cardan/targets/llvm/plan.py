@@ -13,9 +13,7 @@ from cardan.program.program import Program
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
-LONG = (
-    15_000  # operations of a program whose machine code does not stay in the caches: each block of it then serves ...
-)
+LONG = 15_000  # operations of a program whose code does not stay in the caches: each block of it then serves ...
 TILES = 4  # ... so many tiles in a row
 STREAMED = 64  # results a state from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB

@@ -13,7 +13,7 @@ from cardan.program.program import Program
 from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
 from cardan.targets.llvm.math import SINCOS, function_name, math_definitions
 from cardan.targets.llvm.plan import Lanes, Plan, plan_program, streams
-from cardan.targets.llvm.writer import Writer
+from cardan.targets.llvm.writer import Writer, attributes
 
 _PLAIN = {Op.ADD: "fadd contract", Op.SUB: "fsub contract", Op.MUL: "fmul contract", Op.DIV: "fdiv", Op.NEG: "fneg"}
 _COMPARE = {Op.LT: "olt", Op.LE: "ole", Op.EQ: "oeq"}
@@ -125,23 +125,9 @@ def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     plan = plan or plan_program(program)
     blocks = [_Block(program, plan, lanes, b).text() for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
-    parts = [*blocks, *constants, entry_function(program, plan, lanes), _declarations(lanes)]
+    parts = [*blocks, *constants, entry_function(program, plan, lanes)]
     if streams(program):
         parts.append(stream_function(lanes))
     parts += math_definitions({i.op for i in program.instructions}, lanes)
-    width = 8 * lanes.bytes
-    attributes = f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
-    parts.append(f"attributes #0 = {{ noinline nounwind alignstack=64 {attributes} }}")
-    parts.append(f"attributes #1 = {{ alwaysinline nounwind {attributes} }}")
+    parts += attributes(lanes)
     return "\n\n".join(parts)
-
-
-def _declarations(lanes: Lanes) -> str:
-    v, s, n = lanes.vector, lanes.suffix, lanes.width
-    one = [f"declare {v} @llvm.{f}.{s}({v})" for f in ("sqrt", "fabs", "floor")]
-    two = [f"declare {v} @llvm.{f}.{s}({v}, {v})" for f in ("minimum", "maximum")]
-    memory = [
-        f"declare {v} @llvm.masked.load.{s}.p0(ptr, i32 immarg, <{n} x i1>, {v})",
-        f"declare void @llvm.masked.store.{s}.p0({v}, ptr, i32 immarg, <{n} x i1>)",
-    ]
-    return "\n".join(one + two + memory)

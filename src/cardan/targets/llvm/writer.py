@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from cardan.targets.llvm.plan import Lanes
 
@@ -12,14 +12,13 @@ Real = str | float
 """A vector: its name, or one number for all lanes."""
 Bits = str | int
 """The same of 64-bit integers."""
+Given = Iterable[str] | None
 
 
-class Writer:
-    """Writes one function; a method that computes returns the name of its result."""
+class Code:
+    """Writes instructions on scalars, loops and branches; a method that computes returns the name of its result."""
 
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes, self.width, self.v, self.m, self.suffix = lanes, lanes.width, lanes.vector, lanes.mask, lanes.suffix
-        self.i = f"<{lanes.width} x i64>"
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.count = 0
         self.here = "start"  # the label behind which instructions are now
@@ -51,34 +50,75 @@ class Writer:
         """Write a value to memory."""
         self.line(f"store {kind} {value}, ptr {pointer}, align {align}{more}")
 
+    def whole(self, operation: str, a: int | str, b: int | str) -> str:
+        """Write an operation on 64-bit integers: `add nsw`, `icmp slt`, ..."""
+        return self.emit(f"{operation} i64 {a}, {b}")
+
     def least(self, a: str, b: str) -> str:
         """Write the smaller of two whole numbers."""
-        return self.emit(f"select i1 {self.emit(f'icmp slt i64 {a}, {b}')}, i64 {a}, i64 {b}")
+        return self.emit(f"select i1 {self.whole('icmp slt', a, b)}, i64 {a}, i64 {b}")
 
-    def loop(self, start: int | str, stop: int | str, step: int, body: Callable[[str], None]) -> None:
-        """Write a loop, passed once at least; the counter's name is given to `body`."""
+    def loop(
+        self, start: int | str, stop: int | str, step: int, body: Callable[..., Given], *carried: tuple[str, str]
+    ) -> list[str]:
+        """Write a loop, passed once at least; return the values that are carried from pass to pass, as they are then.
+
+        `body` is given the counter's name and those of the carried values, of which each is a type and a first value;
+        it returns the next ones.
+        """
         self.count += 1
         name, before = f"loop{self.count}", self.here
-        counter, following = f"%c{self.count}", f"%n{self.count}"
+        values = [f"%c{self.count}", *(f"%v{self.count}_{k}" for k in range(len(carried)))]
         self.line(f"br label %{name}")
         self.label(name)
         head = len(self.lines)
-        body(counter)
-        self.lines.insert(head, f"  {counter} = phi i64 [ {start}, %{before} ], [ {following}, %{self.here} ]")
-        self.line(f"{following} = add nuw nsw i64 {counter}, {step}")
-        self.line(f"br i1 {self.emit(f'icmp slt i64 {following}, {stop}')}, label %{name}, label %{name}end")
+        given = list(body(*values) or ())
+        following = [self.whole("add nuw nsw", values[0], step), *given]
+        self.lines[head:head] = [
+            f"  {value} = phi {kind} [ {first}, %{before} ], [ {next_}, %{self.here} ]"
+            for value, (kind, first), next_ in zip(values, [("i64", start), *carried], following, strict=True)
+        ]
+        self.line(f"br i1 {self.whole('icmp slt', following[0], stop)}, label %{name}, label %{name}end")
         self.label(f"{name}end")
+        return given
 
-    def branch(self, condition: str, yes: Callable[[], None], no: Callable[[], None] = lambda: None) -> None:
-        """Write two ways on and their meeting."""
+    def loop_if_any(
+        self, start: str, stop: str, step: int, body: Callable[..., Given], *carried: tuple[str, str]
+    ) -> list[str]:
+        """Write a loop that may be passed not at all."""
+        kinds, first = [kind for kind, _ in carried], [value for _, value in carried]
+        looped = lambda: self.loop(start, stop, step, body, *carried)  # noqa: E731
+        return self.branch(self.whole("icmp ult", start, stop), looped, lambda: first, *kinds)
+
+    def branch(
+        self, condition: str, yes: Callable[[], Given], no: Callable[[], Given] = lambda: None, *kinds: str
+    ) -> list[str]:
+        """Write two ways on and their meeting; return the values, of these types, that either way gives."""
         self.count += 1
         ways, meeting = (f"yes{self.count}", f"no{self.count}"), f"meet{self.count}"
         self.line(f"br i1 {condition}, label %{ways[0]}, label %{ways[1]}")
+        given: list[list[str]] = []
         for way, body in zip(ways, (yes, no), strict=True):
             self.label(way)
-            body()
+            given.append([f"[ {value}, %{self.here} ]" for value in body() or ()])
             self.line(f"br label %{meeting}")
         self.label(meeting)
+        return [self.emit(f"phi {kind} {a}, {b}") for kind, a, b in zip(kinds, *given, strict=True)]
+
+    def unless(self, condition: str, elsewhere: str) -> None:
+        """Go on where a condition holds, and to a label where it does not."""
+        self.count += 1
+        self.line(f"br i1 {condition}, label %on{self.count}, label %{elsewhere}")
+        self.label(f"on{self.count}")
+
+
+class Writer(Code):
+    """Writes one function on vectors of W lanes."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        super().__init__()
+        self.lanes, self.width, self.v, self.m, self.suffix = lanes, lanes.width, lanes.vector, lanes.mask, lanes.suffix
+        self.i = f"<{lanes.width} x i64>"
 
     def every(self, scalar: str) -> str:
         """Return the vector of one scalar."""
@@ -190,3 +230,13 @@ class Writer:
 def result_type(kinds: list[str]) -> str:
     """Return the type of one value, or of several together."""
     return kinds[0] if len(kinds) == 1 else f"{{{', '.join(kinds)}}}"
+
+
+def attributes(lanes: Lanes) -> list[str]:
+    """Return what `#0` and `#1` mean behind a function: to be called, with vectors in registers, and to be inlined."""
+    width = 8 * lanes.bytes
+    vectors = f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
+    return [
+        f"attributes #0 = {{ noinline nounwind alignstack=64 {vectors} }}",
+        f"attributes #1 = {{ alwaysinline nounwind {vectors} }}",
+    ]
