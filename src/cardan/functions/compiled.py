@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,9 +59,11 @@ class Compiled:
         """Return whether there is one result, returned as it is."""
         return self.form.kind == "one"
 
-    def door(self, name: str, slow: Callable[..., Any]) -> Callable[..., Any] | None:
+    def door(
+        self, name: str, slow: Callable[..., Any], parts: Sequence[tuple[int, int, int]]
+    ) -> Callable[..., Any] | None:
         """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`."""
-        return self.run.door(name, slow, None if self.is_single else self._finish)
+        return self.run.door(name, slow, None if self.is_single else self._finish, parts)
 
     def evaluate(
         self, name: str, batch: Batch, threads: int | None, checked: bool, out: np.ndarray | None = None
@@ -112,7 +114,8 @@ class Bound:
         self._compiled = compiled = function.compiled(model, names, options)
         self._made_by = function, model, names, options
         slow = functools.partial(Bound.__call__, self)
-        door = None if function.checked else compiled.door(self._name, slow)
+        parts = function.interface.unit_parts(model, names)
+        door = None if function.checked else compiled.door(self._name, slow, parts)
         if door is not None:
             # Python looks a call up on the type: a type of its own puts nothing between the caller and the door
             own = {"__slots__": (), "__call__": door, "__doc__": Bound.__doc__}

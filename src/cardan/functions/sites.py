@@ -104,7 +104,8 @@ class CallSites:
         if key is None or key in site.doors:
             return
         places = tuple(at.get(a.name, a.name) for a in compiled.inputs)
-        door = compiled.door(self._signature.name, _long_way(weakref.ref(model), args, kwargs, places, slow))
+        parts = self._signature.unit_parts(model, [a.name for a in compiled.inputs])
+        door = compiled.door(self._signature.name, _long_way(weakref.ref(model), args, kwargs, places, slow), parts)
         if door is None:
             return
         numbers = [a.name for a in compiled.inputs if not a.shape]

@@ -72,7 +72,11 @@ class Runner(ABC):
         """
 
     def door(
-        self, name: str, slow: Callable[..., Any], finish: Callable[[np.ndarray], Any] | None
+        self,
+        name: str,
+        slow: Callable[..., Any],
+        finish: Callable[[np.ndarray], Any] | None,
+        parts: Sequence[tuple[int, int, int]] = (),
     ) -> Callable[..., Any] | None:
         """Return a function for Python that takes the arrays as they come, with the least in between; None if none.
 
@@ -81,6 +85,8 @@ class Runner(ABC):
             slow: gets the arguments, as they came, that the function cannot serve itself.
             finish: turns the flattened outputs of one call, shape (batch..., total), into what is returned; None if
                 there is one output, which is returned in its own shape.
+            parts: (argument, start, stop) of entries that must not all be 0, such as a quaternion; where those of the
+                first state are, `slow` says so.
         """
         return None
 

@@ -152,6 +152,7 @@ class Door:
         limit: work from which a call is left to `slow`, which may split it over threads.
         slow: takes the arguments the door does not; gets them as they came.
         finish: turns the array into what is returned; None to return it itself.
+        parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
     """
 
     def __init__(
@@ -164,10 +165,14 @@ class Door:
         limit: int,
         slow: Callable[..., Any],
         finish: Callable[[np.ndarray], Any] | None = None,
+        parts: Sequence[tuple[int, int, int]] = (),
     ) -> None:
         shapes = [output, *arrays]
-        self.context = np.zeros(len(text.FIELDS) + text.SPEC_WORDS * len(shapes), dtype=np.int64)
-        words = {**_addresses(), "count": len(arrays), "work": work, "limit": limit, "slow": id(slow)}
+        specs_end = len(text.FIELDS) + text.SPEC_WORDS * len(shapes)
+        self.context = np.zeros(specs_end + 3 * len(parts), dtype=np.int64)
+        self.context[specs_end:] = np.array(parts, dtype=np.int64).ravel()
+        words = {**_addresses(), "count": len(arrays), "parts": len(parts)}
+        words |= {"work": work, "limit": limit, "slow": id(slow)}
         words["finish"] = 0 if finish is None else id(finish)
         for word, value in words.items():
             self.context[text.WORD[word]] = value

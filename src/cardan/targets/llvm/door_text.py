@@ -8,7 +8,7 @@ MAX_ARRAYS, MAX_CORE, MAX_DIMS = 16, 6, 32
 RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
 
 FIELDS = (
-    "count", "array_type", "out_name", "work", "limit", "slow", "finish",
+    "count", "parts", "array_type", "out_name", "work", "limit", "slow", "finish",
     "descr0", "descr1", "evaluate0", "evaluate1", "heap0", "heap1", "spare0", "spare1",
     "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "malloc", "free",
 )  # fmt: skip
@@ -46,6 +46,7 @@ class _Door(Code):
         self.first_array()
         self.count_rows()
         self.loop(0, self.arrays, 1, self.argument)
+        self.loop_if_any("0", self.number(self.context, WORD["parts"]), 1, self.unit_part)
         (self.out,) = self.branch(self.no_output, self.new_output, self.checked_output, "ptr")
         self.evaluate(*self.workspace())
         self.endings()
@@ -167,6 +168,22 @@ class _Door(Code):
         array = self.number("%args", k, "ptr")
         self.fits(array, self.spec(k), CONTIGUOUS_ALIGNED)
         self.store("ptr", self.field(array, DATA), self.at("%pointers", k, "ptr"), 8)
+
+    def unit_part(self, k: str) -> None:
+        """Of the first state, entries that give a direction (a quaternion, say) must not all be 0: none is told."""
+        parts = self.at(
+            self.specs, self.whole("mul nuw nsw", self.whole("add nuw nsw", self.arrays, 1), SPEC_WORDS), "i64"
+        )
+        row = self.at(parts, self.whole("mul nuw nsw", k, 3), "i64")
+        data = self.load("ptr", self.at("%pointers", self.number(row, 0), "ptr"), 8)
+        halves = self.emit(f"select i1 {self.double}, i64 2, i64 1")  # words of 32 bits an entry
+        start, stop = (self.whole("mul nuw nsw", self.number(row, n), halves) for n in (1, 2))
+
+        def gather(word: str, bits: str) -> list[str]:
+            return [self.emit(f"or i32 {bits}, {self.load('i32', self.at(data, word, 'i32'), 4)}")]
+
+        (bits,) = self.loop_if_any(start, stop, 1, gather, ("i32", "0"))
+        self.must(self.emit(f"icmp ne i32 {self.emit(f'shl i32 {bits}, 1')}, 0"))  # but for signs
 
     # --- the output ---
 

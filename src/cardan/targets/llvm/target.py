@@ -96,14 +96,18 @@ class NativeProgram(Runner):
         return result
 
     def door(
-        self, name: str, slow: Callable[..., Any], finish: Callable[[np.ndarray], Any] | None
+        self,
+        name: str,
+        slow: Callable[..., Any],
+        finish: Callable[[np.ndarray], Any] | None,
+        parts: Sequence[tuple[int, int, int]] = (),
     ) -> Callable[..., Any] | None:
         """Return a function that reads the arrays itself; see `Runner` and `door`."""
         arrays = [a.shape for a in self.outline.inputs]
         output = (self.total,) if finish else self.outline.outputs[0].shape
         if not serves(arrays, output):
             return None
-        door = Door(name, arrays, output, work=self.work, limit=WORTHWHILE, slow=slow, finish=finish)
+        door = Door(name, arrays, output, work=self.work, limit=WORTHWHILE, slow=slow, finish=finish, parts=parts)
         with LOCK:
             self._doors.add(door)
             self._open(door)
