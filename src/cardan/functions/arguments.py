@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.arrays import symbolic
 from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ShapeError
-from cardan.manifolds import Manifold
 
 Shape = tuple[int | str, ...] | Callable[[Any], tuple[int, ...]]
 
@@ -170,20 +169,21 @@ def check_finite(where: str, name: str, array: np.ndarray, batch: tuple[int, ...
         raise NotFiniteError(where, name, index, float(array.reshape(-1)[found[0]]), hint)
 
 
-def check_configuration(where: str, name: str, q: np.ndarray, manifold: Manifold) -> None:
+def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tuple[int, int]]) -> None:
     """Raise where a quaternion, or a (cos, sin), of a configuration is 0 and so no orientation.
 
     Args:
         where: the function, for the message.
         name: of the argument.
         q: shape (size, nq).
-        manifold: the configuration space.
+        parts: where, (start, stop), these are (`Model.unit_parts`).
 
     Raises:
         ConfigurationError: naming the entries and the row of the batch.
     """
-    for start, stop in manifold.unit_parts():
-        rows = np.flatnonzero(~q[:, start:stop].any(axis=1))
+    for start, stop in parts:
+        rows = np.flatnonzero(q[:, stop - 1] == 0.0)  # few, and one column is read in a tenth of the time of four
+        rows = rows[~q[rows, start:stop].any(axis=1)]
         if rows.size:
             raise ConfigurationError(where, name, start, stop, rows.tolist() if len(q) > 1 else ())
 

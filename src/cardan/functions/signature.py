@@ -183,15 +183,14 @@ class Signature:
         """Raise `ConfigurationError` where a configuration has a quaternion of norm 0, which would give NaN."""
         for name, array in zip(batch.names, batch.arrays, strict=True):
             if self._is_configuration(name):
-                check_configuration(self.name, name, array, model.manifold)
+                check_configuration(self.name, name, array, model.unit_parts)
 
     def _is_configuration(self, name: str) -> bool:
         return self.shapes.get(name) == ("nq",) and name != "qdot"  # a rate of change may well be 0
 
     def unit_parts(self, model: Model, names: Iterable[str]) -> list[tuple[int, int, int]]:
         """Return where arguments of these names hold quaternions and the like: (argument, start, stop) each."""
-        parts = model.manifold.unit_parts()
-        return [(k, *part) for k, name in enumerate(names) if self._is_configuration(name) for part in parts]
+        return [(k, *part) for k, name in enumerate(names) if self._is_configuration(name) for part in model.unit_parts]
 
     def required(self, model: Any, options: Mapping[str, Any], optional: Sequence[str] = ()) -> tuple[Any, Options]:
         """Return the names of the arrays that must be given, and all options, some left at their defaults.

@@ -37,6 +37,7 @@ class Model:
         nv: number of degrees of freedom.
         manifold: the configuration space: the product of the joints', in document order.
         nodes: the movable joints, topologically ordered; what the algorithms run over.
+        unit_parts: where, (start, stop), q holds quaternions and the like: only their direction counts, they are not 0.
 
     Args:
         name: name of the robot.
@@ -65,6 +66,7 @@ class Model:
     manifold: Product = field(init=False)
     nq: int = field(init=False)
     nv: int = field(init=False)
+    unit_parts: tuple[tuple[int, int], ...] = field(init=False)
     _digest: list[content.Digest] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
@@ -77,7 +79,7 @@ class Model:
         manifold = Product(tuple(c.joint.manifold for c in self._owners()))
         derived = {"nodes": nodes, "attachments": attachments, "slices": slices, "manifold": manifold}
         derived |= {"nq": manifold.nq, "nv": manifold.nv, "gravity": _checked_gravity(self.gravity)}
-        derived |= {"inputs": dict(self.inputs)}
+        derived |= {"inputs": dict(self.inputs), "unit_parts": manifold.unit_parts()}
         for key, value in derived.items():
             object.__setattr__(self, key, value)
 
