@@ -265,7 +265,7 @@ def test_why_the_door_is_closed_is_said(monkeypatch, caplog):
         assert not llvm_door.is_supported()
         assert caplog.text.count("free-threaded") == 1
         monkeypatch.undo()
-        monkeypatch.setattr(llvm_door.text, "ITEMS", llvm_door.text.ITEMS + 8)
+        monkeypatch.setattr(llvm_door.layout, "ITEMS", llvm_door.layout.ITEMS + 8)
         assert "items of a tuple" in (llvm_door.closed_because() or "")
     finally:
         monkeypatch.undo()

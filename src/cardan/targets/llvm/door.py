@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from cardan.runtime.log import log
-from cardan.targets.llvm import door_text as text
+from cardan.targets.llvm import door_layout as layout
 from cardan.targets.llvm.image import LOCK, Image, load
 from cardan.targets.llvm.store import kept
 
@@ -69,22 +69,22 @@ def closed_because() -> str | None:
 def _layout() -> Iterator[tuple[str, Any, Any]]:
     """Yield what the door reads from memory: what it is, what is so, and what is found there."""
     sample, names, swapped = np.zeros((7, 3, 5))[2:], ("one", "two", "three"), np.dtype(np.float64).newbyteorder()
-    array, dims = id(sample), _read(id(sample) + text.DIMS, ctypes.c_void_p)
-    yield "type", id(np.ndarray), _read(array + text.TYPE, ctypes.c_void_p)
-    yield "data", sample.__array_interface__["data"][0], _read(array + text.DATA, ctypes.c_void_p)
-    yield "dimensions", 3, _read(array + text.ND, ctypes.c_int)
-    yield "dtype", id(np.dtype(np.float64)), _read(array + text.DESCR, ctypes.c_void_p)
-    flags = text.CONTIGUOUS_ALIGNED | text.WRITEABLE
-    yield "flags", flags, _read(array + text.FLAGS, ctypes.c_int) & flags
-    yield "flags of others", 0, _read(id(sample.T) + text.FLAGS, ctypes.c_int) & 1
-    if dims and sample.ndim == _read(array + text.ND, ctypes.c_int):  # else there is no telling where this points
+    array, dims = id(sample), _read(id(sample) + layout.DIMS, ctypes.c_void_p)
+    yield "type", id(np.ndarray), _read(array + layout.TYPE, ctypes.c_void_p)
+    yield "data", sample.__array_interface__["data"][0], _read(array + layout.DATA, ctypes.c_void_p)
+    yield "dimensions", 3, _read(array + layout.ND, ctypes.c_int)
+    yield "dtype", id(np.dtype(np.float64)), _read(array + layout.DESCR, ctypes.c_void_p)
+    flags = layout.CONTIGUOUS_ALIGNED | layout.WRITEABLE
+    yield "flags", flags, _read(array + layout.FLAGS, ctypes.c_int) & flags
+    yield "flags of others", 0, _read(id(sample.T) + layout.FLAGS, ctypes.c_int) & 1
+    if dims and sample.ndim == _read(array + layout.ND, ctypes.c_int):  # else there is no telling where this points
         yield "shape", [5, 3, 5], [_read(dims + 8 * k, ctypes.c_int64) for k in range(3)]
-    for size, number in text.TYPE_NUMBERS.items():
-        yield "number of a dtype", number, _read(id(np.dtype(f"f{size}")) + text.NUMBER, ctypes.c_int)
-    orders = [_read(id(descr) + text.BYTE_ORDER, ctypes.c_char) for descr in (np.dtype(np.float64), swapped)]
+    for size, number in layout.TYPE_NUMBERS.items():
+        yield "number of a dtype", number, _read(id(np.dtype(f"f{size}")) + layout.NUMBER, ctypes.c_int)
+    orders = [_read(id(descr) + layout.BYTE_ORDER, ctypes.c_char) for descr in (np.dtype(np.float64), swapped)]
     yield "byte order", [b"=", swapped.byteorder.encode()], orders
-    yield "length of a tuple", 3, _read(id(names) + text.SIZE, ctypes.c_int64)
-    yield "items of a tuple", id(names[0]), _read(id(names) + text.ITEMS, ctypes.c_void_p)
+    yield "length of a tuple", 3, _read(id(names) + layout.SIZE, ctypes.c_int64)
+    yield "items of a tuple", id(names[0]), _read(id(names) + layout.ITEMS, ctypes.c_void_p)
 
 
 def _machine_code() -> Any:
@@ -95,13 +95,14 @@ def _machine_code() -> Any:
 
 @functools.cache
 def _loaded_code() -> Any:
-    return load(kept(text.door_text(), _compiled)[0], "door")
+    return load(kept(f"door {layout.WHERE}", _compiled)[0], "door")  # the source itself is in the name of what is kept
 
 
 def _compiled() -> Image:
+    from cardan.targets.llvm.door_text import door_text
     from cardan.targets.llvm.machine import compile_image
 
-    return compile_image(text.door_text(), "door")
+    return compile_image(door_text(), "door")
 
 
 @functools.cache
@@ -168,16 +169,16 @@ class Door:
         parts: Sequence[tuple[int, int, int]] = (),
     ) -> None:
         shapes = [output, *arrays]
-        specs_end = len(text.FIELDS) + text.SPEC_WORDS * len(shapes)
+        specs_end = len(layout.FIELDS) + layout.SPEC_WORDS * len(shapes)
         self.context = np.zeros(specs_end + 3 * len(parts), dtype=np.int64)
         self.context[specs_end:] = np.array(parts, dtype=np.int64).ravel()
         words = {**_addresses(), "count": len(arrays), "parts": len(parts)}
         words |= {"work": work, "limit": limit, "slow": id(slow)}
         words["finish"] = 0 if finish is None else id(finish)
         for word, value in words.items():
-            self.context[text.WORD[word]] = value
+            self.context[layout.WORD[word]] = value
         for k, shape in enumerate(shapes):
-            start = len(text.FIELDS) + text.SPEC_WORDS * k
+            start = len(layout.FIELDS) + layout.SPEC_WORDS * k
             self.context[start : start + 2 + len(shape)] = (len(shape), int(np.prod(shape)), *shape)
         self._kept: list[Any] = [self, slow, finish, _machine_code(), _OUT]
         make = ctypes.pythonapi.PyCFunction_NewEx
@@ -187,18 +188,18 @@ class Door:
     def open(self, dtype: np.dtype, code: Any) -> None:
         """Let states of a dtype in, to machine code that is ready."""
         which = 0 if dtype.itemsize == 8 else 1
-        if self.context[text.WORD["evaluate0"] + which]:
+        if self.context[layout.WORD["evaluate0"] + which]:
             return
         self._kept.append(code)
         if code.heap:
             space = np.empty(code.heap + 64, dtype=np.uint8)
             self._kept.append(space)
-            self.context[text.WORD["spare0"] + which] = space.__array_interface__["data"][0] + 63 & ~63
-            self.context[text.WORD["heap0"] + which] = code.heap
-        self.context[text.WORD["evaluate0"] + which] = code.address  # last: from here on it is used
+            self.context[layout.WORD["spare0"] + which] = space.__array_interface__["data"][0] + 63 & ~63
+            self.context[layout.WORD["heap0"] + which] = code.heap
+        self.context[layout.WORD["evaluate0"] + which] = code.address  # last: from here on it is used
 
 
 def serves(arrays: Sequence[tuple[int, ...]], output: tuple[int, ...]) -> bool:
     """Return whether a door can be made for these core shapes."""
-    fits = all(len(shape) <= text.MAX_CORE for shape in (*arrays, output))
-    return is_supported() and 1 <= len(arrays) <= text.MAX_ARRAYS and fits
+    fits = all(len(shape) <= layout.MAX_CORE for shape in (*arrays, output))
+    return is_supported() and 1 <= len(arrays) <= layout.MAX_ARRAYS and fits

@@ -1,0 +1,25 @@
+"""Where things are: in the door's context, and in the objects of Python and NumPy that it reads."""
+
+from __future__ import annotations
+
+MAX_ARRAYS, MAX_CORE, MAX_DIMS = 16, 6, 32
+RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
+
+FIELDS = (
+    "count", "parts", "array_type", "out_name", "work", "limit", "slow", "finish",
+    "descr0", "descr1", "evaluate0", "evaluate1", "heap0", "heap1", "spare0", "spare1",
+    "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "malloc", "free",
+)  # fmt: skip
+WORD = {name: k for k, name in enumerate(FIELDS)}
+SPEC_WORDS = 2 + MAX_CORE  # of an array: number of core dimensions, number of entries, the dimensions
+
+# offsets in bytes, after the head that all objects have; `door.closed_because` sees that they are right
+_HEAD = object.__basicsize__
+TYPE, SIZE, ITEMS = _HEAD - 8, _HEAD, tuple.__basicsize__
+DATA, ND, DIMS, DESCR, FLAGS = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 40, _HEAD + 48
+BYTE_ORDER, NUMBER = _HEAD + 10, _HEAD + 12  # of a dtype
+CONTIGUOUS_ALIGNED, WRITEABLE = 0x101, 0x400
+TYPE_NUMBERS = {8: 12, 4: 11}
+
+WHERE = (MAX_ARRAYS, MAX_CORE, MAX_DIMS, RELEASE, FIELDS, ITEMS, DATA, BYTE_ORDER, NUMBER)
+"""What the door's text depends on, beside its own source."""
