@@ -1039,3 +1039,11 @@ def test_a_batch_beside_an_array_of_three_batches_is_one_of_vectors():
     R, p = ro.rotation_about_axis((0.0, 0.0, 1.0), angles), np.arange(9.0).reshape(3, 3)
     expected = np.stack([np.array(ro.rotation_about_axis((0.0, 0.0, 1.0), a)) @ p[:, k] for k, a in enumerate(angles)])
     np.testing.assert_allclose(np.stack(R @ p, axis=-1), expected, atol=1e-15)
+
+
+def test_an_entry_of_a_matrix_by_one_index_is_refused_with_the_word():
+    R = Matrix3.identity()
+    assert tuple(R[-1]) == (0.0, 0.0, 1.0)
+    for k in (3, 8, -4):
+        with pytest.raises(IndexError, match=r"an entry is R\[i, j\]"):
+            R[k]

@@ -212,6 +212,8 @@ def cause_of(error: Exception) -> str:
         return MEMORY
     if "no number yet" in text:
         return "it needs floats, as functions of math and scipy do; use cardan.sin, cardan.sqrt, ... instead"
+    if isinstance(error, IndexError) and "Matrix3" in text:
+        return "the matrix was indexed as nine numbers in a row"
     if isinstance(error, IndexError):
         return "more entries of q or v are used than the manifold has (nq, nv)"
     if isinstance(error, ZeroDivisionError):

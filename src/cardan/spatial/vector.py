@@ -237,6 +237,8 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
     def __getitem__(self, index: Any) -> Any: ...
     def __getitem__(self, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         if type(index) is not tuple:
+            if type(index) is int and not -3 <= index < 3:
+                raise IndexError(f"Matrix3 has rows 0 to 2, got {index}; an entry is R[i, j], all nine are R.entries()")
             return tuple.__getitem__(self, index)
         picked = symbolic(self.entries(), (3, 3))[index]
         if not isinstance(picked, np.ndarray):
