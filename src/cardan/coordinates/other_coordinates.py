@@ -14,7 +14,7 @@ from cardan.coordinates.compiled_methods import Compiled, compiled, refuse_input
 from cardan.errors import MechanismError
 from cardan.joints import Joint
 from cardan.manifolds.manifold import identity_rows
-from cardan.model import Connection, Model, Node, economical
+from cardan.model import Connection, Model, Node, simplified_tree
 from cardan.spatial import Scalar
 
 
@@ -173,7 +173,7 @@ class OtherCoordinates(Compiled):
             MechanismError: if there are followers: M does not know what M' is.
         """
         self._refuse_followers("mass_matrix")
-        M = algorithms.mass_matrix(economical(self.model), q) if M is None else M
+        M = algorithms.mass_matrix(simplified_tree(self.model), q) if M is None else M
         return self._change(q).inverse.congruent(M)
 
     @compiled(q=("nq'",), M=("nv'", "nv'"))
@@ -203,7 +203,7 @@ class OtherCoordinates(Compiled):
         self._refuse_followers("bias_forces")
         change = self._change(q, v)
         still = change.inverse @ [-e for e in change.rate @ v]
-        tau = algorithms.inverse_dynamics(economical(self.model), q, v, still)
+        tau = algorithms.inverse_dynamics(simplified_tree(self.model), q, v, still)
         return self._effort_axes(q) @ (change.inverse.T @ tau)
 
     @compiled(J=("rows", "nv"))

@@ -28,7 +28,7 @@ from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.environment import standing_for, stands_for
 from cardan.functions.results import Form, form_of, packed
 from cardan.functions.signature import Options, Signature
-from cardan.model import Model, economical
+from cardan.model import Model, simplified_tree
 from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
 
@@ -107,7 +107,7 @@ class Kernel(Source):
         cores = self.signature.cores(model)
         with collection_paused():
             program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
-        tree = (costly_numbers(model), costly_numbers(economical(model))) if self.simplified else None
+        tree = (costly_numbers(model), costly_numbers(simplified_tree(model))) if self.simplified else None
         return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
@@ -119,7 +119,7 @@ class Kernel(Source):
         inputs = {n: arrays[n] for n in model.inputs}
         own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
         with standing_for(model, inputs) as given:
-            value = self.kernel(economical(given) if self.simplified else given, **own, **dict(options))
+            value = self.kernel(simplified_tree(given) if self.simplified else given, **own, **dict(options))
         return self._results(model, value)
 
     def _results(self, model: Model, value: Any) -> tuple[Form, list[np.ndarray]]:

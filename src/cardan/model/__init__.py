@@ -2,7 +2,7 @@
 
 from cardan.model.model import Model
 from cardan.model.node import Attachment, Node
-from cardan.model.simplify import economical
+from cardan.model.simplify import simplified_tree
 from cardan.records import FRAME_KINDS, WORLD, Body, Connection, Frame
 
-__all__ = ["FRAME_KINDS", "WORLD", "Attachment", "Body", "Connection", "Frame", "Model", "Node", "economical"]
+__all__ = ["FRAME_KINDS", "WORLD", "Attachment", "Body", "Connection", "Frame", "Model", "Node", "simplified_tree"]

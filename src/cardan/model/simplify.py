@@ -48,17 +48,17 @@ Rounding errors are of the moment's size: so no more than three digits are lost.
 """
 
 
-def economical(model: Model) -> Model:
+def simplified_tree(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
     if model not in _twins:
-        _twins[model] = _economical(model)
+        _twins[model] = _simplified(model)
     return _twins[model]
 
 
 _twins: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 
 
-def _economical(model: Model) -> Model:
+def _simplified(model: Model) -> Model:
     nodes, moves = _reframed(model.nodes)
     places = {name: _moved(at, moves) for name, at in model.attachments.items()}
     return replaced(model, nodes=_regrouped(nodes), attachments=places, _digest=[])  # it is another model

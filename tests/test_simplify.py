@@ -1,4 +1,4 @@
-"""The economical twin of a model: fewer operations, the same dynamics in joint coordinates."""
+"""The simplified_tree twin of a model: fewer operations, the same dynamics in joint coordinates."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import cardan
 from cardan import algorithms
 from cardan.errors import MechanismError
-from cardan.model import economical
+from cardan.model import simplified_tree
 from mechanisms import random_model
 
 
@@ -18,7 +18,7 @@ def evaluated(function, model, *arrays):
 @pytest.mark.parametrize("seed", range(30))
 def test_the_same_dynamics_on_random_trees(seed):
     model = random_model(seed)
-    twin = economical(model)
+    twin = simplified_tree(model)
     rng = np.random.default_rng(seed)
     q = model.random_configuration(seed=seed)
     v, a = rng.normal(size=model.nv), rng.normal(size=model.nv)
@@ -47,7 +47,7 @@ def test_external_forces_act_where_they_did(seed):
 
 def test_bodies_stay_where_they_are():
     model = cardan.robots.humanoid().model(base="floating")
-    twin = economical(model)
+    twin = simplified_tree(model)
     q = model.random_configuration(seed=0)
     for name in model.frame_names:
         poses = (algorithms.frame_transform(m, list(q), name).homogeneous() for m in (model, twin))
@@ -70,7 +70,7 @@ def test_it_saves_operations(robot, base, saving):
             "rnea", lambda q, v, a: {"tau": np.array(algorithms.inverse_dynamics(m, q, v, a), dtype=object)}, inputs
         ).operations
 
-    assert operations(economical(model)) < (1.0 - saving) * operations(model)
+    assert operations(simplified_tree(model)) < (1.0 - saving) * operations(model)
 
 
 def test_what_is_left_are_the_base_parameters():
@@ -80,7 +80,7 @@ def test_what_is_left_are_the_base_parameters():
     q, v, a = rng.uniform(-3.0, 3.0, size=(3, 200, model.nv))
     Y = cardan.torque_regressor(model, q, v, a)
     rank = np.linalg.matrix_rank(Y.reshape(-1, Y.shape[-1]), tol=1e-9)
-    left = sum(e != 0.0 for node in economical(model).nodes for e in node.inertia.parameters())
+    left = sum(e != 0.0 for node in simplified_tree(model).nodes for e in node.inertia.parameters())
     assert (model.nv, rank, left) == (7, 45, 49)
 
 
