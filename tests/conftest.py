@@ -22,6 +22,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture
+def reference_target(monkeypatch):
+    """The reference target always: for many large programs of which each would be compiled for one state."""
+    monkeypatch.setenv("CARDAN_TARGET", "numpy")
+
+
+@pytest.fixture
 def quick_target(request, monkeypatch):
     """The reference target, which compiles nothing; with --full, the native one, which ships."""
     if not request.config.getoption("--full"):

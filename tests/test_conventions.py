@@ -26,7 +26,7 @@ CASES = [(peer, options) for peer, several in OPTIONS.items() for options in sev
 FREE = (J.FreeFlyer, J.FloatingMRP, J.Distance)
 
 
-pytestmark = pytest.mark.usefixtures("quick_target")
+pytestmark = pytest.mark.usefixtures("reference_target")
 
 
 def has(peer, joint):

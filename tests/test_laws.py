@@ -7,7 +7,7 @@ import cardan
 from cardan.joints import CATALOGUE
 from mechanisms import central_difference, random_model, random_state, times
 
-SMALL = CATALOGUE[1:17:3]  # on the native target always: what ships; the others there with --full
+SMALL = CATALOGUE[1:17:3]  # on the native target always: what ships; tree 0 there with --full, the others never
 TREES = [("small", "floating"), (0, "floating")]
 MORE = [("small", "fixed"), (0, "fixed"), *((seed, base) for seed in (1, 2, 3) for base in ("fixed", "floating"))]
 
@@ -20,8 +20,9 @@ def model(request):
 
 @pytest.fixture(autouse=True)
 def quick_target_for_large_trees(request):
-    if "model" in request.fixturenames and request.node.callspec.params["model"][0] != "small":
-        request.getfixturevalue("quick_target")
+    tree = request.node.callspec.params["model"][0] if "model" in request.fixturenames else "small"
+    if tree != "small":
+        request.getfixturevalue("reference_target" if tree else "quick_target")
 
 
 @pytest.fixture(scope="module")
