@@ -9,7 +9,6 @@ replaced, there is no name, and nothing is kept.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import sys
@@ -22,6 +21,7 @@ import numpy as np
 
 from cardan import content
 from cardan._version import __version__
+from cardan.functions.references import resolved
 from cardan.functions.results import Form
 from cardan.functions.signature import Options
 from cardan.functions.traced import Source
@@ -99,18 +99,17 @@ def load(name: str) -> tuple[Outline, Form] | None:
         found = json.loads(data)
         inputs, outputs = (tuple(Array(n, tuple(shape)) for n, shape in found[side]) for side in ("inputs", "outputs"))
         outline = Outline(found["name"], inputs, outputs, found["operations"], found["digest"])
-        return outline, Form(found["kind"], tuple(found["names"]), _type(found["type"]))
-    except (ValueError, KeyError, TypeError, ImportError, AttributeError):
+        path, kind = found["type"], found["kind"]
+        form = Form(kind, tuple(found["names"]), resolved(*path.split(":")) if path else None)
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
+    return None if path and form.type is None else (outline, form)
 
 
 def save(name: str, outline: Outline, form: Form) -> None:
     """Keep what tracing found, unless its results come in a class that cannot be found by its name."""
     path = None if form.type is None else f"{form.type.__module__}:{form.type.__qualname__}"
-    try:
-        if _type(path) is not form.type:
-            return
-    except (ImportError, AttributeError):
+    if path and resolved(*path.split(":")) is not form.type:
         return
     found = {
         "name": outline.name,
@@ -123,14 +122,3 @@ def save(name: str, outline: Outline, form: Form) -> None:
         "type": path,
     }
     disk_cache.save(name, json.dumps(found).encode())
-
-
-def _type(path: str | None) -> Any:
-    """Return a class by its module and name."""
-    if path is None:
-        return None
-    module, _, name = path.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found

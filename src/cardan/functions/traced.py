@@ -14,7 +14,7 @@ import inspect
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -189,11 +189,6 @@ def given_for(model: Model, arrays: Mapping[str, Any]) -> tuple[Model, dict[str,
     """Return the model with inputs for which one with symbols stands, and the arrays with the inputs' values."""
     standing = stands_for(model)
     return (model, dict(arrays)) if standing is None else (standing.model, {**arrays, **standing.values})
-
-
-def outputs_of(form: Form, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
-    """Return the outputs of a program whose results have this form."""
-    return [Array(name, shape) for name, shape in zip(form.names, shapes, strict=True)]
 
 
 def bare(array: np.ndarray) -> Any:
