@@ -59,7 +59,9 @@ def _package() -> tuple[Any, ...] | None:
 @cache
 def _package_digest() -> str | None:
     state = _package()
-    return None if state is None else hashlib.sha256(marshal.dumps(state, 2)).hexdigest()  # version 2 shares no references
+    return (
+        None if state is None else hashlib.sha256(marshal.dumps(state, 2)).hexdigest()
+    )  # version 2 shares no references
 
 
 def _is_patched() -> bool:
