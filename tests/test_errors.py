@@ -16,6 +16,7 @@ EXAMPLES = [
     errors.DuplicateNameError("body", "arm", "mechanism 'm'"),
     errors.JointError("Knee: its transform cannot be differentiated"),
     errors.MechanismError("a loop"),
+    errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
     errors.ReachError("Revolute()", 0.5, 1e-7),
     errors.AssemblyError("configuration", "knee", 0.25, 1e-12, rows=[(0,), (3,)]),
     errors.ConfigurationError("mass_matrix", "q", 3, 7, rows=[1]),
