@@ -88,5 +88,5 @@ def _check_contiguous(model: Model, name: str, chosen: set[str], own: list[Conne
 
 
 def moving_links(model: Model) -> tuple[str, ...]:
-    """Return the bodies that move on joints of their own, each after the one it hangs on."""
-    return tuple(model.connection(node.name).child for node in model.nodes)
+    """Return the bodies that move on joints of their own, in document order of the joints."""
+    return tuple(c.child for c in model.connections if c.joint.nv)

@@ -14,6 +14,7 @@ from cardan.algorithms.kinematics import Kinematics
 from cardan.errors import DescriptionError, Fault, ParameterError, UnknownNameError
 from cardan.functions.arguments import check_configuration
 from cardan.functions.function import function
+from cardan.simulation.articulation import moving_links
 from cardan.simulation.arrays import check_worlds, checked_dtype, filled
 from cardan.spatial import Motion, Vector3
 from cardan.spatial.rotations import quaternion_xyzw_from_matrix
@@ -315,7 +316,7 @@ def _checked(world: World, arrays: dict[str, np.ndarray], file: str) -> State:
 
 
 def _movers(model: Model) -> list[Any]:
-    return [model.body(model.connection(node.name).child) for node in model.nodes]
+    return [model.body(link) for link in moving_links(model)]
 
 
 @function

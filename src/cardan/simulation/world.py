@@ -42,7 +42,7 @@ class World:
         targets: what drives go to by default, shape (nv,), in the coordinates of limits.
         movable: for each articulation that can be moved as a whole by `View.set_root_poses` although it hangs on
             the world by joints of its own: its joints on the world, by the inputs that hold their parent poses.
-        links: the bodies that move on joints of their own, each after the one it hangs on.
+        links: the bodies that move on joints of their own, in document order of the joints.
     """
 
     model: Model
