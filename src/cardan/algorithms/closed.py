@@ -93,7 +93,7 @@ class Closed:
         k = [e for loop in self.moving for e in loop.bias(q, v)]
         if stabilization == 0.0:
             return k
-        r = [e for loop in self.moving for e in loop.residual()]
+        r = [e for loop in self.moving for e in loop.residual]
         w = stabilization
         return [e + 2.0 * w * dot(row, v) + w * w * gap for e, row, gap in zip(k, self.K, r, strict=True)]
 
