@@ -215,13 +215,23 @@ class Pair(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """A joint at given poses of its bodies."""
+    """A joint at given poses of its bodies.
+
+    Attributes:
+        pair: the joint and its bodies.
+        X: pose of its child frame in its parent frame.
+        q: its configuration; a mimic's is its primary's.
+        S: its motion subspace.
+        wrenches: what it resists, in its child frame: as many as rows.
+        rows: its constraints.
+    """
 
     pair: Pair
     X: SE3
-    rows: list[Row]
     q: tuple[Scalar, ...]
     S: MotionSubspace
+    wrenches: list[Force]
+    rows: list[Row]
 
     def effort_rows(self) -> list[Row]:
         """Return for every degree of freedom the wrenches of a unit of effort: S (S^T S)^-1, whose rate is S^+ V."""
@@ -260,8 +270,25 @@ class System:
         """Return all joints at the bodies' places; `near` are configurations of each, where there are some."""
         poses = [body.pose for body in placed]
         found = [_joined(pair, pair.across(poses), q) for pair, q in zip(self.pairs, near, strict=True)]
-        primaries = {j.pair.node.q: j for j in found if j.pair.node and not isinstance(j.pair.joint, Mimic)}
-        return [_following(j, primaries[j.pair.node.q]) if _is_mimic(j.pair) else j for j in found]  # pyright: ignore
+        return [_following(j, self._primary(j.pair, found)) if _is_mimic(j.pair) else j for j in found]
+
+    def residuals(self, placed: Sequence[Placed], start: Sequence[Joined]) -> list[Scalar]:
+        """Return how far all joints are from fulfilled at the bodies' places, along the wrenches of other ones.
+
+        Those of the start, whose bases go on smoothly: T itself may change its sign from one pose to the next.
+        """
+        poses = [body.pose for body in placed]
+        now = [j if _is_mimic(j.pair) else _moved(j, j.pair.across(poses)) for j in start]
+        found = []
+        for j in now:
+            q = self._primary(j.pair, now).q if _is_mimic(j.pair) else j.q
+            e = offset(j.pair.across(poses), j.pair.joint.transform(q))
+            found += [wrench.dot(e) for wrench in j.wrenches]
+        return found
+
+    def _primary(self, mimic: Pair, joined: Sequence[Joined]) -> Joined:
+        """Return the joint whose coordinates a mimic reads."""
+        return next(j for j in self.owned(joined) if j.pair.node.q == mimic.node.q)  # pyright: ignore
 
     def owned(self, joined: Iterable[Joined]) -> list[Joined]:
         """Return the joints that have coordinates of their own."""
@@ -329,26 +356,30 @@ def _is_mimic(pair: Pair) -> bool:
 
 def _joined(pair: Pair, X: SE3, near: Sequence[Scalar] | None) -> Joined:
     if _is_mimic(pair):  # its rows are made of its primary's
-        return Joined(pair, X, [], (), MotionSubspace([]))
+        return Joined(pair, X, (), MotionSubspace([]), [], [])
     found: JointRows = joint_rows(pair.joint, X, near)
     rows = [Row(e, pair.wrenches(X, T)) for e, T in zip(found.residual, found.wrenches, strict=True)]
-    return Joined(pair, X, rows, found.q, found.S)
+    return Joined(pair, X, found.q, found.S, found.wrenches, rows)
+
+
+def _moved(joined: Joined, X: SE3) -> Joined:
+    return joined._replace(X=X, q=joined.pair.joint.nearest_configuration(X, joined.q))
 
 
 def _following(mimic: Joined, primary: Joined) -> Joined:
     """Return a mimic with its six rows: its pose is that of its primary's q, V - S_m S_p^+ V_p = 0."""
     joint, q = mimic.pair.joint, primary.q
     S, e = joint.motion_subspace(q), offset(mimic.X, joint.transform(q)).scalars()
+    units = [Force.of(tuple(float(i == k) for k in range(6))) for i in range(6)]
     efforts, rows = primary.effort_rows(), []
-    for i in range(6):
-        unit = Force.of(tuple(float(i == k) for k in range(6)))
+    for i, unit in enumerate(units):
         wrenches = mimic.pair.wrenches(mimic.X, unit)
         for s, row in zip(S, efforts, strict=True):
             for k, wrench in row.wrenches.items():
                 part = wrench * -s.scalars()[i]
                 wrenches[k] = wrenches[k] + part if k in wrenches else part
         rows.append(Row(e[i], wrenches))
-    return mimic._replace(rows=rows, q=tuple(q))
+    return mimic._replace(q=tuple(q), wrenches=units, rows=rows)
 
 
 # --- many rows at once ---

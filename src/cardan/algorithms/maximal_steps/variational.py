@@ -76,8 +76,7 @@ def variational_step(model: Model, q: Vector, v: Vector, efforts: EffortLaw, h: 
     multipliers = [*[0.0] * len(rows), *drives.multipliers]
     for _ in range(iterations):
         moved = _moved(system, start, kick, [*rows, *drives.rows], multipliers, h)
-        now = system.joined([b.moved(h) for b in moved], [j.q for j in joined])
-        rates = [row.residual * (1.0 / h) for j in now for row in j.rows]
+        rates = [e * (1.0 / h) for e in system.residuals([b.moved(h) for b in moved], joined)]
         twists = [b.twist() for b in moved]
         lag = drives.lag(twists, multipliers[len(rows) :])
         steps = solver.factor.solve([-e for e in (*rates, *lag)])
