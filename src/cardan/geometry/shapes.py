@@ -216,6 +216,11 @@ class Mesh:
         return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
 
 
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A half space, solid below z = 0 of its frame: ground or a wall, for contact only."""
+
+
 Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh
 
 
