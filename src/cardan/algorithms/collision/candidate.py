@@ -64,6 +64,6 @@ def length_and_direction(d: Vector3, otherwise: Vector3) -> tuple[Scalar, Vector
 
 
 def between_spheres(d: Vector3, centre: Vector3, radii: tuple[float, float], otherwise: Vector3) -> Candidate:
-    """Return the candidate of two spheres, one of A's round `centre` and one of B's, whose centre is at `centre - d`."""
+    """Return the candidate of a sphere of A round `centre` and one of B round `centre - d`."""
     distance, normal = length_and_direction(d, otherwise)
     return Candidate(distance - (radii[0] + radii[1]), centre - normal * radii[0], normal)

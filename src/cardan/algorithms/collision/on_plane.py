@@ -1,7 +1,7 @@
 """Shapes on a plane: the candidates are points of the shape, their gaps the heights above the plane.
 
-With n the plane's normal and h the height of the shape's origin, a point x of the shape has the height h + n . x, all in
-the shape's frame: one row of the rotation and one number is all that is needed of a pose.
+With n the plane's normal and h the height of the shape's origin, a point x of the shape has the height h + n . x, all
+in the shape's frame: one row of the rotation and one number are all that is needed of a pose.
 
     sphere      -r n                                            1 point
     capsule     -r n about both ends                            2 points

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cardan.algorithms.collision.box_box import box_box
+from cardan.algorithms.collision.box_capsule import box_capsule
 from cardan.algorithms.collision.box_sphere import box_sphere
 from cardan.algorithms.collision.candidate import Candidate
 from cardan.algorithms.collision.capsule_capsule import capsule_capsule
@@ -33,6 +35,8 @@ PAIRS: dict[tuple[type, type], Pair] = {
     (Capsule, Sphere): capsule_sphere,
     (Capsule, Capsule): capsule_capsule,
     (Box, Sphere): box_sphere,
+    (Box, Capsule): box_capsule,
+    (Box, Box): box_box,
 }
 """For each two types of shapes, in one of their orders, the page that knows them."""
 
