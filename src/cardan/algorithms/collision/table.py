@@ -41,7 +41,7 @@ PAIRS: dict[tuple[type, type], Pair] = {
 """For each two types of shapes, in one of their orders, the page that knows them."""
 
 
-def points(shape_a: Geometry | Plane, X_a: SE3, shape_b: Geometry | Plane, X_b: SE3) -> list[Candidate]:
+def points(shape_a: Geometry, X_a: SE3, shape_b: Geometry, X_b: SE3) -> list[Candidate]:
     """Return the candidates for contact of two shapes: as many for the same types in every pose.
 
     Args:
@@ -61,5 +61,5 @@ def points(shape_a: Geometry | Plane, X_a: SE3, shape_b: Geometry | Plane, X_b: 
         return [c.seen_from_b(X_ab) for c in PAIRS[kinds[::-1]](shape_b, X_b, shape_a, X_a)]
     names = " and a ".join(kind.__name__ for kind in kinds)
     known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
-    hint = f"In either order there are {known}: put one or several of these shapes in its place, or leave the pair out."
-    raise UnsupportedError(f"contact of a {names}", "cardan.algorithms.collision", hint)
+    instead = f"the pairs there are, in either order: {known}. Put these in its place, or leave the pair out"
+    raise UnsupportedError(f"contact of a {names}", "cardan's own collision", instead)
