@@ -16,7 +16,6 @@ EXAMPLES = [
     errors.DuplicateNameError("body", "arm", "mechanism 'm'"),
     errors.JointError("Knee: its transform cannot be differentiated"),
     errors.MechanismError("a loop"),
-    errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
     errors.ReachError("Revolute()", 0.5, 1e-7),
     errors.AssemblyError("configuration", "knee", 0.25, 1e-12, rows=[(0,), (3,)]),
     errors.ConfigurationError("mass_matrix", "q", 3, 7, rows=[1]),
@@ -35,6 +34,7 @@ EXAMPLES = [
     errors.ResultError("height", got="a list", expected="one shape for all"),
     errors.NotFiniteError("rnea", "q", (0, 1), float("inf")),
     errors.ConfigurationError("rnea", "q", 3, 7, [0, 2]),
+    errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
 ]
 
 

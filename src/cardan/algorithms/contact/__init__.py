@@ -3,6 +3,9 @@
 from cardan.algorithms.contact.compliant import compliant
 from cardan.algorithms.contact.convex import convex
 from cardan.algorithms.contact.point import WORLD, Contact
-from cardan.algorithms.contact.settings import Settings
+from cardan.algorithms.contact.touching import contacts
 
-__all__ = ["WORLD", "Contact", "Settings", "compliant", "convex"]
+LAWS = {"convex": convex, "compliant": compliant}
+"""The laws by name: each takes moment, elements, contacts, dt, warm, iterations and returns `Solved`."""
+
+__all__ = ["LAWS", "WORLD", "Contact", "compliant", "contacts", "convex"]

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.contact.equation import Response, equation_of_motion
 from cardan.algorithms.contact.point import Contact
-from cardan.algorithms.contact.settings import Settings
 from cardan.algorithms.drives import Elements
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.stepping import Solved
@@ -35,7 +35,7 @@ def compliant(
     contacts: Sequence[Contact],
     dt: float,
     warm: Vector | None = None,
-    settings: Settings = Settings(iterations=1),
+    iterations: int | None = None,
 ) -> Solved:
     """Return the accelerations of an implicit step.
 
@@ -45,21 +45,21 @@ def compliant(
         contacts: what touches, or may.
         dt: the step.
         warm: not used, as passes begin with the state's own velocities.
-        settings: how many passes.
+        iterations: how many passes; 1 by default.
     """
     equation = equation_of_motion(moment, contacts, dt)
     lines = elements.linear()
     responses = [response(c, Motion.zero(), dt) for c in contacts]
-    a = equation.solve(elements.total(lines), responses)
-    for _ in range(settings.iterations - 1):
+    a, changes = equation.solve(elements.total(lines), responses)
+    for _ in range((iterations or 1) - 1):
         lines = elements.linear(elements.on(lines, a), a)
-        responses = [response(c, A, dt) for c, A in zip(contacts, equation.at_contacts(a), strict=True)]
-        a = equation.solve(elements.total(lines), responses)
+        responses = [response(c, A, dt) for c, A in zip(contacts, changes, strict=True)]
+        a, changes = equation.solve(elements.total(lines), responses)
     residual = elements.residual(elements.on(lines, a), a)
-    for c, line, A in zip(contacts, responses, equation.at_contacts(a), strict=True):
+    for c, line, A in zip(contacts, responses, changes, strict=True):
         error = line.at(A).linear - force(c, c.velocity.linear + A.linear * dt, dt)
         residual = maximum(residual, error.norm() * (dt * c.inverse_mass))
-    return Solved(equation.accelerations(a), residual)
+    return Solved(Accelerations(a, moment.accelerations(a)), residual)
 
 
 def force(contact: Contact, velocity: Vector3, dt: float) -> Vector3:

@@ -16,16 +16,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.contact.cone import Cone, Reaction
 from cardan.algorithms.contact.equation import Equation, Response, equation_of_motion
 from cardan.algorithms.contact.point import Contact
-from cardan.algorithms.contact.settings import Settings
 from cardan.algorithms.drives import Elements
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.stepping import Solved
 from cardan.algorithms.tree import Vector
 from cardan.scalar import clip, maximum, where
 from cardan.spatial import Force, Motion, Scalar
+
+ITERATIONS = 4
+SEARCH = 3
+"""How often forces are evaluated on the way to an iteration's result, to stop where it is best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ def convex(
     contacts: Sequence[Contact],
     dt: float,
     warm: Vector | None = None,
-    settings: Settings = Settings(),
+    iterations: int | None = None,
 ) -> Solved:
     """Return the accelerations of an implicit step.
 
@@ -70,23 +74,23 @@ def convex(
         contacts: what touches, or may.
         dt: the step.
         warm: accelerations to start at, those of the last step; those at which velocities stay, by default.
-        settings: how many iterations.
+        iterations: of Newton's method; `ITERATIONS` by default.
     """
     equation = equation_of_motion(moment, contacts, dt)
     laws = [Cone.of(contact, dt) for contact in contacts]
     now = _start(equation, elements, warm)
-    for k in range(settings.iterations):
+    for k in range(iterations or ITERATIONS):
         reactions = [law.at(twist) for law, twist in zip(laws, now.twists, strict=True)]
         new = _newton(equation, elements, now, reactions)
-        now = new if k == 0 or not settings.search else now.towards(new, _share(laws, now, new, reactions, settings))
-    return Solved(equation.accelerations(now.a), _residual(equation, elements, laws, now))
+        now = new if k == 0 or not SEARCH else now.towards(new, _share(laws, now, new, reactions))
+    return Solved(Accelerations(list(now.a), moment.accelerations(now.a)), _residual(equation, elements, laws, now))
 
 
 def _start(equation: Equation, elements: Elements, warm: Vector | None) -> Estimate:
     dt, a = equation.dt, [0.0] * equation.moment.model.nv if warm is None else list(warm)
     twists = [c.velocity for c in equation.contacts]
     if warm is not None:
-        twists = [V + change * dt for V, change in zip(twists, equation.at_contacts(a), strict=True)]
+        twists = [V + change * dt for V, change in zip(twists, equation.change(a).twists, strict=True)]
     return Estimate(a, twists, [], [element.at(a[j]) for j, element in elements])
 
 
@@ -99,15 +103,14 @@ def _newton(equation: Equation, elements: Elements, now: Estimate, reactions: Se
     for reaction, change in zip(reactions, before, strict=True):
         Z = reaction.impedance
         responses.append(Response(reaction.impulse * (1.0 / dt) + Z @ change, Z))
-    a = equation.solve(elements.total(lines), responses)
-    changes = equation.at_contacts(a)
+    a, changes = equation.solve(elements.total(lines), responses)
     twists = [c.velocity + change * dt for c, change in zip(equation.contacts, changes, strict=True)]
     impulses = [line.at(change) * dt for line, change in zip(responses, changes, strict=True)]
     return Estimate(a, twists, impulses, elements.on(lines, a))
 
 
 def _share(
-    laws: Sequence[Cone], now: Estimate, new: Estimate, reactions: Sequence[Reaction], settings: Settings
+    laws: Sequence[Cone], now: Estimate, new: Estimate, reactions: Sequence[Reaction]
 ) -> Scalar:
     """Return how far to go: where phi'(s) = 0, between 0 and 1."""
     steps = [b - a for a, b in zip(now.twists, new.twists, strict=True)]
@@ -118,7 +121,7 @@ def _share(
         return _work(at.impulses, impulses, steps)
 
     start = _work(now.impulses, [reaction.impulse for reaction in reactions], steps)
-    return _zero(slope, start, settings.search)
+    return _zero(slope, start, SEARCH)
 
 
 def _work(impulses: Sequence[Force], others: Sequence[Force], steps: Sequence[Motion]) -> Scalar:

@@ -42,6 +42,13 @@ class Response(NamedTuple):
         return self.force - self.impedance @ acceleration
 
 
+class Change(NamedTuple):
+    """Accelerations: a of the joints, dV/dt of the contacts."""
+
+    a: list[Scalar]
+    twists: list[Motion]
+
+
 class Equation(ABC):
     """The equation of motion of a step.
 
@@ -55,35 +62,31 @@ class Equation(ABC):
         self.moment, self.contacts, self.dt = moment, contacts, dt
 
     @abstractmethod
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> list[Scalar]:
-        """Return the accelerations of the joints."""
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
+        """Return the accelerations."""
 
     @abstractmethod
-    def at_contacts(self, a: Vector) -> list[Motion]:
-        """Return dV/dt of every contact, for accelerations of the joints that `solve` found."""
-
-    def accelerations(self, a: Vector) -> Accelerations:
-        """Return the accelerations of joints and nodes."""
-        return Accelerations(list(a), self.moment.accelerations(a))
+    def change(self, a: Vector) -> Change:
+        """Return the accelerations, those of the joints given."""
 
 
 class TreeEquation(Equation):
     """In the articulated bodies of a tree, of which some touch the world."""
 
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> list[Scalar]:
-        """Return the accelerations of the joints."""
-        tau, W = efforts
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
+        """Return the accelerations."""
         forces, impedances = [], []
         for contact, (force, Z) in zip(self.contacts, responses, strict=True):
-            still = Motion(contact.drift, (0.0, 0.0, 0.0))
-            forces += contact.forces(force - Z @ still)
+            forces += contact.forces(force - Z @ Motion(contact.drift, (0.0, 0.0, 0.0)))
             impedances.append(contact.impedance(Z))
-        return implicit_dynamics(self.moment, tau, W, forces, impedances, self.dt).a
+        return self._change(implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt))
 
-    def at_contacts(self, a: Vector) -> list[Motion]:
-        """Return dV/dt of every contact."""
-        A = self.moment.accelerations(a)
-        return [contact.acceleration(A) for contact in self.contacts]
+    def change(self, a: Vector) -> Change:
+        """Return the accelerations, those of the joints given."""
+        return self._change(Accelerations(list(a), self.moment.accelerations(a)))
+
+    def _change(self, found: Accelerations) -> Change:
+        return Change(found.a, [contact.acceleration(found.A) for contact in self.contacts])
 
 
 class JointEquation(Equation):
@@ -97,8 +100,8 @@ class JointEquation(Equation):
         still = moment.accelerations([0.0] * model.nv)
         self.r = [contact.acceleration(still) for contact in contacts]
 
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> list[Scalar]:
-        """Return the accelerations of the joints."""
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
+        """Return the accelerations."""
         tau, W = efforts
         A, b = [list(row) for row in self.M], [t - h for t, h in zip(tau, self.h, strict=True)]
         for j, w in enumerate(W):
@@ -108,11 +111,11 @@ class JointEquation(Equation):
             for j, column in J.items():
                 b[j] = b[j] + force.dot(column)
             add_impedance(A, J, response.impedance)
-        return closed_solution(self.moment, A, b, self.dt)
+        return self.change(closed_solution(self.moment, A, b, self.dt))
 
-    def at_contacts(self, a: Vector) -> list[Motion]:
-        """Return dV/dt of every contact."""
-        return [sum((J[j] * a[j] for j in J), r) for J, r in zip(self.J, self.r, strict=True)]
+    def change(self, a: Vector) -> Change:
+        """Return the accelerations, those of the joints given."""
+        return Change(list(a), [sum((J[j] * a[j] for j in J), r) for J, r in zip(self.J, self.r, strict=True)])
 
 
 def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float) -> Equation:
