@@ -40,7 +40,7 @@ class Scene:
 
     @property
     def base(self) -> str:
-        """"fixed" or "floating"."""
+        """ "fixed" or "floating"."""
         return robot(self.name).base
 
     @cached_property

@@ -113,7 +113,13 @@ def measured(scene: Scene, rounds: int) -> list[dict[str, Any]]:
         count = f"{subject.operations:7d}" if subject.operations else " " * 7
         print(f"  {subject.label:40s} {count} {subject.best * 1e9:9.0f} ns {fastest / subject.best:7.1f}x", flush=True)
     return [
-        {"robot": scene.name, "label": s.label, "seconds": s.best, "operations": s.operations, "ratio": fastest / s.best}
+        {
+            "robot": scene.name,
+            "label": s.label,
+            "seconds": s.best,
+            "operations": s.operations,
+            "ratio": fastest / s.best,
+        }
         for s in (*peers, *ours)
     ]
 

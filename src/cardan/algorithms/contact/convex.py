@@ -109,9 +109,7 @@ def _newton(equation: Equation, elements: Elements, now: Estimate, reactions: Se
     return Estimate(a, twists, impulses, elements.on(lines, a))
 
 
-def _share(
-    laws: Sequence[Cone], now: Estimate, new: Estimate, reactions: Sequence[Reaction]
-) -> Scalar:
+def _share(laws: Sequence[Cone], now: Estimate, new: Estimate, reactions: Sequence[Reaction]) -> Scalar:
     """Return how far to go: where phi'(s) = 0, between 0 and 1."""
     steps = [b - a for a, b in zip(now.twists, new.twists, strict=True)]
 
