@@ -18,6 +18,7 @@ from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
 
 if TYPE_CHECKING:
+    from cardan.model import Model
     from cardan.simulation.world import World
 
 REACH = 1e-6
