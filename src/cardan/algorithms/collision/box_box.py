@@ -11,12 +11,14 @@ sides, no two on the same, and begins at one corner. So the candidates are: for 
 where its part inside the other figure begins, if there is one. The gap is the height of the incident face there.
 If the axis is a product of two edges, these touch at one point.
 
-Separated boxes may have no such corners (they stand side by side): then the lowest corner of the incident face is the
-candidate, and its gap, the separation, is at most the distance.
+Boxes that are apart, one beside the other, may have no such corner, or only ones that are further away: then the first
+candidate is the lowest corner of the incident face. So the smallest gap is the separation: exact where the boxes overlap,
+and at most their distance where they do not. (Edges that cross within 2.6 degrees of a face are left to the face, whose
+corners hold better; the gap is then that of the corners.)
 
 Source: Gottschalk, Lin and Manocha, OBBTree (1996); Liang and Barsky, A new concept and method for line clipping
 (1984), for the part of a side inside; one candidate a side is made here.
-Cost: 1900 operations.
+Cost: 1300 operations.
 """
 
 from __future__ import annotations
@@ -211,19 +213,21 @@ def _any(corners: list[Corner]) -> Any:
 
 
 def _face_candidates(corners: list[Corner], reference: Face, incident: Face, n: Vector3, on_b: Any) -> list[Candidate]:
-    """Return the corners as candidates; if there is none, the lowest corner of the incident face as the first."""
+    """Return the corners as candidates; where none of them is the nearest point, the first is the lowest corner."""
     centre, u, v, (hu, hv) = incident
     height, du, dv = n.dot(centre - reference.centre), n.dot(u), n.dot(v)
-    empty, first = logical_not(_any(corners)), corners[0]
-    a = where(empty, where(du < 0.0, hu, -hu), first.a)
-    b = where(empty, where(dv < 0.0, hv, -hv), first.b)
-    first = Corner(a, b, logical_or(empty, first.exists))
-    normal, found = select(on_b, n, -n), []
-    for a, b, exists in [first, *corners[1:]]:
+    normal = select(on_b, n, -n)
+
+    def candidate(a: Scalar, b: Scalar, exists: Any) -> Candidate:
         gap = height + a * du + b * dv
         point = centre + u * a + v * b + normal * where(on_b, 0.0, gap)
-        found.append(existing(exists, Candidate(gap, point, normal)))
-    return found
+        return existing(exists, Candidate(gap, point, normal))
+
+    first, *more = (candidate(*corner) for corner in corners)
+    lowest = candidate(where(du < 0.0, hu, -hu), where(dv < 0.0, hv, -hv), True)
+    smallest = reduce(minimum, (c.gap for c in more), first.gap)
+    missed = smallest > where(lowest.gap > 0.0, lowest.gap + MARGIN * (hu + hv), 0.5 * FAR)
+    return [_chosen(missed, lowest, first), *more]
 
 
 def _sides(h: Scalar, k: Scalar) -> list[tuple[Pair, Pair, Scalar]]:

@@ -12,10 +12,10 @@ An axis that enters the box is first moved out, by the depth along the best of t
 u x e_k (separating axes), until it touches. Then the normal is that axis.
 
 The second candidate is the sphere furthest from the first among those over the same face, or along the same edge, so
-that a capsule lying there does not rock. Its gap is measured along the first one's normal.
+that a capsule lying there does not rock.
 
 Source: made here; Gottschalk, Lin and Manocha, OBBTree (1996), for the separating axes.
-Cost: 480 operations.
+Cost: 616 operations.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ def box_capsule(a: Box, X_a: SE3, b: Capsule, X_b: SE3) -> list[Candidate]:
     c = c - axis * depth
     bends = [_crossings(*each, half) for each in zip(c, u, h, strict=True)]
     t = _zero_of_slope(c, u, h, [-half, half, *(t for pair in bends for t in pair)])
-    distance, direction = length_and_direction(_beyond(c + u * t, h), axis)
-    outward = select(inside, axis, direction)
-    first, last = _overlap(bends, outward, half)
-    other = where(t - first > last - t, first, last)
 
-    def candidate(t: Scalar, distance: Scalar) -> Candidate:
-        gap = distance + depth
-        return Candidate(gap - b.radius, c + axis * depth + u * t - outward * gap, -outward)
+    def candidate(t: Scalar) -> Candidate:
+        x = c + u * t
+        distance, direction = length_and_direction(_beyond(x, h), axis)
+        outward, gap = select(inside, axis, direction), distance + depth
+        return Candidate(gap - b.radius, x + axis * depth - outward * gap, -outward)
 
-    second = candidate(other, outward.dot(_beyond(c + u * other, h)))
-    return [candidate(t, where(inside, 0.0, distance)), existing(first < last, second)]
+    nearest = candidate(t)
+    first, last = _overlap(bends, nearest.normal, half)
+    other = candidate(where(t - first > last - t, first, last))
+    return [nearest, existing(first < last, other)]
 
 
 def _beyond(x: Vector3, h: Vector3) -> Vector3:
