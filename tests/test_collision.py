@@ -95,7 +95,7 @@ def test_gaps_are_mujocos(kinds):
     assert (gap < 0.0).sum() > 100 and (gap > 0.0).sum() > 100
     if kinds == (Box, Box):  # MuJoCo's contacts of two boxes prefer faces, as ours do; its distance does not
         np.testing.assert_array_equal(gap < 0.0, distances < 0.0)
-        assert (gap <= distances + 1e-6).all()
+        assert (gap <= distances + np.maximum(1e-6, 2e-3 * distances)).all()  # 1 / cos of the angle to a face
         exact = (gap < 0.0) & (np.abs(gap - distances) < 1e-6)
         assert exact.sum() > 0.9 * (gap < 0.0).sum() and np.abs(gap - distances)[gap < 0.0].max() < 1e-3
     elif kinds == (Box, Capsule):  # once the capsule's axis is in the box, MuJoCo's contacts are less than the depth
@@ -213,6 +213,8 @@ def test_swapped_shapes_touch_at_the_same_points(kinds):
     rows = np.arange(500)
     apart = np.sort(gap, axis=-1)
     clear = (gap.shape[1] == 1) | (apart[:, min(1, gap.shape[1] - 1)] - apart[:, 0] > 1e-3)
+    if kinds == (Box, Box):  # of boxes apart, the point may be beside the other one
+        clear &= gap.min(axis=-1) < 0.0
     world = np.einsum("nij,nj->ni", A[0], normal[rows, first])
     swapped_world = np.einsum("nij,nj->ni", B[0], swapped_normal[rows, other])
     np.testing.assert_allclose(world[clear], -swapped_world[clear], atol=1e-9)
