@@ -10,9 +10,10 @@ from scipy.spatial.transform import Rotation
 
 import cardan
 from cardan.algorithms.collision import FAR, PAIRS, points
-from cardan.errors import UnsupportedError
+from cardan.errors import ParameterError, ShapeError, UnsupportedError
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from cardan.robots import double_pendulum
+from cardan.simulation import contact_points
 from cardan.spatial import SE3
 
 SHAPES = {
@@ -92,12 +93,14 @@ def test_gaps_are_mujocos(kinds):
     rng = np.random.default_rng(0)
     A, B = random_poses(rng, 1000), random_poses(rng, 1000)
     gap, (contacts, distances) = smallest(a, A, b, B), mujoco_gaps(a, A, b, B)
-    assert (gap < 0.0).sum() > 100 and (gap > 0.0).sum() > 100
+    assert (gap < 0.0).sum() > 100
+    assert (gap > 0.0).sum() > 100
     if kinds == (Box, Box):  # MuJoCo's contacts of two boxes prefer faces, as ours do; its distance does not
         np.testing.assert_array_equal(gap < 0.0, distances < 0.0)
         assert (gap <= distances + np.maximum(1e-6, 2e-3 * distances)).all()  # 1 / cos of the angle to a face
         exact = (gap < 0.0) & (np.abs(gap - distances) < 1e-6)
-        assert exact.sum() > 0.9 * (gap < 0.0).sum() and np.abs(gap - distances)[gap < 0.0].max() < 1e-3
+        assert exact.sum() > 0.9 * (gap < 0.0).sum()
+        assert np.abs(gap - distances)[gap < 0.0].max() < 1e-3
     elif kinds == (Box, Capsule):  # once the capsule's axis is in the box, MuJoCo's contacts are less than the depth
         outside = gap > -b.radius
         np.testing.assert_allclose(gap[outside], contacts[outside], atol=1e-9)
@@ -190,9 +193,11 @@ def test_points_are_on_both_surfaces(kinds):
         assert np.quantile(np.abs(on_b)[gap < FAR], 0.95) < tolerance
         return
     nearest = gap == gap.min(axis=-1, keepdims=True)
-    assert np.abs(on_a)[nearest].max() < tolerance and np.abs(on_b)[nearest].max() < tolerance
+    assert np.abs(on_a)[nearest].max() < tolerance
+    assert np.abs(on_b)[nearest].max() < tolerance
     shallow = (gap < FAR) & (gap.min(axis=-1, keepdims=True) > (-0.1 if Box in kinds else -FAR))
-    assert on_a[shallow].max() < tolerance and on_b[shallow].max() < tolerance
+    assert on_a[shallow].max() < tolerance
+    assert on_b[shallow].max() < tolerance
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
@@ -451,3 +456,101 @@ def test_pairs_that_are_not_there_are_named():
     for a, b in ((Plane(), Plane()), (Mesh("a.stl"), Sphere(1.0)), (Sphere(1.0), Cylinder(1.0, 1.0))):
         with pytest.raises(UnsupportedError, match=f"{type(a).__name__} and a {type(b).__name__}.*Capsule-Plane"):
             points(a, SE3(), b, SE3())
+
+
+# --- worlds ---------------------------------------------------------------------------------------------------------
+
+
+def stack(n=3):
+    """Boxes of 0.2 m on one another and on the ground, 1 mm into each other, and a ball beside them."""
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    for k in range(n):
+        b.add_body(f"box{k}", pose=SE3(translation=[0.0, 0.0, 0.1 + 0.199 * k]))
+        b.add_shape(f"box{k}", Box((0.2, 0.2, 0.2)))
+    b.add_body("ball", pose=SE3(translation=[1.0, 0.0, 0.05]))
+    b.add_shape("ball", Sphere(0.05))
+    return b.finalize()
+
+
+def test_a_world_collides_where_the_state_is_now(quick_target):
+    """Gaps, points and normals are those of its pairs at the state's coordinates, whatever was asked before."""
+    world = stack()
+    state = world.state(3)
+    found = world.collide(state)
+    assert found.gap.shape == (3, len(found.pair))
+    assert found.point.shape == found.normal.shape == (3, len(found.pair), 3)
+    names = [world.pairs[k].name for k in found.pair]
+    on_ground, between = [n == "box0/ground" for n in names], [n == "box1/box0" for n in names]
+    np.testing.assert_allclose(found.gap[0, on_ground], 0.0, atol=1e-12)
+    touching = np.isfinite(found.gap[0]) & between
+    assert touching.sum() == 4
+    np.testing.assert_allclose(found.gap[0, touching], -1e-3, atol=1e-12)
+    np.testing.assert_allclose(found.normal[0, touching], [[0.0, 0.0, 1.0]] * 4, atol=1e-12)
+    np.testing.assert_allclose(np.abs(found.point[0, touching]), [[0.1, 0.1, 0.199]] * 4, atol=1e-6)
+    state.q[1, world.model.q_slice("box0_free").start + 2] += 0.5
+    np.testing.assert_allclose(world.collide(state).gap[1, on_ground][:4], 0.5, atol=1e-12)
+    np.testing.assert_array_equal(world.collide(state).gap[0], found.gap[0])
+    assert world.collide(world.state(2, "float32")).gap.dtype == np.float32
+    with pytest.raises(ParameterError, match="state to collide"):
+        world.collide(stack().state())
+
+
+def test_a_world_without_pairs_collides_nowhere():
+    b = cardan.WorldBuilder()
+    b.add_body("ball", inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    world = b.finalize()
+    found = world.collide(world.state(2))
+    assert found.gap.shape == (2, 0)
+    assert found.normal.shape == (2, 0, 3)
+
+
+def test_pairs_nobody_knows_are_named_with_their_bodies():
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    b.add_body("scan", inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3)), lock_inertia=True)
+    b.add_shape("scan", Mesh("scan.stl"))
+    world = b.finalize()
+    with pytest.raises(UnsupportedError, match="pair 'scan/ground', contact of a Mesh and a Plane"):
+        world.collide(world.state())
+
+
+def test_shapes_of_one_robot_that_overlap_at_rest_are_no_pair():
+    """Those of two robots are, and so is what stands in the ground."""
+    m = cardan.Mechanism("arm")
+    for name, parent in (("upper", "world"), ("lower", "upper"), ("hand", "lower")):
+        m.add_body(name, cardan.Inertia(1.0, (0, 0, 0.1), np.eye(3) * 0.01))
+        m.add_shape(cardan.description.Shape(name, "collision", Capsule(0.05, 0.2)))
+        at = SE3(translation=[0.0, 0.0, 0.02 if parent == "lower" else 0.2])
+        m.add_joint(f"{name}_joint", cardan.joints.Revolute([0, 1, 0]), parent, name, at)
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    b.add(m, "a_")
+    b.add(m, "b_")
+    pairs = {pair.name for pair in b.finalize().pairs}
+    assert not {"a_hand/a_upper", "b_hand/b_upper"} & pairs
+    assert {"b_hand/a_hand", "b_upper/a_upper", "a_upper/ground", "b_upper/ground"} <= pairs
+
+
+def test_many_pairs_are_worth_a_warning():
+    b = cardan.WorldBuilder()
+    for k in range(21):
+        b.add_body(f"ball{k}")
+        b.add_shape(f"ball{k}", Sphere(0.1))
+    with pytest.warns(UserWarning, match="210 pairs of shapes"):
+        b.finalize()
+
+
+def test_two_shapes_alone():
+    """In world axes, for batches of poses on either side, in either order."""
+    X = matrices((np.array([np.eye(3)] * 5), np.array([[0.0, 0.0, 0.1 * k] for k in range(5)])))
+    found = contact_points(Sphere(0.1), X, Plane(), SE3(translation=[0.0, 0.0, 0.05]))
+    np.testing.assert_allclose(found.gap, 0.1 * np.arange(5)[:, None] - 0.15, atol=1e-15)
+    np.testing.assert_allclose(found.point[:, 0, 2], 0.1 * np.arange(5) - 0.1, atol=1e-15)
+    swapped = contact_points(Plane(), SE3(translation=[0.0, 0.0, 0.05]), Sphere(0.1), X)
+    np.testing.assert_allclose(swapped.gap, found.gap, atol=1e-15)
+    np.testing.assert_allclose(swapped.point[:, 0, 2], 0.05, atol=1e-15)
+    np.testing.assert_allclose(swapped.normal, -found.normal)
+    assert contact_points(Box((1, 1, 1)), SE3(), Box((1, 1, 1)), SE3(translation=[0, 0, 3])).gap.min() == 2.0
+    with pytest.raises(ShapeError, match="pose"):
+        contact_points(Sphere(0.1), np.eye(3), Plane(), SE3())

@@ -12,9 +12,9 @@ where its part inside the other figure begins, if there is one. The gap is the h
 If the axis is a product of two edges, these touch at one point.
 
 Boxes that are apart, one beside the other, may have no such corner, or only ones that are further away: then the first
-candidate is the lowest corner of the incident face. So the smallest gap is the separation: exact where the boxes overlap,
-and at most their distance where they do not. (Edges that cross within 2.6 degrees of a face are left to the face, whose
-corners hold better; the gap is then that of the corners.)
+candidate is the lowest corner of the incident face. So the smallest gap is the separation: exact where the boxes
+overlap, and at most their distance where they do not. (Edges that cross within 2.6 degrees of a face are left to the
+face, whose corners hold better; the gap is then that of the corners.)
 
 Source: Gottschalk, Lin and Manocha, OBBTree (1996); Liang and Barsky, A new concept and method for line clipping
 (1984), for the part of a side inside; one candidate a side is made here.
