@@ -89,7 +89,7 @@ def _in_world(X_a: SE3, candidate: Candidate) -> Candidate:
 
 
 def _together(found: Sequence[Candidate]) -> ContactPoints:
-    gaps = [where(c.gap < FAR, c.gap, math.inf) for c in found]
+    gaps = [where(c.gap >= FAR, math.inf, c.gap) for c in found]  # NaN stays NaN
     return ContactPoints(gaps, [c.point for c in found], [c.normal for c in found])
 
 
