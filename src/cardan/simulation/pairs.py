@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,7 +12,11 @@ from cardan.description import Shape
 from cardan.errors import UnknownNameError
 from cardan.geometry.shapes import Geometry
 from cardan.model import WORLD, Material, Model
+from cardan.simulation.collide import overlapping
 from cardan.spatial import SE3
+
+MANY = 200
+"""Pairs, from which on a warning says so: a step of a walking robot costs about as much as 100."""
 
 Touching = Collection[tuple[str, str]]
 """Pairs of names of bodies."""
@@ -55,7 +60,8 @@ def contact_pairs(model: Model, shapes: Iterable[Shape], disabled: Touching = ()
 
     Left out are shapes that do not move relative to one another, shapes of two bodies that a joint connects (also
     through bodies fixed on them; joints on the world count as none), groups that are in no mask of the other, and
-    pairs of bodies that are disabled.
+    pairs of bodies that are disabled; and shapes of one tree that overlap in the neutral configuration, whose
+    geometry is rougher than the robot is.
 
     Args:
         model: whose bodies the shapes are on.
@@ -73,7 +79,29 @@ def contact_pairs(model: Model, shapes: Iterable[Shape], disabled: Touching = ()
         bodies = frozenset((one.shape.body, other.shape.body))
         if len(nodes) == 2 and nodes not in joined and bodies not in off and one.shape.may_touch(other.shape):
             found.append(_pair(one, other))
+    found = _apart_at_rest(model, found)
+    if len(found) > MANY:
+        warnings.warn(
+            f"{len(found)} pairs of shapes may touch in model {model.name!r}, and every step looks at all of them: "
+            "disable contact of bodies that never meet, or use groups and masks, or cardan.solvers.MuJoCo.",
+            stacklevel=3,
+        )
     return tuple(found)
+
+
+def _apart_at_rest(model: Model, pairs: Sequence[ContactPair]) -> list[ContactPair]:
+    """Return the pairs without those of one tree that overlap in the neutral configuration."""
+    root = {WORLD: -1} | {body: _root(model, model.attachment(body).node) for body in model.body_names}
+    own = [pair for pair in pairs if root[pair.a] == root[pair.b]]
+    overlaps = {id(pair) for pair in overlapping(model, own, model.neutral().tolist())}
+    return [pair for pair in pairs if id(pair) not in overlaps]
+
+
+def _root(model: Model, node: int) -> int:
+    """Return the node on the world that a node hangs on."""
+    while node >= 0 and model.nodes[node].parent >= 0:
+        node = model.nodes[node].parent
+    return node
 
 
 def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
