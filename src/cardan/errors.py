@@ -163,6 +163,14 @@ class MechanismError(CardanError, ValueError):
     """Bodies and joints do not form what was asked for (a tree, a connected whole, a mimic of a real joint)."""
 
 
+class UnsupportedError(MechanismError):
+    """A library or solver cannot say something, and is not made to say something else."""
+
+    def __init__(self, thing: str, library: str, hint: str) -> None:
+        self.thing, self.library, self.hint = thing, library, hint
+        super().__init__(f"{thing} has no counterpart in {library}. {hint}")
+
+
 class ReachError(CardanError, ValueError):
     """A pose cannot be reached by a joint: `configuration_from_transform` found no configuration."""
 

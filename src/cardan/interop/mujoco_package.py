@@ -1,0 +1,23 @@
+"""MuJoCo, an extra: imported when it is used, and not before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cardan.errors import MissingExtraError
+
+
+def mujoco(capability: str) -> Any:
+    """Return the module `mujoco`.
+
+    Args:
+        capability: what it is wanted for, for the error.
+
+    Raises:
+        MissingExtraError: if it is not installed; the message says which command installs it.
+    """
+    try:
+        import mujoco as module  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise MissingExtraError(capability, "mujoco") from None
+    return module
