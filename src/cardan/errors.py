@@ -164,11 +164,17 @@ class MechanismError(CardanError, ValueError):
 
 
 class UnsupportedError(MechanismError):
-    """A library or solver cannot say something, and is not made to say something else."""
+    """Something is asked of a part, such as a solver or a format, that it cannot do and would otherwise leave out.
 
-    def __init__(self, thing: str, library: str, hint: str) -> None:
-        self.thing, self.library, self.hint = thing, library, hint
-        super().__init__(f"{thing} has no counterpart in {library}. {hint}")
+    Args:
+        what: the thing, with its name: `"joint 'knee' (Spline)"`.
+        by: what cannot do it.
+        instead: what to do about it.
+    """
+
+    def __init__(self, what: str, by: str, instead: str) -> None:
+        self.what, self.by, self.instead = what, by, instead
+        super().__init__(f"{by} cannot take {what}; {instead}.")
 
 
 class ReachError(CardanError, ValueError):
