@@ -117,7 +117,7 @@ def locked(parts: Parts, configurations: Mapping[str, Any]) -> tuple[Parts, Repo
 
 
 def with_joint(
-    parts: Parts, name: str, joint: Joint, limits: Limits | None, drive: Mapping[str, Any]
+    parts: Parts, name: str, joint: Joint, limits: Limits | None, properties: Mapping[str, Any]
 ) -> tuple[Parts, Report]:
     """Return the parts with another kind of joint in a place.
 
@@ -125,7 +125,7 @@ def with_joint(
         ParameterError: if limits or passive properties would be lost because the degrees of freedom differ.
     """
     old = _joint(parts, name)
-    given = {key: value for key, value in {"limits": limits, **drive}.items() if value is not None}
+    given = {key: value for key, value in {"limits": limits, **properties}.items() if value is not None}
     if not isinstance(joint, Joint):
         raise ParameterError(f"joint {name!r}", got=joint, expected="a joint, such as cardan.joints.Revolute()")
     if joint.nv != old.joint.nv:
@@ -144,7 +144,8 @@ def with_joint(
 
 def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connection:
     sides = (old.parent, old.child, old.parent_pose, old.child_pose)
-    return Connection(old.name, joint, *sides, **{**WITHOUT_MOTION, **given, "limits": given.get("limits") or Limits()})
+    kept = {**WITHOUT_MOTION, "compliance": old.compliance, **given, "limits": given.get("limits") or Limits()}
+    return Connection(old.name, joint, *sides, **kept)
 
 
 # --- leaving out ---
@@ -203,7 +204,7 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
 
     One that is fixed on its neighbour becomes a frame there. One that moves is removed with its joint and frames, as
     its motion is that of nothing; but it stays where a joint feels it: if its own is copied by another, or copies one
-    that has to move its armature, damping or friction.
+    that has to move its armature, damping, friction or drive.
     """
     reports = []
     while True:
@@ -222,7 +223,8 @@ def _is_idle_leaf(parts: Parts, body: Body) -> bool:
         return False
     (c,) = joints
     copied = any(isinstance(d.joint, Mimic) and d.joint.primary == c.name for d in parts.joints)
-    drives = isinstance(c.joint, Mimic) and any((*(c.armature or ()), *(c.damping or ()), *(c.friction or ())))
+    felt = (*(c.armature or ()), *(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping)
+    drives = isinstance(c.joint, Mimic) and any(felt)
     return not copied and not drives
 
 

@@ -15,7 +15,7 @@ from cardan.description.text import graphviz_text, tree_text
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
 from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
-from cardan.model import WORLD, Body, Connection, Frame, Model
+from cardan.model import WORLD, Body, Connection, Drive, Frame, Model
 from cardan.spatial import SE3, Inertia
 
 FrameKind = Literal["operational", "sensor"]
@@ -107,6 +107,8 @@ class Mechanism:
         damping: Sequence[float] | None = None,
         friction: Sequence[float] | None = None,
         armature: Sequence[float] | None = None,
+        drive: Drive | None = None,
+        compliance: Sequence[float] | None = None,
     ) -> Connection:
         """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
@@ -121,13 +123,16 @@ class Mechanism:
             damping: viscous friction [N m s/rad, N s/m], nv numbers.
             friction: dry friction [N m, N], nv numbers.
             armature: inertia of the drive, felt at the joint [kg m^2, kg], nv numbers.
+            drive: gains of a drive that follows targets.
+            compliance: how far the joint gives way [m/N, rad/(N m)], six numbers, for solvers that can.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
         """
         optional = {"parent_pose": parent_pose, "child_pose": child_pose, "limits": limits}
         given: dict[str, Any] = {key: value for key, value in optional.items() if value is not None}
-        record = Connection(name, joint, parent, child, damping=damping, friction=friction, armature=armature, **given)
+        given |= {"damping": damping, "friction": friction, "armature": armature}
+        record = Connection(name, joint, parent, child, drive=drive, compliance=compliance, **given)
         if name in self._joints:
             raise DuplicateNameError("joint", name, f"mechanism {self.name!r}")
         for body in (parent, child):
@@ -256,7 +261,7 @@ class Mechanism:
             parent_pose: the joint's parent frame on `parent`; identity by default.
             child_pose: the joint's child frame on `child`; identity by default.
             prefix: goes before the other one's names.
-            properties: limits, damping, friction, armature, as for `add_joint`.
+            properties: limits, damping, friction, armature, drive, compliance, as for `add_joint`.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in both, an unknown one, a wrong value.
@@ -275,20 +280,20 @@ class Mechanism:
         """
         return self._edited(editing.locked(self._parts(), configurations))
 
-    def replace_joint(self, name: str, joint: Joint, limits: Limits | None = None, **drive: Any) -> Edited:
+    def replace_joint(self, name: str, joint: Joint, limits: Limits | None = None, **properties: Any) -> Edited:
         """Return the mechanism with another kind of joint between the same frames.
 
         Args:
             name: of the joint.
             joint: the new kind.
             limits: new limits; by default the old ones, if nv is the same.
-            drive: new damping, friction, armature; likewise.
+            properties: new damping, friction, armature, drive; likewise.
 
         Raises:
-            ParameterError: if limits, damping, friction or armature would be lost because nv differs.
+            ParameterError: if limits, damping, friction, armature or drive would be lost because nv differs.
             MechanismError: if a mimic joint cannot copy the new one.
         """
-        return self._edited(editing.with_joint(self._parts(), name, joint, limits, drive))
+        return self._edited(editing.with_joint(self._parts(), name, joint, limits, properties))
 
     def remove(self, *names: str) -> Edited:
         """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes."""
