@@ -1,4 +1,4 @@
-"""Joints as hinges and slides in a row, the joints simulators have: a product of exponentials,
+"""Joints as hinges and slides in a row, the joints simulators have: a product of exponentials.
 
     X(q) = X(0) exp(S_1 q_1) exp(S_2 q_2) ...          S_k a turn about, or a slide along, an axis in the child frame
 

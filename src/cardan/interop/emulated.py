@@ -18,10 +18,11 @@ from typing import Any
 from cardan import joints as J
 from cardan.errors import UnsupportedError
 from cardan.joints.recognise import hinge_of
-from cardan.model import WORLD, Connection, Model
+from cardan.model import WORLD, Connection, Drive, Model
 from cardan.spatial import SE3
 
 ALONG_V = ("damping", "friction", "armature")
+GAINS = ("drive_stiffness", "drive_damping")
 LIMITS = ("lower", "upper", "velocity", "effort", "velocity_lower", "effort_lower")
 
 
@@ -65,8 +66,8 @@ def emulated(model: Model) -> Emulated:
     kinds = {c.name: _kind(c) for c in model.connections}
     for c in model.connections:
         if isinstance(c.joint, J.Mimic) and kinds.get(c.joint.primary) is not None:
-            what = f"joint {c.name!r}, which mimics {c.joint.primary!r},"
-            raise UnsupportedError(what, "what emulates that joint", "Let it mimic a hinge or slide.")
+            what = f"joint {c.name!r}, which mimics {c.joint.primary!r}"
+            raise UnsupportedError(what, "what emulates joints for MuJoCo", "let it mimic a hinge or slide")
     made = [KINDS[kind](c) if (kind := kinds[c.name]) else (c, (), ()) for c in model.connections]
     return Emulated(
         replace(model, connections=tuple(c for c, _, _ in made)),
@@ -108,12 +109,12 @@ def _distance(c: Connection) -> tuple[Any, ...]:
 
 def _free(c: Connection) -> tuple[Any, ...]:
     along = (
-        *(e for name in ALONG_V for e in getattr(c, name)),
+        *(e for name in (*ALONG_V, *GAINS) for e in getattr(c, name)),
         *(1 / e for name in LIMITS for e in getattr(c.limits, name)),
     )
     if any(along):
-        what = f"a limit, damping, friction or armature of joint {c.name!r}, which does not hang on the world,"
-        raise UnsupportedError(what, "what emulates that joint", "Take it off.")
+        what = f"a limit, damping, friction or armature of joint {c.name!r}, which does not hang on the world"
+        raise UnsupportedError(what, "what emulates joints for MuJoCo", "take it off")
     return Connection(c.name, J.FreeFlyer(), WORLD, c.child), (), ()
 
 
@@ -136,5 +137,6 @@ def _remade(
 
     nothing = {name: -math.inf if name.endswith("lower") else math.inf for name in LIMITS}
     limits = J.Limits(**{name: spread(getattr(c.limits, name), nothing[name]) for name in LIMITS})
-    along = {name: spread(getattr(c, name), 0.0) for name in ALONG_V}
+    along: dict[str, Any] = {name: spread(getattr(c, name), 0.0) for name in ALONG_V}
+    along["drive"] = Drive(spread(c.drive_stiffness, 0.0), spread(c.drive_damping, 0.0))
     return replace(c, joint=joint, limits=limits, **along, **(places or {}))

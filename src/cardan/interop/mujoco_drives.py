@@ -17,10 +17,7 @@ from cardan.model import Connection
 
 def add_drives(mj: Any, spec: Any, c: Connection, chain: Chain, names: Sequence[str]) -> None:
     """Add the actuators of a joint."""
-    drive = getattr(c, "drive", None)
-    if drive is None:
-        return
-    for k, (stiffness, damping) in enumerate(zip(drive.stiffness, drive.damping, strict=True)):
+    for k, (stiffness, damping) in enumerate(zip(c.drive_stiffness, c.drive_damping, strict=True)):
         if stiffness or damping:
             _check(c, chain, k)
             _add_servo(mj, spec, c, names, k, stiffness, damping)
@@ -43,4 +40,4 @@ def _add_servo(
 def _check(c: Connection, chain: Chain, k: int) -> None:
     if chain.steps[0].kind == "free" or (is_planar(c) and k < 2):
         what = f"the drive of joint {c.name!r} along axes that are not fixed in its parent"
-        raise UnsupportedError(what, LIBRARY, "Drive hinges, slides and balls.")
+        raise UnsupportedError(what, LIBRARY, "drive hinges, slides and balls")

@@ -72,11 +72,11 @@ def _add_properties_of_many(joint: Any, c: Connection, step: Step) -> None:
     """Set what a ball or free joint has one number of, for all its velocities."""
     limits = (*c.limits.lower, *c.limits.upper, *c.limits.effort, *c.limits.effort_lower)  # pyright: ignore
     if any(map(math.isfinite, limits)):
-        raise UnsupportedError(f"a limit of joint {c.name!r}, a {type(c.joint).__name__},", LIBRARY, "Take it off.")
+        raise UnsupportedError(f"a limit of joint {c.name!r}, a {type(c.joint).__name__}", LIBRARY, "take it off")
     armature, damping, friction = (_one_of(c, name) for name in PASSIVE)
     in_joint_axes = not any(c.child_pose.translation) and c.child_pose.rotation == c.child_pose.rotation.identity()
     if (step.kind == "free" and (armature or damping or friction)) or (friction and not in_joint_axes):
-        raise UnsupportedError(f"armature, damping or friction of joint {c.name!r}", LIBRARY, "Take it off.")
+        raise UnsupportedError(f"armature, damping or friction of joint {c.name!r}", LIBRARY, "take it off")
     joint.armature, joint.damping[0], joint.frictionloss = armature, damping, friction
 
 
@@ -85,9 +85,9 @@ def _one_of(c: Connection, name: str) -> float:
     values = set(_values(c, name))
     if len(values) > 1:
         raise UnsupportedError(
-            f"{name} {_values(c, name)} of joint {c.name!r}, which is not the same about all axes,",
+            f"{name} {_values(c, name)} of joint {c.name!r}, which is not the same about all axes",
             LIBRARY,
-            "Give all axes the same.",
+            "give all axes the same",
         )
     return values.pop()
 
@@ -98,10 +98,10 @@ def _check_planar(c: Connection) -> None:
     effort = (*_values(c.limits, "effort")[:2], *_values(c.limits, "effort_lower")[:2])
     if any((*slides["armature"], *slides["friction"])) or any(map(math.isfinite, effort)):
         what = f"armature, friction or an effort limit along the plane of joint {c.name!r}"
-        raise UnsupportedError(what, LIBRARY, "Take it off, or make the joint two slides and a hinge.")
+        raise UnsupportedError(what, LIBRARY, "take it off, or make the joint two slides and a hinge")
     if len(set(slides["damping"])) > 1:
         what = f"damping {slides['damping']} along the plane of joint {c.name!r}"
-        raise UnsupportedError(what, LIBRARY, "Give both directions the same.")
+        raise UnsupportedError(what, LIBRARY, "give both directions the same")
 
 
 def is_planar(c: Connection) -> bool:

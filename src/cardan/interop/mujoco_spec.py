@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.coordinates import conventions
-from cardan.errors import DTypeError, MechanismError, UnsupportedError
 from cardan.description import Mechanism
+from cardan.errors import DTypeError, MechanismError, UnsupportedError
 from cardan.geometry.shapes import Shape
 from cardan.interop.chains import Chain, chain_of
 from cardan.interop.emulated import Emulated, can_be_emulated, emulated
-from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
 from cardan.interop.mujoco_drives import add_drives
+from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
 from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed
 from cardan.interop.mujoco_package import mujoco
-from cardan.interop.mujoco_shapes import add_shapes
+from cardan.interop.mujoco_shapes import add_pairs, add_shapes, set_groups
 from cardan.interop.opened_loops import opened
 from cardan.joints import Mimic, Reversed
 from cardan.model import WORLD, Connection, Model
@@ -65,8 +65,19 @@ def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: boo
         add_polynomial(module, writer.spec, *ends, coefficients)
     for rope in found.ropes:
         add_rope(module, writer.spec, writer.bodies, rope)
-    add_shapes(module, writer.spec, writer.bodies, shapes_of(robot) if shapes is True else tuple(shapes or ()))
+    _add_shapes(writer, robot, shapes)
     return writer.spec
+
+
+def _add_shapes(writer: _Writer, robot: Any, shapes: bool | Iterable[Shape]) -> None:
+    """Add shapes; those of a world touch where the world lists it, all others by their groups."""
+    own, pairs = tuple(getattr(robot, "shapes", ())), getattr(robot, "pairs", None)
+    chosen = own if shapes is True else tuple(shapes or ())
+    names = add_shapes(writer.mj, writer.spec, writer.bodies, chosen)
+    if shapes is True and pairs is not None:
+        add_pairs(writer.mj, writer.spec, names, chosen, pairs)
+    else:
+        set_groups(writer.spec, names, chosen)
 
 
 def model_of(robot: Any) -> Model:
@@ -81,11 +92,6 @@ def model_of(robot: Any) -> Model:
             f"model {model.name!r} has inputs ({', '.join(model.inputs)}): give model.with_values(...)."
         )
     return model
-
-
-def shapes_of(robot: Any) -> tuple[Shape, ...]:
-    """Return the shapes of a mechanism or a world; a model has none."""
-    return tuple(getattr(robot, "shapes", ()))
 
 
 class _Writer:
@@ -145,33 +151,30 @@ def _chain(model: Model, c: Connection) -> Chain:
     known = c.joint.nv == 0 or conventions.PEERS["mujoco"]().chart(model, inner) is not None
     chain = chain_of(c.joint)
     if chain is None or not known:
-        what = f"joint {c.name!r}, a {type(inner.joint).__name__} between {c.parent!r} and {c.child!r},"
+        what = f"joint {c.name!r}, a {type(inner.joint).__name__} between {c.parent!r} and {c.child!r}"
         raise UnsupportedError(what, LIBRARY, _remedy(inner))
     return chain
 
 
 def _remedy(c: Connection) -> str:
     if can_be_emulated(c):
-        return "emulate=True makes it of joints that MuJoCo has, and a constraint."
+        return "emulate=True makes it of joints that MuJoCo has, and a constraint"
     if isinstance(c.joint, Reversed):
-        return "Root the robot elsewhere, so that the joint runs forwards: Mechanism.model(root=...)."
-    return "Lock it (model.lock), or replace it."
+        return "root the robot elsewhere, so that the joint runs forwards: Mechanism.model(root=...)"
+    return "lock it (model.lock), or replace it"
 
 
 def _set_inertia(body: Any, c: Connection, inertia: Inertia) -> None:
     """Give a body all that is fixed to it, by its principal axes."""
-    J_c = (
-        np.array([list(row) for row in inertia.inertia_at_com.matrix().rows()])
-        if inertia.mass > 0.0
-        else np.zeros((3, 3))
-    )
-    moments, axes = np.linalg.eigh(J_c)
-    faults = inertia.faults() if min(inertia.mass, moments[0]) >= LEAST else [f"its mass is {inertia.mass:.3g} kg, ..."]
-    if faults:
-        what = f"the inertia of body {c.child!r}, with all that is fixed to it ({'; '.join(faults)}),"
-        raise UnsupportedError(what, LIBRARY, "Every moving body needs a mass and an inertia a real body could have.")
+    J_c = inertia.inertia_at_com.matrix() if inertia.mass > 0.0 else Matrix3.zero()
+    moments, axes = np.linalg.eigh(np.array([list(row) for row in J_c.rows()], dtype=float))
+    if min(inertia.mass, moments[0]) < LEAST or inertia.faults():
+        shown = f"mass {inertia.mass:.3g} kg, principal moments {', '.join(f'{m:.3g}' for m in moments)} kg m^2"
+        what = f"body {c.child!r}, with all that is fixed to it ({shown})"
+        instead = "give every moving body a mass and an inertia that a real body could have"
+        raise UnsupportedError(what, LIBRARY, instead)
     axes[:, 2] *= np.linalg.det(axes)
-    frame = SE3(Matrix3.of(axes), inertia.com)
+    place = placed(SE3(Matrix3.of(axes), inertia.com))
     body.explicitinertial, body.mass = True, inertia.mass
-    body.ipos, body.iquat = placed(frame)["pos"], placed(frame)["quat"]
-    body.inertia = [*moments[:2], min(moments[2], (moments[0] + moments[1]))]
+    body.ipos, body.iquat = place["pos"], place["quat"]
+    body.inertia = [*moments[:2], min(moments[2], moments[0] + moments[1])]  # a plate's is the sum but for rounding
