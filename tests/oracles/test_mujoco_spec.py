@@ -3,12 +3,12 @@
 import warnings
 from dataclasses import replace
 
-import linkages
 import numpy as np
 import pytest
 from test_closed_loops import CASES as LOOPED
 
 import cardan
+import linkages
 from cardan import conventions
 from cardan import joints as J
 from cardan.errors import DescriptionWarning, MissingExtraError, UnsupportedError

@@ -58,12 +58,12 @@ class Emulated:
 
 def can_be_emulated(c: Connection) -> bool:
     """Return whether a joint can be made of others."""
-    return _kind(c) is not None
+    return kind_of_emulation(c) is not None
 
 
 def emulated(model: Model) -> Emulated:
     """Return the model with joints made of others where they can be."""
-    kinds = {c.name: _kind(c) for c in model.connections}
+    kinds = {c.name: kind_of_emulation(c) for c in model.connections}
     for c in model.connections:
         if isinstance(c.joint, J.Mimic) and kinds.get(c.joint.primary) is not None:
             what = f"joint {c.name!r}, which mimics {c.joint.primary!r}"
@@ -76,7 +76,7 @@ def emulated(model: Model) -> Emulated:
     )
 
 
-def _kind(c: Connection) -> str | None:
+def kind_of_emulation(c: Connection) -> str | None:
     hinge = hinge_of(c.joint)
     if hinge is not None:
         return "helical" if isinstance(hinge.joint, J.Helical) and hinge.joint.pitch != 0.0 else None

@@ -30,7 +30,7 @@ def _add_servo(
     name = f"{c.name}:{k}" if is_ball else names[k]
     servo = spec.add_actuator(name=name, target=names[0 if is_ball else k], trntype=mj.mjtTrn.mjTRN_JOINT)
     if is_ball:
-        servo.gear = [*c.child_pose.rotation.columns()[k], 0.0, 0.0, 0.0]
+        servo.gear = [*list(c.child_pose.rotation.columns())[k], 0.0, 0.0, 0.0]
     if stiffness:
         servo.set_to_position(kp=stiffness, kv=damping)
     else:
