@@ -61,7 +61,7 @@ from cardan.functions import (
 )
 from cardan.joints import Joint, Limits
 from cardan.lazy import fetcher
-from cardan.model import Model
+from cardan.model import Drive, Material, Model
 from cardan.runtime.threads import num_threads, set_num_threads
 from cardan.scalar import (
     absolute,
@@ -98,12 +98,15 @@ if TYPE_CHECKING:
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
+    from cardan.simulation import Control, State, World, WorldBuilder
     from cardan.verification import Certificate, verify_joint
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
     "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json",
-    "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "joints", "manifolds",
+    "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Material", "joints", "manifolds",
+    # worlds: what moves and touches
+    "WorldBuilder", "World", "State", "Control",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor",
@@ -145,9 +148,10 @@ _fetch = fetcher(
         ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
         ".formats.load": "load load_mechanism save",
         ".coordinates": "conventions converter representation",
+        ".simulation": "Control State World WorldBuilder",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli description coordinates formats geometry robots verification",
+    modules="cli description coordinates formats geometry robots simulation verification",
 )
 
 

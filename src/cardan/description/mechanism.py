@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,14 @@ from cardan.description.text import graphviz_text, tree_text
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
 from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
+from cardan.lazy import fetcher
 from cardan.model import WORLD, Body, Connection, Drive, Frame, Model
 from cardan.spatial import SE3, Inertia
 
+if TYPE_CHECKING:
+    from cardan.simulation import World
+
+_above = fetcher(__name__, {"...simulation.builder": "world_of"})
 FrameKind = Literal["operational", "sensor"]
 
 
@@ -198,14 +203,28 @@ class Mechanism:
         for name in closing:
             if name not in self._joints:
                 raise UnknownNameError("joint", name, self._joints, where="closing")
-        base_joint = _base_joint(base)
-        bases = [] if root == WORLD else [self._base(root, base_joint)]
-        tree, closures = rooted(tuple(self._bodies), self.joints, bases, base_joint, closing)
-        if len(tree) + len(closures) == len(self._joints) and not isinstance(base_joint, Fixed):
+        joint = base_joint(base)
+        bases = [] if root == WORLD else [self._base(root, joint)]
+        tree, closures = rooted(tuple(self._bodies), self.joints, bases, joint, closing)
+        if len(tree) + len(closures) == len(self._joints) and not isinstance(joint, Fixed):
             raise MechanismError(
                 f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
             )
         return Model(self.name, self.bodies, tree, self.frames, gravity, closures)
+
+    def world(self, base: str | Joint = "fixed", **options: Any) -> World:
+        """Return the world that holds this mechanism alone, ready for a solver.
+
+        Args:
+            base: as for `model`.
+            options: `ground`, True or a `Material`: a half space below z = 0; `gravity`; `pose`, where it stands;
+                `self_collision`, whether its own shapes may touch one another; `movable_bases` and `closing`, as for
+                `WorldBuilder.finalize`.
+
+        Raises:
+            MechanismError: as for `model`.
+        """
+        return _above("world_of")(self, base, **options)
 
     # --- another mechanism of this one; nothing here changes it ---
 
@@ -443,7 +462,8 @@ class Mechanism:
         return f"<Mechanism {self.name!r}: {counts}>"
 
 
-def _base_joint(base: Any) -> Joint:
+def base_joint(base: Any) -> Joint:
+    """Return the joint a word for a base stands for."""
     if isinstance(base, Joint):
         return base
     if base in ("fixed", "floating"):

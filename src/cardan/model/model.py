@@ -294,7 +294,8 @@ class Model:
             owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
                 constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
                 `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-                `"drive_damping"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a `Reversed`).
+                `"drive_damping"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a
+                `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
         by poses is along six directions each, X exp(twist).

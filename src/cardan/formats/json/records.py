@@ -8,7 +8,20 @@ from typing import Any
 
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.errors import close_names, did_you_mean, quoted
-from cardan.formats.json.kinds import BOUNDS, INERTIA, LIMITS, NUMBER, NUMBERS, POSE, TEXT, WHOLE, Field, Kind, Record, at
+from cardan.formats.json.kinds import (
+    BOUNDS,
+    INERTIA,
+    LIMITS,
+    NUMBER,
+    NUMBERS,
+    POSE,
+    TEXT,
+    WHOLE,
+    Field,
+    Kind,
+    Record,
+    at,
+)
 from cardan.formats.json.text import WrongError, refuse
 from cardan.formats.json.values import JOINT
 from cardan.geometry.shapes import ALL_BITS

@@ -112,7 +112,9 @@ def _shape(shape: Shape) -> list[str]:
     name = {"name": _text(shape.name, f"name of {what}")} if shape.name else {}
     if shape.surface is not None or (shape.group, shape.mask) != (1, ALL_BITS):
         got = (shape.surface, shape.group, shape.mask)
-        raise ParameterError(f"surface, group and mask of {what} in URDF", got=got, expected="none of its own", hint=HINT)
+        raise ParameterError(
+            f"surface, group and mask of {what} in URDF", got=got, expected="none of its own", hint=HINT
+        )
     geometry = _on_a_line(_element("geometry", {}, _geometry(shape, what)))
     return _element(shape.role, name, _origin(shape.pose), geometry, _material(shape, what))
 
@@ -219,7 +221,9 @@ def _limit(c: Connection, kind: str) -> list[str]:
 def _dynamics(c: Connection) -> list[str]:
     for what in ("drive_stiffness", "drive_damping", "compliance"):
         if any(getattr(c, what)):
-            raise ParameterError(f"{what} of joint {c.name!r} in URDF", got=getattr(c, what), expected="none", hint=HINT)
+            raise ParameterError(
+                f"{what} of joint {c.name!r} in URDF", got=getattr(c, what), expected="none", hint=HINT
+            )
     values = {what: _one(c, what, getattr(c, what)) for what in PASSIVE}
     if not any(values.values()):
         return []
