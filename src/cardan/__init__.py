@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
-    from cardan.simulation import Control, State, World, WorldBuilder
+    from cardan.simulation import Control, State, World, WorldBuilder, solvers
     from cardan.verification import Certificate, verify_joint
 
 __all__ = [  # noqa: RUF022 -- by subject
@@ -106,7 +106,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json",
     "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Material", "joints", "manifolds",
     # worlds: what moves and touches
-    "WorldBuilder", "World", "State", "Control",
+    "WorldBuilder", "World", "State", "Control", "solvers",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor",
@@ -148,7 +148,7 @@ _fetch = fetcher(
         ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
         ".formats.load": "load load_mechanism save",
         ".coordinates": "conventions converter representation",
-        ".simulation": "Control State World WorldBuilder",
+        ".simulation": "Control State World WorldBuilder solvers",
         ".verification": "Certificate verify_joint",
     },
     modules="cli description coordinates formats geometry robots simulation verification",
