@@ -77,6 +77,7 @@ def emulated(model: Model) -> Emulated:
 
 
 def kind_of_emulation(c: Connection) -> str | None:
+    """Return the key in `KINDS` of what a joint is made of; None for joints that stay."""
     hinge = hinge_of(c.joint)
     if hinge is not None:
         return "helical" if isinstance(hinge.joint, J.Helical) and hinge.joint.pitch != 0.0 else None
