@@ -21,3 +21,11 @@ def mujoco(capability: str) -> Any:
     except ImportError:
         raise MissingExtraError(capability, "mujoco") from None
     return module
+
+
+def mujoco_batch(capability: str) -> Any:
+    """Return the module `mujoco.batch`, which steps many simulations at once; errors as `mujoco`."""
+    mujoco(capability)
+    from mujoco import batch  # pyright: ignore[reportMissingImports]
+
+    return batch

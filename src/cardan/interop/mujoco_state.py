@@ -1,6 +1,6 @@
 """States of a model in MuJoCo, whatever `to_mjspec` had to cut or emulate there.
 
-A model it can say as it is has the coordinates of `cardan.conventions.to("mujoco", model)`. Of any other, the model that
+A model it can say has the coordinates of `cardan.conventions.to("mujoco", model)`. Of any other, the model that
 is there has more of them: those of joints that were cut are found from the motion of the bodies, those of emulated
 joints are functions of the joint's own.
 """
