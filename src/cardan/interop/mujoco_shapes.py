@@ -42,7 +42,7 @@ def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[Shap
         geom.group = VISUAL if shape.role == "visual" else COLLISION
         if shape.rgba is not None:
             geom.rgba = list(shape.rgba)
-        _set_geometry(mj, spec, geom, shape, meshes)
+        set_geometry(mj, spec, geom, shape, meshes)
     return names
 
 
@@ -115,7 +115,8 @@ def _signed(bits: int) -> int:
 # --- what it is made of ---
 
 
-def _set_geometry(mj: Any, spec: Any, geom: Any, shape: Shape, meshes: dict[tuple[Any, ...], str]) -> None:
+def set_geometry(mj: Any, spec: Any, geom: Any, shape: Shape, meshes: dict[tuple[Any, ...], str]) -> None:
+    """Give a geom a shape's geometry; files of meshes are added once, under the names in `meshes`."""
     geometry = shape.geometry
     if isinstance(geometry, Mesh):
         key = geometry.uri, geometry.path, tuple(geometry.scale)
