@@ -6,12 +6,14 @@ from cardan.lazy import fetcher
 
 if TYPE_CHECKING:
     from cardan.simulation.solvers.featherstone import Featherstone
+    from cardan.simulation.solvers.mujoco import MuJoCo
     from cardan.simulation.solvers.solver import Solver, Trajectory
 
-__all__ = ["Featherstone", "Solver", "Trajectory"]
+__all__ = ["Featherstone", "MuJoCo", "Solver", "Trajectory"]
 
 _HOMES = {
     ".featherstone": "Featherstone",
+    ".mujoco": "MuJoCo",
     ".solver": "Solver Trajectory",
 }
 __getattr__ = fetcher(__name__, _HOMES)
