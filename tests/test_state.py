@@ -7,8 +7,6 @@ import pickle
 
 import numpy as np
 import pytest
-from mechanisms import random_mechanism
-from test_world import TURNED, pendulum, walker
 
 import cardan
 from cardan import Inertia, State, WorldBuilder
@@ -22,6 +20,8 @@ from cardan.errors import (
     ShapeError,
     UnknownNameError,
 )
+from mechanisms import random_mechanism
+from test_world import TURNED, pendulum, walker
 
 pytestmark = pytest.mark.usefixtures("reference_target")
 
@@ -37,7 +37,7 @@ def moved(world, worlds=3, dtype="float64", seed=0):
     return world.state(worlds, dtype, q, rng.standard_normal((worlds, world.model.nv)))
 
 
-# --- arrays ----------------------------------------------------------------------------------------------------------
+# --- arrays --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -102,7 +102,7 @@ def test_a_state_of_no_world(world):
     assert pickle.loads(pickle.dumps(state)) == state
 
 
-# --- poses and twists ------------------------------------------------------------------------------------------------
+# --- poses and twists ----------------------------------------------------------------------------------------------
 
 
 def test_poses_are_never_out_of_date(world):
@@ -142,7 +142,7 @@ def test_poses_the_joints_do_not_allow_are_refused(world):
     poses, twists = state.poses, state.twists
     poses[1, 2, 0] += 0.01
     twists[2, 1, 0] += 0.1
-    with pytest.raises(ParameterError, match="link 'right_leg' of world 1, off by 0.01"):
+    with pytest.raises(ParameterError, match="link 'right_leg' of world 1, off by"):
         state.poses = poses
     with pytest.raises(ParameterError, match="link 'left_leg' of world 2"):
         state.twists = twists
@@ -176,7 +176,7 @@ def test_poses_of_every_kind_of_joint():
     np.testing.assert_allclose(np.linalg.norm(poses[..., 3:], axis=-1), 1.0, atol=1e-12)
 
 
-# --- copies, files ---------------------------------------------------------------------------------------------------
+# --- copies, files -------------------------------------------------------------------------------------------------
 
 
 def test_copies_share_nothing(world):
@@ -225,7 +225,7 @@ def test_a_file_of_another_world_is_refused(world, tmp_path):
     with pytest.raises(DescriptionError, match="holds no state of cardan"):
         State.load(world, file)
     np.savez(file, q=np.zeros((1, 9)))
-    with pytest.raises(DescriptionError, match="v, time, warm, diverged, world missing"):
+    with pytest.raises(DescriptionError, match="v, time, warm, residual, diverged, world missing"):
         State.load(world, file)
     with pytest.raises(FileNotFoundError):
         State.load(world, tmp_path / "none.npz")
@@ -255,7 +255,7 @@ def test_a_state_goes_to_another_process(world):
     np.testing.assert_array_equal(there, state.newton()[0])
 
 
-# --- constants of each world -----------------------------------------------------------------------------------------
+# --- constants of each world ---------------------------------------------------------------------------------------
 
 
 def test_constants_belong_to_each_world(world):
@@ -285,7 +285,7 @@ def test_newtons_twists_follow_the_mass_centre_of_each_world():
     np.testing.assert_allclose(state.newton()[1][:, 0, 0], [-2.0, -4.0])
 
 
-# --- control -----------------------------------------------------------------------------------------------------------
+# --- control ---------------------------------------------------------------------------------------------------------
 
 
 def test_control_begins_at_the_targets_and_takes_what_it_is_given():

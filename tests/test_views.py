@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from test_world import TURNED, pendulum, walker
 
 import cardan
 from cardan import SE3, Inertia, Mechanism, WorldBuilder
@@ -17,6 +16,7 @@ from cardan.errors import (
     UnknownNameError,
 )
 from cardan.joints import FreeFlyer, Revolute, Spherical
+from test_world import TURNED, pendulum, walker
 
 pytestmark = pytest.mark.usefixtures("reference_target")
 ANCHORS = (SE3(TURNED.rotation, [0.3, 0, 0.1]), SE3(TURNED.rotation, [0, 0.2, -0.1]))
@@ -53,7 +53,7 @@ def state(world):
     return world.state(3, q=q, v=v)
 
 
-# --- selection -------------------------------------------------------------------------------------------------------
+# --- selection -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_patterns_and_types_are_checked(world, options):
         world.view(**{"pattern": "robot*", **options})
 
 
-# --- along q and v -----------------------------------------------------------------------------------------------------
+# --- along q and v ---------------------------------------------------------------------------------------------------
 
 
 def test_what_is_read_is_a_copy_and_what_is_set_is_written(world, state):
@@ -203,7 +203,7 @@ def test_centre_of_some_worlds(world, state):
     np.testing.assert_array_equal(state.q[1, :7], before.q[1, :7])
 
 
-# --- roots and links ---------------------------------------------------------------------------------------------------
+# --- roots and links -------------------------------------------------------------------------------------------------
 
 
 def frames(world, state, links):
@@ -320,7 +320,7 @@ def test_links_jacobians_and_mass_matrices(world, state):
     np.testing.assert_array_equal(M[:, 1, 0, 0], diagonal)
 
 
-# --- constants ---------------------------------------------------------------------------------------------------------
+# --- constants -------------------------------------------------------------------------------------------------------
 
 
 def test_constants_of_each_world_through_a_view(world):

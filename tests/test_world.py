@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from mechanisms import random_mechanism
 
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
@@ -12,6 +11,7 @@ from cardan.description import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Prismatic, Revolute, Spherical
 from cardan.simulation import contact_pairs
+from mechanisms import random_mechanism
 
 TURNED = SE3([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1.0, 2.0, 3.0])
 HALF = np.sqrt(0.5)
@@ -67,7 +67,7 @@ def test_a_body_begins_at_its_pose():
 
 
 def test_a_free_joint_of_ones_own_begins_at_the_pose_whatever_its_anchors():
-    """The seed's third; anchors that are not the identity are part of the coordinates (Newton's first release erred)."""
+    """The seed's third; anchors that are not the identity are part of the coordinates (Newton's erred)."""
     parent, child = SE3(TURNED.rotation, [0.3, 0, 0]), SE3(translation=[0, 0.1, 0])
     b = WorldBuilder()
     b.add_link("box", pose=TURNED)
@@ -181,7 +181,7 @@ def test_orphan_joints_are_found_named_refused_and_kept_on_request():
     b.add_joint("first", Revolute([0, 0, 1]), "world", "a")
     b.add_articulation("arm", ["first"])
     b.add_joint("loose one", Revolute([0, 0, 1]), "b", "c", SE3(translation=[1, 0, 0]))
-    with pytest.raises(MechanismError, match="'loose one'.*check_orphans=False"):
+    with pytest.raises(MechanismError, match=r"'loose one'.*check_orphans=False"):
         b.finalize()
     world = b.finalize(check_orphans=False)
     assert world.orphans == ("loose one",)
@@ -357,6 +357,21 @@ def test_groups_masks_and_disabled_pairs():
     assert names(b.finalize()) == expected
     with pytest.raises(UnknownNameError, match="trunkk"):
         contact_pairs(b.finalize().model, (), [("trunkk", "world")])
+
+
+def test_what_overlaps_at_rest_is_left_out_and_named():
+    """Within a robot and where it stands on the world; not what was put into the ground to come out of it."""
+    world = walker(foot=0.11).world(base="floating", ground=True)
+    assert world.overlapping == ("right_sole/left_sole",)
+    assert names(world) == {"trunk/ground", "left_sole/ground", "right_sole/ground"}
+    assert names(walker(foot=0.1).world(base="floating")) == {"right_sole/left_sole"}  # these just meet
+    b = WorldBuilder()
+    b.add(pendulum())
+    b.add_shape("bob", Box((1, 1, 1)))
+    b.add_shape("bob", Sphere(0.1), SE3(translation=[0, 0, 1]), name="high")
+    b.add_ground()
+    b.q["hinge"] = 0.1
+    assert (names(b.finalize()), b.finalize().overlapping) == ({"high/ground"}, ("bob/ground",))
 
 
 def test_materials_combine():

@@ -162,9 +162,9 @@ class Elements:
                 yield j, element
 
     @property
-    def can_saturate(self) -> bool:
-        """Whether one of them has two ends, as a drive with a limit and dry friction have."""
-        return any(e.low != -math.inf and e.high != math.inf for _, e in self)
+    def are_lines(self) -> bool:
+        """Whether none of them has an end, so that one pass is exact."""
+        return all(element.is_line for _, element in self)
 
     def linear(self, forces: Vector | None = None, a: Vector | None = None) -> list[Line]:
         """Return the line of every element at estimates of their forces and of the accelerations."""

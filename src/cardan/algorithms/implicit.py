@@ -37,7 +37,7 @@ from cardan.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar
 NodeForces = Iterable[tuple[int, Force]]
 NodeImpedances = Sequence[tuple[int, ArticulatedInertia]]
 
-CLOSING = 0.2
+CLOSING = 0.5
 """Which share of a loop's gap a step closes: the rest of its error stays below that of the step."""
 
 
@@ -140,7 +140,7 @@ class JointSpace:
         model = moment.model
         self.A = mass_matrix(model, moment.q)
         self.b = [t - h for t, h in zip(tau, bias_forces(model, moment.q, moment.v), strict=True)]
-        for j, w in enumerate(armature or ()):
+        for j, w in enumerate(() if armature is None else armature):
             self.A[j][j] = self.A[j][j] + w
         still = moment.accelerations([0.0] * model.nv) if impedances else []
         felt = [*forces, *((i, -(Z @ still[i])) for i, Z in impedances)]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from cardan.lazy import fetcher
 
 if TYPE_CHECKING:
+    from cardan.simulation import solvers
     from cardan.simulation.articulation import Articulation
     from cardan.simulation.builder import WorldBuilder
     from cardan.simulation.control import Control
@@ -13,7 +14,17 @@ if TYPE_CHECKING:
     from cardan.simulation.view import View
     from cardan.simulation.world import World
 
-__all__ = ["Articulation", "ContactPair", "Control", "State", "View", "World", "WorldBuilder", "contact_pairs"]
+__all__ = [
+    "Articulation",
+    "ContactPair",
+    "Control",
+    "State",
+    "View",
+    "World",
+    "WorldBuilder",
+    "contact_pairs",
+    "solvers",
+]
 
 _HOMES = {
     ".articulation": "Articulation",
@@ -24,4 +35,4 @@ _HOMES = {
     ".view": "View",
     ".world": "World",
 }
-__getattr__ = fetcher(__name__, _HOMES)
+__getattr__ = fetcher(__name__, _HOMES, modules="solvers")

@@ -281,13 +281,16 @@ class WorldBuilder:
         articulations = {name: articulation(model, name, joints) for name, joints in held.items()}
         ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
         movable = _movable(model, ordered) if movable_bases else {}
+        initial = rest_configuration(model, self._poses, self._coordinates(model, self.q, "q"))
+        pairs = contact_pairs(model, mechanism.shapes, self._apart, initial)
         world = World(
             model=model,
             mechanism=mechanism,
             articulations=ordered,
-            pairs=contact_pairs(model, mechanism.shapes, self._apart),
+            pairs=pairs.touching,
+            overlapping=pairs.overlapping,
             orphans=orphans,
-            initial=rest_configuration(model, self._poses, self._coordinates(model, self.q, "q")),
+            initial=initial,
             initial_velocity=_filled(model, np.zeros(model.nv), self._coordinates(model, self.v, "v"), "v"),
             targets=_filled(model, default_targets(model), self._coordinates(model, self.targets, "v"), "v"),
         )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import cardan
+from cardan.algorithms.health import BEYOND
 from cardan.errors import DescriptionError, Fault, ParameterError, UnknownNameError
 from cardan.functions.arguments import check_configuration
 from cardan.simulation.arrays import check_worlds, checked_dtype, filled
@@ -17,12 +20,13 @@ from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
 
 if TYPE_CHECKING:
+    from cardan.model import Model
     from cardan.simulation.world import World
 
 REACH = 1e-6
 """How far links may be from where they are put, relative to the size of what is written [m, rad]; see `State.poses`."""
 
-SAVED = ("q", "v", "time", "warm", "diverged")
+SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
 
 class State:
@@ -37,11 +41,12 @@ class State:
         v: velocities, shape (worlds, nv).
         time: [s], shape (worlds,).
         warm: what a solver begins its next search with, shape (worlds, nv).
+        residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
         diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
         constants: values of the model's inputs for each world, by name (`World.with_inputs`).
     """
 
-    __slots__ = ("_constants", "_diverged", "_q", "_time", "_v", "_warm", "world")
+    __slots__ = ("_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
 
     def __init__(
         self, world: World, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, constants: Any = None
@@ -50,7 +55,7 @@ class State:
         self.world = world
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
         self._time, self._warm = np.zeros(count), np.zeros((count, model.nv), kind)
-        self._diverged = np.zeros(count, bool)
+        self._residual, self._diverged = np.zeros(count, kind), np.zeros(count, bool)
         self.q = world.initial if q is None else q
         self.v = world.initial_velocity if v is None else v
         own = model.input_values()
@@ -121,6 +126,15 @@ class State:
     @warm.setter
     def warm(self, value: Any) -> None:
         self._warm[...] = filled("state", "warm", value, self._warm)
+
+    @property
+    def residual(self) -> np.ndarray:
+        """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,)."""
+        return self._residual
+
+    @residual.setter
+    def residual(self, value: Any) -> None:
+        self._residual[...] = filled("state", "residual", value, self._residual)
 
     @property
     def diverged(self) -> np.ndarray:
@@ -194,6 +208,42 @@ class State:
         model = self.world.model
         return body_poses(model, self._q, **given), mass_center_twists(model, self._q, self._v, **given)
 
+    # --- steps ---
+
+    def advanced(self, found: Mapping[str, Any], good: np.ndarray, steps: int, dt: float, out: State | None) -> State:
+        """Return the state after steps of a solver.
+
+        Args:
+            found: arrays of the state after it, by name: q, v and, if the solver has them, warm and residual.
+            good: how many steps were good in each world, shape (worlds,): the rest were not taken.
+            steps: how many there were to take.
+            dt: the length of one [s].
+            out: a state of as many such worlds to write into, which may be this one.
+        """
+        if out is not None and (
+            out.world is not self.world or out._q.shape != self._q.shape or out.dtype != self.dtype
+        ):
+            expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
+            raise ParameterError("out", got=out, expected=expected)
+        after = self.copy() if out is None else out
+        for name in found:
+            getattr(after, f"_{name}")[...] = found[name]
+        after._time[...] = self._time + good * dt
+        after._diverged[...] = self._diverged | (good < steps)
+        return after
+
+    def divergences(self) -> list[Divergence]:
+        """Return where solvers found no finite result: the world, the time it stands at since, and the joint.
+
+        It is the first joint whose acceleration is not finite, if that is known.
+        """
+        names = [joint for joint in self.world.model.joint_names for _ in range(*_span(self.world.model, joint))]
+        found = []
+        for row in np.flatnonzero(self._diverged):
+            bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
+            found.append(Divergence(int(row), float(self._time[row]), names[bad[0]] if len(bad) else None))
+        return found
+
     # --- copies ---
 
     def _arrays(self) -> dict[str, Any]:
@@ -257,13 +307,32 @@ class State:
         try:
             with np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-        except (ValueError, EOFError, KeyError) as error:
+        except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
             raise DescriptionError([Fault(os.fspath(file), 0, f"holds no state of cardan: {error}")]) from None
         return _checked(world, arrays, os.fspath(file))
 
     def __repr__(self) -> str:
         gone = f", {int(self._diverged.sum())} diverged" if self._diverged.any() else ""
         return f"<State of {len(self)} worlds {self.world.name!r}, {self.dtype}{gone}>"
+
+
+class Divergence(NamedTuple):
+    """A world that a solver could not move on.
+
+    Attributes:
+        world: its row.
+        time: the time it stands at [s].
+        joint: the first joint without a finite acceleration; None where none is known.
+    """
+
+    world: int
+    time: float
+    joint: str | None
+
+
+def _span(model: Model, joint: str) -> tuple[int, int]:
+    own = model.v_slice(joint)
+    return own.start, own.stop
 
 
 class Constants(dict[str, np.ndarray]):

@@ -12,7 +12,7 @@ import numpy as np
 from cardan.description import Mechanism, Shape
 from cardan.manifolds import Manifold, Product
 from cardan.model import Model
-from cardan.simulation.articulation import Articulation, moving_links
+from cardan.simulation.articulation import Articulation
 from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.state import State
@@ -37,6 +37,7 @@ class World:
         articulations: its trees, by name, in document order.
         shapes: visual and collision shapes.
         pairs: the shapes that may touch, two by two.
+        overlapping: names of pairs that are left out because they overlap in the initial configuration.
         orphans: names of the joints that are in no articulation.
         initial: the configuration states begin with, shape (nq,).
         initial_velocity: the velocities states begin with, shape (nv,).
@@ -50,6 +51,7 @@ class World:
     mechanism: Mechanism
     articulations: Mapping[str, Articulation]
     pairs: tuple[ContactPair, ...]
+    overlapping: tuple[str, ...]
     orphans: tuple[str, ...]
     initial: np.ndarray
     initial_velocity: np.ndarray
@@ -58,7 +60,7 @@ class World:
     links: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "links", moving_links(self.model))
+        object.__setattr__(self, "links", self.model.link_names)
 
     @property
     def name(self) -> str:
