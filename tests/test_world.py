@@ -1,6 +1,7 @@
 """Worlds: how they are built, what they are told to be, and the tables of the joints."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,15 @@ import pytest
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
 from cardan.description import Box, Capsule, Cylinder, Plane, Shape, Sphere
-from cardan.errors import DuplicateNameError, MechanismError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import (
+    DescriptionError,
+    DuplicateNameError,
+    MechanismError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+)
+from cardan.formats import disabled_contacts
 from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Prismatic, Revolute, Spherical
 from cardan.simulation import contact_pairs
 from mechanisms import random_mechanism
@@ -335,17 +344,17 @@ def names(world):
 
 
 def test_pairs_leave_out_neighbours_and_what_is_fixed_together():
-    world = walker().world(base="floating", ground=True)
+    world = walker().world(base="floating", ground=True, self_collision=True)
     assert names(world) == {"right_sole/left_sole", "trunk/ground", "left_sole/ground", "right_sole/ground"}
     assert {pair.b for pair in world.pairs if pair.b == "world"} == {"world"}
-    assert names(walker().world(base="floating", ground=True, self_collision=False)) == {
+    assert names(walker().world(base="floating", ground=True)) == {
         "trunk/ground", "left_sole/ground", "right_sole/ground",
     }  # fmt: skip
 
 
 def test_groups_masks_and_disabled_pairs():
     b = WorldBuilder()
-    b.add(walker(), base="floating")
+    b.add(walker(), base="floating", self_collision=True)
     b.add_ground()
     b.disable_contact("world", "trunk")
     b.add_body("ghost")
@@ -361,10 +370,12 @@ def test_groups_masks_and_disabled_pairs():
 
 def test_what_overlaps_at_rest_is_left_out_and_named():
     """Within a robot and where it stands on the world; not what was put into the ground to come out of it."""
-    world = walker(foot=0.11).world(base="floating", ground=True)
+    world = walker(foot=0.11).world(base="floating", ground=True, self_collision=True)
     assert world.overlapping == ("right_sole/left_sole",)
     assert names(world) == {"trunk/ground", "left_sole/ground", "right_sole/ground"}
-    assert names(walker(foot=0.1).world(base="floating")) == {"right_sole/left_sole"}  # these just meet
+    assert names(walker(foot=0.1).world(base="floating", self_collision=True)) == {
+        "right_sole/left_sole"
+    }  # these just meet
     b = WorldBuilder()
     b.add(pendulum())
     b.add_shape("bob", Box((1, 1, 1)))
@@ -372,6 +383,41 @@ def test_what_overlaps_at_rest_is_left_out_and_named():
     b.add_ground()
     b.q["hinge"] = 0.1
     assert (names(b.finalize()), b.finalize().overlapping) == ({"high/ground"}, ("bob/ground",))
+
+
+SRDF = """<robot name="walker"><group name="legs"/>
+<disable_collisions link1="right_foot" link2="left_foot" reason="Never"/>
+<disable_collisions link1="right_foot" link2="antenna" reason="Never"/></robot>"""
+
+
+def test_an_srdf_file_disables_contacts():
+    pairs = disabled_contacts(SRDF)
+    assert pairs == (("right_foot", "left_foot"), ("right_foot", "antenna"))
+    assert names(walker().world(base="floating", self_collision=True, disabled=pairs)) == set()
+    for text, said in {
+        "<sdf/>": "expected <robot>",
+        '<robot><disable_collisions link1="a"/></robot>': "'link2'",
+        '<robot><disable_default_collisions link="a"/></robot>': "is not read",
+    }.items():
+        with pytest.raises(DescriptionError, match=said):
+            disabled_contacts(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kept"),
+    [
+        ("*_foot", {"left_sole/ground", "right_sole/ground"}),
+        (["left_sole", "trunk"], {"left_sole/ground", "trunk/ground"}),
+        (re.compile("trunk/.*"), {"trunk/ground"}),
+        ("ground", {"left_sole/ground", "right_sole/ground", "trunk/ground"}),
+    ],
+)
+def test_contacts_are_chosen_by_name(pattern, kept):
+    world = walker().world(base="floating", ground=True)
+    assert names(world.with_contacts(pattern)) == kept
+    assert len(world.pairs) == 3
+    with pytest.raises(UnknownNameError, match="did you mean 'left_foot'"):
+        world.with_contacts("left_fot")
 
 
 def test_materials_combine():

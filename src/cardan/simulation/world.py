@@ -15,6 +15,7 @@ from cardan.model import Model
 from cardan.simulation.articulation import Articulation
 from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
+from cardan.simulation.selection import chosen
 from cardan.simulation.state import State
 
 if TYPE_CHECKING:
@@ -161,6 +162,21 @@ class World:
             owned: constants of one body, joint or frame, likewise.
         """
         return replace(self, model=self.model.with_inputs(*names, **owned))
+
+    def with_contacts(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+        """Return the world with some of its pairs of shapes alone; the others pass through one another.
+
+        Args:
+            pattern: which, as for `view`: by the names of a pair (`"left_sole/ground"`), of one of its shapes or of
+                one of its bodies, so that `"*_foot"` are all contacts of the feet.
+
+        Raises:
+            UnknownNameError: if nothing is selected.
+        """
+        labels = {pair.name: {pair.name, *pair.name.split("/"), pair.a, pair.b} for pair in self.pairs}
+        names = chosen("pair, shape or body", sorted({e for own in labels.values() for e in own}), pattern)
+        kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
+        return replace(self, pairs=kept)
 
     def view(
         self,
