@@ -1,17 +1,11 @@
 """Candidates for contact: against mujoco's own collision, separating axes, and the laws any two shapes obey."""
 
-import itertools
-
-import mujoco
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-import cardan
-from cardan.algorithms.collision import FAR, PAIRS, Candidate, points
-from cardan.errors import UnsupportedError
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
-from cardan.robots import double_pendulum
+from cardan.algorithms.collision import FAR, PAIRS, points
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from cardan.spatial import SE3
 
 SHAPES = {
