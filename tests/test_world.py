@@ -512,6 +512,20 @@ def test_a_closing_joint_has_no_drive():
 # --- worlds as values ------------------------------------------------------------------------------------------------
 
 
+def test_a_world_prints_what_is_in_it():
+    b = WorldBuilder("scene")
+    b.add(walker(), base="floating")
+    b.add(pendulum())
+    b.add_ground()
+    assert str(b.finalize()).splitlines() == [
+        "scene: nq = 10, nv = 9",
+        "articulation  root              joints  links  q     v",
+        "walker        trunk (floating)  5       3      0:9   0:8",
+        "pendulum      bob (fixed)       1       1      9:10  8:9",
+        "may touch: trunk/ground, left_sole/ground, right_sole/ground",
+    ]
+
+
 def test_a_world_does_not_change_with_what_it_was_made_of():
     m = pendulum()
     b = WorldBuilder()

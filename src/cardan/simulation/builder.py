@@ -289,7 +289,7 @@ class WorldBuilder:
         ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
         movable = _movable(model, ordered) if movable_bases else {}
         initial = rest_configuration(model, self._poses, self._coordinates(model, self.q, "q"))
-        pairs = contact_pairs(model, mechanism.shapes, self._apart, initial)
+        pairs = contact_pairs(model, mechanism.shapes, self._apart, initial.tolist())
         world = World(
             model=model,
             mechanism=mechanism,

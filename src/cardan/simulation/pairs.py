@@ -103,7 +103,7 @@ def contact_pairs(
 
 def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[float]) -> set[str]:
     """Return the names of the pairs that overlap in a configuration and should not."""
-    kinematics, roots = Kinematics(model, [float(e) for e in rest]), _roots(model)
+    kinematics, roots = Kinematics(model, rest), _roots(model)
     found = set()
     for pair in pairs:
         a, b = (roots[model.attachment(body).node] for body in (pair.a, pair.b))

@@ -203,9 +203,28 @@ class World:
 
         return view(self, pattern, joints, links, include, exclude)
 
+    def __str__(self) -> str:
+        """The articulations with their places in q and v, what may touch, and what is in no articulation."""
+        rows = [("articulation", "root", "joints", "links", "q", "v")]
+        for a in self.articulations.values():
+            root = f"{a.root} ({'floating' if a.is_floating else 'movable' if a.name in self.movable else 'fixed'})"
+            counts = (str(len(a.joints)), str(len(a.links)))
+            spans = (f"{s.start}:{s.stop}" for s in (a.q_slice, a.v_slice))
+            rows.append((a.name, root, *counts, *spans))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(e.ljust(w) for e, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
+        told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
+        return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *lines, *told])
+
     def __repr__(self) -> str:
         counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"
         return f"<World {self.name!r}: {counts}, nq={self.model.nq}, nv={self.model.nv}>"
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
+    return ", ".join(names[:8]) + more
 
 
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
