@@ -1,6 +1,7 @@
 """States and controls: what they hold, how it is written, and that it comes back to the last bit."""
 
 import copy
+import dataclasses
 import io
 import multiprocessing
 import pickle
@@ -20,6 +21,8 @@ from cardan.errors import (
     ShapeError,
     UnknownNameError,
 )
+from cardan.joints import Revolute
+from cardan.simulation import solvers
 from mechanisms import random_mechanism
 from test_world import TURNED, pendulum, walker
 
@@ -283,6 +286,37 @@ def test_newtons_twists_follow_the_mass_centre_of_each_world():
     state = world.state(2, v=[2.0])
     state.constants["com"] = [[[0, 0, -1.0]], [[0, 0, -2.0]]]
     np.testing.assert_allclose(state.newton()[1][:, 0, 0], [-2.0, -4.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("mass", [2.0]), ("com", [[0, 0, -1.0]]), ("gravity", [0, 0, -1.6]), ("armature", [0.5]), ("damping", [2.0]),
+        ("friction", [0.7]), ("drive_stiffness", [90.0]), ("drive_damping", [7.0]),
+    ],
+)  # fmt: skip
+def test_a_step_takes_the_constants_of_each_world(name, other):
+    """One world as it was described, one with another value: as two models with these numbers, to the last digits."""
+    limits, drive = cardan.Limits(effort=[50.0]), cardan.Drive(30.0, 1.0)
+    properties = {"friction": [0.1], "armature": [0.1], "damping": [0.1], "limits": limits, "drive": drive}
+    m = cardan.Mechanism("pendulum")
+    m.add_body("bob", Inertia(1.0, (0, 0, -0.5), np.eye(3) * 0.01))
+    m.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob", **properties)
+    both = m.world().with_inputs(name)
+    state = both.state(2)
+    state.constants[name][1] = other
+    after = solvers.Featherstone(both, 2e-3).step(moved_to(state, 0.8), steps=5)
+    for k, value in enumerate(state.constants[name]):
+        alone = dataclasses.replace(m.world(), model=m.model().with_values(**{name: value}))
+        expected = solvers.Featherstone(alone, 2e-3).step(moved_to(alone.state(), 0.8), steps=5)
+        np.testing.assert_allclose(after.q[k], expected.q[0], rtol=1e-13)
+        np.testing.assert_allclose(after.v[k], expected.v[0], rtol=1e-12)
+    assert abs(after.v[1] - after.v[0]) > 1e-6
+
+
+def moved_to(state, q):
+    state.q = np.full(state.q.shape, q)
+    return state
 
 
 # --- control ---------------------------------------------------------------------------------------------------------
