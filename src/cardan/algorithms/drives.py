@@ -52,15 +52,15 @@ class Element(NamedTuple):
     @property
     def is_line(self) -> bool:
         """Whether it has no ends."""
-        return self.low == -math.inf and self.high == math.inf
+        return _is_open(self.low) and _is_open(self.high)
 
     def at(self, a: Scalar) -> Scalar:
         """Return the force at an acceleration."""
         return self._clipped(self.force - self.w * a)
 
     def _clipped(self, force: Scalar) -> Scalar:
-        force = force if self.low == -math.inf else maximum(force, self.low)
-        return force if self.high == math.inf else minimum(force, self.high)
+        force = force if _is_open(self.low) else maximum(force, self.low)
+        return force if _is_open(self.high) else minimum(force, self.high)
 
     def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
         """Return the part of the line it is on at the estimate (f, a)."""
@@ -71,7 +71,7 @@ class Element(NamedTuple):
         test = (self.w * f + inertia * (self.force - self.w * a)) * (1.0 / (self.w + inertia))
         force, w = self.force, self.w
         for end, beyond in ((self.low, test <= self.low), (self.high, test >= self.high)):
-            if not (isinstance(end, float) and math.isinf(end)):
+            if not _is_open(end):
                 force, w = where(beyond, end, force), where(beyond, 0.0, w)
         return Line(force, w)
 
@@ -117,6 +117,11 @@ class Stops(NamedTuple):
 
 def _inverse(x: Scalar) -> Scalar:
     return 0.0 if is_zero(x) else 1.0 / x
+
+
+def _is_open(end: Scalar) -> bool:
+    """Return whether an end of an element's range is none; a symbol, such as a friction that is an input, is one."""
+    return isinstance(end, float) and math.isinf(end)
 
 
 class Line(NamedTuple):
