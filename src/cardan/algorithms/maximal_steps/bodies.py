@@ -1,17 +1,18 @@
 """Rigid bodies in maximal coordinates, the rows that joints are between them, and the way from and to coordinates.
 
-A body is placed by its centre of mass p and its orientation R; it moves with the velocity v of the centre, in world axes,
-and the angular velocity w in its own axes. It turns by Cayley's map, R' = R cay(h w), whose quaternion is (h w / 2, 1)
-but for its length, so that with the momentum pi that goes with the turn, free motion keeps the momentum in space exactly:
+A body is placed by its centre of mass p and its orientation R; it moves with the velocity v of the centre, in world
+axes, and the angular velocity w in its own axes. It turns by Cayley's map, R' = R cay(h w), whose quaternion is
+(h w / 2, 1) but for its length, so that with the momentum pi that goes with the turn, free motion keeps the momentum in
+space exactly:
 
     pi = J w + h/2 w x J w + h^2/4 (w . J w) w        and after it        pi' = cay(h w)^T pi
 
 A row is one constraint: how far it is from fulfilled, and the wrench on each body, about its centre of mass in its
 own axes, that a unit of its multiplier is. Joints, closing ones, mimics and the bounds of a distance are all rows.
 
-Coordinates keep no gaps. What velocities a step leaves is therefore projected to those the joints allow, in the metric of
-the inertias: v = M^-1 sum X_b^T I_b V_b keeps the momentum along every motion that is allowed, and with it the order of
-the step. (The nearest joint velocities, S^+ V, would lose half of the Coriolis forces.)
+Coordinates keep no gaps. What velocities a step leaves is therefore projected to those the joints allow, in the metric
+of the inertias: v = M^-1 sum X_b^T I_b V_b keeps the momentum along every motion that is allowed, and with it the order
+of the step. (The nearest joint velocities, S^+ V, would lose half of the Coriolis forces.)
 
 Source: Lee, Leok and McClamroch, Lie group variational integrators for the full body problem (2007), section 3;
 Kobilarov, Crane and Desbrun, Lie group integrators for animation and control of vehicles (2009), for Cayley's map.
@@ -76,10 +77,9 @@ class Body:
         except ZeroDivisionError:
             inverse = []
         if not inverse:
-            raise UnsupportedError(
-                f"what joint {node.name!r} moves has no mass, or no inertia about some axis: in maximal coordinates it "
-                "has no motion of its own. Take the solver Featherstone, or give the link an inertia."
-            )
+            what = f"what joint {node.name!r} moves, which has no mass, or no inertia about some axis"
+            instead = "give the link an inertia, or take cardan.solvers.Featherstone"
+            raise UnsupportedError(what, "A step in maximal coordinates", instead)
         self.com = inertia.com
         self.J, self.J_inverse = Matrix3(e for row in rows for e in row), Matrix3(e for row in inverse for e in row)
         self.frame = SE3(translation=-self.com)  # X_com_node

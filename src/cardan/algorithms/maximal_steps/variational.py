@@ -6,9 +6,9 @@ With x the bodies' places, T0 the wrenches of all joints there and l their impul
     v_n+1 = M_q^-1 (X^T pi' + h/2 f(x_n+1))
 
 l is found by iterations l <- l - G^-1 C(x_n+1) / h with G = T0^T M^-1 T0, factored once. Where the forces are
-conservative the step is symplectic and of order 2: energy does not drift, momenta are kept but for rounding. Efforts that
-answer to the acceleration, tau - W a (drives, stops, armature), are rows of the same system with the compliance 1 / W,
-of order 1 as in every implicit Euler step.
+conservative the step is symplectic and of order 2: energy does not drift, momenta are kept but for rounding. Efforts
+that answer to the acceleration, tau - W a (drives, stops, armature), are rows of the same system with the compliance
+1 / W, of order 1 as in every implicit Euler step.
 
 Source: Ryckaert, Ciccotti and Berendsen (1977), Andersen (1983) for SHAKE and RATTLE; Hairer, Lubich and Wanner,
 Geometric Numerical Integration (2006), section VII.1.4; `bodies.py` for the turning of bodies.
