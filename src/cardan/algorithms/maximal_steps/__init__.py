@@ -1,5 +1,8 @@
 """Steps in time in maximal coordinates: every body by its pose, joints as constraints between them."""
 
+from cardan.algorithms.maximal_steps.efforts import joint_efforts
+from cardan.algorithms.maximal_steps.semi_implicit import semi_implicit_step
 from cardan.algorithms.maximal_steps.variational import variational_step
+from cardan.algorithms.maximal_steps.xpbd import xpbd_step
 
-__all__ = ["variational_step"]
+__all__ = ["joint_efforts", "semi_implicit_step", "variational_step", "xpbd_step"]

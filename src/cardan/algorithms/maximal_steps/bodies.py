@@ -408,6 +408,56 @@ class Responses:
         return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
 
 
+class Stepped(NamedTuple):
+    """A state after a step, and the gaps of the joints on the way [m, rad]."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    gaps: list[Scalar]
+
+
+def finished(
+    system: System,
+    placed: Sequence[Placed],
+    q: Vector,
+    h: float,
+    impulse: Vector | None = None,
+    turned_for: float | None = None,
+) -> Stepped:
+    """Return the coordinates of bodies that have moved with their velocities for a time h.
+
+    Args:
+        system: the bodies and joints.
+        placed: where they are now.
+        q: configuration they came from.
+        h: the time [s].
+        impulse: efforts times time that still act, along v.
+        turned_for: the time for which their angular velocities are those of the turn; by default h.
+    """
+    model, turn = system.model, h if turned_for is None else turned_for
+    after, gaps = system.configuration_of(placed, q)
+    rates = [e * (1.0 / h) for e in model.manifold.difference(q, after)]
+    momenta = [
+        body.momentum(b, momentum_after_turn(body, b.w, turn)) for body, b in zip(system.bodies, placed, strict=True)
+    ]
+    own = [a * rate for a, rate in zip(model.passive("armature"), rates, strict=True)]
+    total = own if impulse is None else [a + b for a, b in zip(own, impulse, strict=True)]
+    return Stepped(after, system.velocity_of(momenta, after, total), gaps)
+
+
+def started(system: System, start: Sequence[Placed], kick: Sequence[Force], h: float, fall: float) -> list[Placed]:
+    """Return the bodies where they are, with the velocities that impulses and gravity for a time `fall` make.
+
+    Those of turning are the ones that take them through a step of h.
+    """
+    found = []
+    for body, b, impulse in zip(system.bodies, start, kick, strict=True):
+        v = b.v + system.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)
+        momentum = body.J @ b.w + impulse.angular
+        found.append(b._replace(v=v, w=turn_of_momentum(body, momentum, body.J_inverse @ momentum, h)))
+    return found
+
+
 def gain(bodies: Sequence[Body], row: Row) -> Scalar:
     """Return J M^-1 J^T of one row: the inverse of the inertia that its bodies alone have against it."""
     return sum((f.dot(bodies[k].response(f)) for k, f in row.wrenches.items()), 0.0)
