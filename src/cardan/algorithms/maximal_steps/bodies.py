@@ -20,7 +20,7 @@ Kobilarov, Crane and Desbrun, Lie group integrators for animation and control of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.aba import factored
@@ -52,10 +52,6 @@ class Efforts(NamedTuple):
 
     tau: list[Scalar]
     W: list[Scalar]
-
-
-EffortLaw = Callable[[Vector, Vector, float], Efforts]
-"""Efforts of (q, v, step)."""
 
 
 # --- bodies ---

@@ -1,4 +1,4 @@
-"""Efforts along the joints in maximal coordinates: drives, damping, friction, stops and springs, as rows.
+"""Efforts along the joints in maximal coordinates: drives, damping, friction, stops, springs, as rows.
 
 An effort tau acts on the two bodies of its joint by the wrenches S (S^T S)^-1 tau; what it works on is the rate S^+ V.
 One that answers to the acceleration, tau - W a, is over a step of h a row of the same kind as a constraint, with a
@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cardan.algorithms.drives import Elements, Servo
-from cardan.algorithms.maximal_steps.bodies import EffortLaw, Efforts, Joined, Row, System, gain
+from cardan.algorithms.maximal_steps.bodies import Efforts, Joined, Row, System, gain
 from cardan.algorithms.tree import Vector
 from cardan.joints import Joint, Mimic, Reversed
 from cardan.model import Model
@@ -74,21 +73,16 @@ def effort_rows(system: System, joined: Sequence[Joined], loads: Efforts, v: Vec
     return EffortRows(units, plain, rest, rows, weights, forces, rates)
 
 
-def joint_efforts(model: Model, servo: Servo, *, limits: bool = True) -> EffortLaw:
-    """Return the law of all efforts of a model: drives, damping, friction and stops, and the springs of joints."""
-
-    def law(q: Vector, v: Vector, h: float) -> Efforts:
-        elements = Elements(model, q, v, servo, h, limits=limits)
-        tau, W = elements.total(elements.linear())
-        for node in model.nodes:
-            spring = None if isinstance(node.joint, Mimic) else spring_of(node.joint)
-            if spring is not None:
-                force, w = _answering(spring, node.joint, node.configuration(q), node.velocity(v), h)
-                node.scatter(tau, force)
-                node.scatter(W, w)
-        return Efforts(tau, W)
-
-    return law
+def with_springs(model: Model, tau: Vector, W: Vector, q: Vector, v: Vector, h: float) -> Efforts:
+    """Return efforts with those of the joints' own springs and dampers, such as a cable's, over a step h."""
+    loads = Efforts(list(tau), list(W))
+    for node in model.nodes:
+        spring = None if isinstance(node.joint, Mimic) else spring_of(node.joint)
+        if spring is not None:
+            force, w = _answering(spring, node.joint, node.configuration(q), node.velocity(v), h)
+            node.scatter(loads.tau, force)
+            node.scatter(loads.W, w)
+    return loads
 
 
 def spring_of(joint: Joint) -> Any:

@@ -6,8 +6,8 @@ A step is cut into parts of h, and in each, with C the residuals of all joints a
 
 The spring of each row is by default as stiff as its bodies' inertia and h allow, k = 0.02 / (h^2 g) with
 g = T^T M^-1 T, and half damped, d = sqrt(0.02) / (h g): some twelve such rows may add up on a body before it gets
-unstable. Of order 1; gaps are those of springs that stretch. Coordinates keep none: each step begins with closed joints, and its velocities
-are projected to those the joints allow (`bodies.py`).
+unstable. Of order 1; gaps are those of springs that stretch. Coordinates keep none: each step begins with closed
+joints, and its velocities are projected to those the joints allow (`bodies.py`).
 
 Source: Newton's `SolverSemiImplicit` for the idea; Hairer, Lubich and Wanner (2006), section I.1.5, for the bound.
 Cost: all joints once in every part of a step.
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.maximal_steps.bodies import (
-    EffortLaw,
+    Efforts,
     Placed,
     Row,
     Stepped,
@@ -57,7 +57,7 @@ def semi_implicit_step(
     model: Model,
     q: Vector,
     v: Vector,
-    efforts: EffortLaw,
+    loads: Efforts,
     h: float,
     parts: int = 4,
     stiffness: float | None = None,
@@ -69,7 +69,7 @@ def semi_implicit_step(
         model: the robot.
         q: configuration.
         v: velocity.
-        efforts: along v, of a state and the step.
+        loads: efforts along v.
         h: the step [s].
         parts: into which the step is cut.
         stiffness: of the springs [N/m, N m/rad]; by default each row's own.
@@ -78,7 +78,7 @@ def semi_implicit_step(
     system, part = System(model), h / parts
     placed = start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
-    answering = effort_rows(system, joined, efforts(q, v, h), v)
+    answering = effort_rows(system, joined, loads, v)
     ends = Bounds(system, joined, [b.moved(h) for b in start])
     holding = [_spring(system, row, part, stiffness, damping) for j in joined for row in j.rows]
     stopping = [_spring(system, row, part, stiffness, damping) for row in ends.rows]

@@ -17,7 +17,7 @@ Cost: the joints at iterations + 1 places, one factorisation as sparse as the jo
 from __future__ import annotations
 
 from cardan.algorithms.maximal_steps.bodies import (
-    EffortLaw,
+    Efforts,
     Placed,
     Responses,
     Stepped,
@@ -36,21 +36,21 @@ DEPENDENT = 1e4
 """Roundings (`Regularization.nu`) of the diagonal of G below which rows count as dependent."""
 
 
-def variational_step(model: Model, q: Vector, v: Vector, efforts: EffortLaw, h: float, iterations: int = 2) -> Stepped:
+def variational_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 2) -> Stepped:
     """Return the state after a step.
 
     Args:
         model: the robot.
         q: configuration.
         v: velocity.
-        efforts: along v, of a state and the step.
+        loads: efforts along v.
         h: the step [s].
         iterations: for the impulses of the joints.
     """
     system = System(model)
     start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
-    answering = effort_rows(system, joined, efforts(q, v, h), v, share=0.5)
+    answering = effort_rows(system, joined, loads, v, share=0.5)
     fixed = [row for j in joined for row in j.rows]
     kick = impulses(len(start), answering.units, [h * e for e in answering.plain])
     bounds = Bounds(system, joined, [b.moved(h) for b in started(system, start, kick, h, 0.5 * h)])

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cardan.algorithms.maximal_steps.bodies import (
-    EffortLaw,
+    Efforts,
     Placed,
     Responses,
     Row,
@@ -37,27 +37,27 @@ from cardan.algorithms.proximal import regularization
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.scalar import maximum
-from cardan.spatial import Motion, Scalar
+from cardan.spatial import Scalar
 
 DEPENDENT = 1e2
 """Roundings (`Regularization.nu`) of the diagonal that keep a joint's own rows independent."""
 
 
-def xpbd_step(model: Model, q: Vector, v: Vector, efforts: EffortLaw, h: float, iterations: int = 4) -> Stepped:
+def xpbd_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 4) -> Stepped:
     """Return the state after a step.
 
     Args:
         model: the robot.
         q: configuration.
         v: velocity.
-        efforts: along v, of a state and the step.
+        loads: efforts along v.
         h: the step [s].
         iterations: over all joints.
     """
     system = System(model)
     start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
-    answering = effort_rows(system, joined, efforts(q, v, h), v)
+    answering = effort_rows(system, joined, loads, v)
     kick = impulses(len(start), answering.units, [h * e for e in answering.plain])
     placed = [b.moved(h) for b in started(system, start, kick, h, h)]
     bounds = Bounds(system, joined, placed)
