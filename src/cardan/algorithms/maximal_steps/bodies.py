@@ -27,7 +27,7 @@ from cardan.algorithms.aba import factored
 from cardan.algorithms.closed import Closed
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.kinematics import Kinematics
-from cardan.algorithms.linear import Factor, dot, gram
+from cardan.algorithms.linear import Factor, Rows, dot, gram
 from cardan.algorithms.maximal import coordinates_of
 from cardan.algorithms.rows import JointRows, joint_rows, offset
 from cardan.algorithms.tree import Vector, relative_kinematics
@@ -43,8 +43,8 @@ from cardan.spatial.rotations import (
     quaternion_xyzw_from_matrix,
 )
 
-NEWTON = 3
-"""Newton steps for the angular velocity of a momentum; each squares its error, which begins at h |w|."""
+NEWTON = 2
+"""Newton steps for the angular velocity of a momentum: what they leave is (h |w|)^7 of it."""
 
 
 class Efforts(NamedTuple):
@@ -382,7 +382,9 @@ def _following(mimic: Joined, primary: Joined) -> Joined:
 
 
 class Responses:
-    """G = J M^-1 J^T of rows and the changes of velocity that their multipliers make.
+    """G = J M^-1 J^T of rows, factored.
+
+    Rows are taken in the order of the outermost body that they touch: then the factors are as sparse as the tree.
 
     Args:
         bodies: the bodies.
@@ -392,16 +394,22 @@ class Responses:
     """
 
     def __init__(self, bodies: Sequence[Body], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
-        self.responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
-        n = len(rows)
-        G = [[self._product(rows[i], self.responses[j]) for j in range(i + 1)] + [0.0] * (n - i - 1) for i in range(n)]
-        for i, c in enumerate(compliances):
-            G[i][i] = G[i][i] * (1.0 + small) + c
+        self.order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
+        rows = [rows[i] for i in self.order]
+        responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
+        G: Rows = [[_product(row, response) for response in responses[: i + 1]] for i, row in enumerate(rows)]
+        for i, k in enumerate(self.order):
+            G[i] = [*G[i][:i], G[i][i] * (1.0 + small) + compliances[k], *[0.0] * (len(rows) - i - 1)]
         self.factor = Factor(G)
 
-    @staticmethod
-    def _product(row: Row, response: dict[int, Motion]) -> Scalar:
-        return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
+    def solve(self, b: Vector) -> list[Scalar]:
+        """Return G^-1 b."""
+        found = dict(zip(self.order, self.factor.solve([b[i] for i in self.order]), strict=True))
+        return [found[i] for i in range(len(b))]
+
+
+def _product(row: Row, response: dict[int, Motion]) -> Scalar:
+    return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
 
 
 class Stepped(NamedTuple):

@@ -70,7 +70,7 @@ def variational_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: floa
         left = [e * (1.0 / h) for e in system.residuals(placed, joined)]
         left += bounds.lag(placed, multipliers[first:last], h)
         left += answering.lag([b.twist() for b in now], multipliers[last:], h)
-        step = solver.factor.solve([-e for e in left])
+        step = solver.solve([-e for e in left])
         multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
         multipliers[first:last] = bounds.pushing(multipliers[first:last])
     end = [b.moved(h)._replace(v=b.v + model.gravity * (0.5 * h)) for b in moving()]

@@ -78,7 +78,7 @@ def xpbd_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iter
             joined = system.joined(placed, [j.q for j in joined])
             rows = joined[k].rows
             solver = Responses(system.bodies, rows, [0.0] * len(rows), small)
-            placed = shifted(system, placed, rows, solver.factor.solve([-row.residual for row in rows]))
+            placed = shifted(system, placed, rows, solver.solve([-row.residual for row in rows]))
     return finished(system, _moving(start, placed, h), q, h)
 
 
