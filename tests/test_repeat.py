@@ -15,6 +15,7 @@ import pytest
 import cardan
 from cardan.errors import DTypeError, ParameterError, ProgramError, ShapeError, UnknownNameError
 from cardan.program import Array, Program, trace, verify
+from cardan.program.autodiff import vector_jacobian_product
 from cardan.program.program import Region
 from cardan.program.repeated import repeated
 from cardan.program.replay import LONGEST, replay, straight
@@ -450,6 +451,150 @@ def test_derivatives_of_too_many_passes_say_what_to_do():
         cardan.derivative(many, "v")(model, q, v)
 
 
+def test_reverse_through_many_choices_grows_with_their_number():
+    """Each sweep of a projected iteration hangs on all choices of the one before."""
+
+    def operations(sweeps):
+        def swept(x, y):
+            for _ in range(sweeps):
+                x = [cardan.maximum(e + 0.1 * (y[k] - 0.3 * x[k - 1] - e), 0.0) for k, e in enumerate(x)]
+            return x, y
+
+        return vector_jacobian_product(traced(swept)[0], ["y"]).operations
+
+    assert operations(12) - operations(8) <= 1.2 * (operations(8) - operations(4))
+
+
+# --- regions within a function ---
+
+
+def projection(loop):
+    """Return the function whose iterations are done by a loop."""
+
+    @cardan.function(shapes={"A": (4, 4), "b": (4,)})
+    def projected(model, A, b, v):
+        """Return projected Gauss-Seidel on what is set up before, and more iterations behind and within another."""
+        inverses = [1.0 / A[k, k] for k in range(4)]
+
+        def sweep(x):
+            x = list(x)
+            for k in range(4):
+                x[k] = cardan.maximum(x[k] + inverses[k] * (b[k] - sum(A[k, j] * x[j] for j in range(4))), 0.0)
+            return np.stack(x)
+
+        def crossed(a, c):
+            return c, cardan.sin(a) * loop(4, lambda w: [0.5 * w[0] + A[0, 1], w[1] + w[0]], [c, v[1]])[1]
+
+        x = loop(20, sweep, 0.1 * b)
+        a, c = loop(3, crossed, v[0], v[1])
+        return {"x": x, "mixed": np.stack([a, c, cardan.sin(a)]), "b": A @ x - b}
+
+    return projected
+
+
+def written_out(count, body, *start):
+    for _ in range(count):
+        start = (body(*start),) if len(start) == 1 else body(*start)
+    return start[0] if len(start) == 1 else start
+
+
+def problems(rows, dtype=np.float64):
+    rng = np.random.default_rng(7)
+    L = rng.normal(size=(rows, 4, 4))
+    given = L @ np.swapaxes(L, -1, -2) + 4.0 * np.eye(4), rng.normal(size=(rows, 4)), rng.normal(size=(rows, 2))
+    return [a.astype(dtype) for a in given]
+
+
+projected = projection(cardan.repeat)
+straight_projected = projection(written_out).on("numpy")
+
+
+def close(found, expected, dtype=np.float64):
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=50 * np.finfo(dtype).eps, atol=50 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+def test_iterations_within_a_function(target, dtype):
+    program = verify(projected.program(pendulum()))
+    assert [region.count for region in program.regions] == [20, 3, 4]
+    assert program.operations < straight_projected.program(pendulum()).operations / 4
+    for rows in (1, 9, 100):
+        given = problems(rows, dtype)
+        found, expected = (f(pendulum(), *given) for f in (projected.on(target), straight_projected))
+        close(found, expected, dtype)
+
+
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+def test_a_repeat_of_iterations(target):
+    A, b, v = problems(9)
+    many = projected.repeated(3).on(target)
+    assert [region.count for region in verify(many.program(pendulum())).regions] == [3, 20, 3, 4]
+    found = many(pendulum(), A, b, v)
+    for _ in range(3):
+        expected = straight_projected(pendulum(), A, b, v)
+        b = expected["b"]
+    close(found, expected)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_derivative_of_iterations(mode):
+    found, expected = (
+        cardan.derivative(f, "b", mode=mode).on("numpy")(pendulum(), *problems(5))
+        for f in (projected, straight_projected)
+    )
+    close(found, expected)
+
+
+def test_iterations_on_numbers_arrays_and_spatial_objects():
+    assert cardan.repeat(5, lambda x: 2.0 * x, 1.0) == 32.0
+    assert cardan.repeat(3, lambda x, y: (y, x + y), 1, 1) == (3, 5)
+    np.testing.assert_array_equal(cardan.repeat(2, lambda x: x + 1.0, np.zeros(3)), np.full(3, 2.0))
+
+    @cardan.function
+    def squared(model, q):
+        X = cardan.frame_transform(model, q, model.body_names[-1])
+        return cardan.repeat(3, lambda Y: Y @ Y, cardan.SE3(X[:3, :3], X[:3, 3]))
+
+    q = np.array([0.3, -0.4])
+    X = cardan.frame_transform(pendulum(), q, pendulum().body_names[-1])
+    np.testing.assert_allclose(squared(pendulum(), q), np.linalg.matrix_power(X, 8), atol=1e-13)
+
+
+def test_iterations_from_numbers_begin_with_a_simpler_pass(reference_target):
+    @cardan.function
+    def relaxed(model, v):
+        return cardan.repeat(10, lambda x: 0.5 * x + v, np.zeros(2))
+
+    (region,) = verify(relaxed.program(pendulum())).regions
+    assert region.count == 9
+    v = np.array([1.0, -2.0])
+    np.testing.assert_allclose(relaxed(pendulum(), v), v * (2.0 - 2.0**-9), rtol=1e-15)
+
+
+def test_what_no_iteration_changes_is_no_region(reference_target):
+    @cardan.function
+    def idle(model, v):
+        swapped = cardan.repeat(5, lambda x, y: (y, x), v[0], v[1])
+        return np.stack([*swapped, cardan.repeat(3, lambda x: v[0] * v[1], v[0])])
+
+    np.testing.assert_array_equal(idle(pendulum(), np.array([2.0, 3.0])), [3.0, 2.0, 6.0])
+    assert len(verify(idle.program(pendulum())).regions) == 1
+
+
+def test_wrong_iterations():
+    for count in (0, -1, 2.5, True, None):
+        with pytest.raises(ParameterError, match="whole number from 1"):
+            cardan.repeat(count, lambda x: x, 1.0)
+    with pytest.raises(ParameterError, match="at least one value"):
+        cardan.repeat(2, lambda: ())
+    with pytest.raises(ParameterError, match=r"got \(2,\), expected \(3,\)"):
+        cardan.repeat(2, lambda x: x[:2], np.zeros(3))
+    with pytest.raises(ParameterError, match="shapes of what the body"):
+        cardan.repeat(2, lambda x, y: x, 1.0, 2.0)
+
+
 # --- C ---
 
 
@@ -462,15 +607,32 @@ def test_c(tmp_path, dtype, n):
         return [y[0], *a[1:]], [x[0], x[1], *b[2:]]
 
     _, many = traced(swapped, 5)
-    code = c_code(many, "f", single=dtype is np.float32)
+    x, y = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 6, 3)).astype(dtype)
+    expected = evaluated(many, "numpy", [x, y])
+    run_c(tmp_path, many, [x, y], [x, y])  # the results where the arguments are
+    tolerance = 1e4 * np.finfo(dtype).eps
+    for found, wanted in zip((x, y), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_iterations_in_c(tmp_path):
+    given, program = problems(6), projected.repeated(3).program(pendulum())
+    out = {a.name: np.empty((6, a.size)) for a in program.outputs}
+    run_c(tmp_path, program, given, list(out.values()))
+    A, b, v = given
+    for _ in range(3):
+        expected = straight_projected(pendulum(), A, b, v)
+        b = expected["b"]
+    close(out, expected)
+
+
+def run_c(tmp_path, program, arrays, results):
+    """Compile a program with every warning an error, and run it."""
+    code = c_code(program, "f", single=arrays[0].dtype == np.float32)
     (tmp_path / "f.c").write_text(code.source)
     (tmp_path / "f.h").write_text(code.header)
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
     subprocess.run(["gcc", *flags, "f.c", "-o", "f.so", "-lm"], check=True, cwd=tmp_path)
-    x, y = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 6, 3)).astype(dtype)
-    expected = evaluated(many, "numpy", [x, y])
-    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (x, y, x, y)]  # the results where the arguments are
-    ctypes.CDLL(str(tmp_path / "f.so")).f_batch(ctypes.c_size_t(6), *pointers)
-    tolerance = 1e4 * np.finfo(dtype).eps
-    for found, wanted in zip((x, y), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *results)]
+    ctypes.CDLL(str(tmp_path / "f.so")).f_batch(ctypes.c_size_t(len(arrays[0])), *pointers)
