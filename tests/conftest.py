@@ -3,9 +3,11 @@ import tempfile
 
 import pytest
 
-# A generated program's cache, a picture library's settings: all in a folder that goes away.
-_TEMPORARY = tempfile.TemporaryDirectory(prefix="cardan-tests-")
-os.environ["XDG_CACHE_HOME"] = os.environ["CARDAN_CACHE_DIR"] = os.environ["MPLCONFIGDIR"] = _TEMPORARY.name
+# A generated program's cache, a picture library's settings: all in a folder that goes away. The workers of a
+# parallel run inherit that of the process that started them: what one compiled, the others find.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _TEMPORARY = tempfile.TemporaryDirectory(prefix="cardan-tests-")
+    os.environ["XDG_CACHE_HOME"] = os.environ["CARDAN_CACHE_DIR"] = os.environ["MPLCONFIGDIR"] = _TEMPORARY.name
 
 
 def pytest_addoption(parser):

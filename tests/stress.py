@@ -153,15 +153,15 @@ def full_disk():
         return out == right and not err, "files limited to 1 kB"
 
 
-def damaged():
-    """Flip a byte at many places of each entry, cut entries short, empty them; return whether all was seen."""
+def damaged(every=1):
+    """Flip a byte at many places of an entry, cut it short, empty it; return whether all was seen, and how many."""
     with tempfile.TemporaryDirectory() as place:
         spot = Path(place) / "cache"
         right = expected_output(spot)
         entry = max(spot.glob("*" + cache.ENDING), key=lambda f: f.stat().st_size)
         whole, seen = entry.read_bytes(), []
         spoiled = [whole[:k] + bytes([whole[k] ^ 1]) + whole[k + 1 :] for k in (0, 31, 32, 39, 40, 200, len(whole) - 1)]
-        for data in [*spoiled, whole[:20], whole[:32], whole[: len(whole) // 2], b""]:
+        for data in [*spoiled, whole[:32], whole[:20], whole[: len(whole) // 2], b""][::every]:
             entry.write_bytes(data)
             out, err = run_process(spot).communicate()
             seen.append(out == right and "damaged" in err and entry.read_bytes() == whole)

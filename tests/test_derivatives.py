@@ -33,6 +33,7 @@ def test_the_recursions_agree_with_differentiating_the_program(seed):
     close(by.da, cardan.mass_matrix(model, q))
 
 
+@pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
 def test_they_agree_with_finite_differences(seed):
     model = random_model(seed)
@@ -44,6 +45,7 @@ def test_they_agree_with_finite_differences(seed):
         np.testing.assert_allclose(by.dq[:, j], moved, atol=2e-7 * np.abs(by.dq).max())
 
 
+@pytest.mark.usefixtures("quick_target")
 @SEEDS
 def test_forward_dynamics(seed):
     model = trees(seed)

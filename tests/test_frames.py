@@ -28,6 +28,7 @@ def model(request):
     return random_model(0, joints=CATALOGUE[:9], base=request.param)
 
 
+@pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("function", ASKED, ids=lambda f: f.name)
 def test_several_frames_are_the_single_ones(model, function):
     letters, core = ASKED[function]

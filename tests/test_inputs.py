@@ -22,6 +22,7 @@ from cardan.joints import (
     Universal,
 )
 from mechanisms import random_model, random_state
+from representatives import represented
 
 ALL = (
     "mass",
@@ -103,8 +104,12 @@ def test_each_state_has_its_own_values_and_nothing_is_compiled_anew(tree):
 
     tau = inverse_dynamics(varied, q, v, a, mass=mass, gravity=gravity)
     for i, j in np.ndindex(3, 4):
+        one = inverse_dynamics(varied, q[i, j], v[i, j], a[i, j], mass=mass[j], gravity=gravity[i, 0])
+        np.testing.assert_allclose(tau[i, j], one, rtol=1e-12, atol=1e-12 * np.abs(one).max())
+    for i, j in ((0, 0), (1, 2), (2, 1), (0, 3)):
         plain = tree.with_values(mass=mass[j]).with_gravity(gravity[i, 0])
-        np.testing.assert_allclose(tau[i, j], cardan.inverse_dynamics(plain, q[i, j], v[i, j], a[i, j]), rtol=1e-9)
+        expected = cardan.inverse_dynamics.on("numpy")(plain, q[i, j], v[i, j], a[i, j])
+        np.testing.assert_allclose(tau[i, j], expected, rtol=1e-9)
     fast = inverse_dynamics.bind(varied)
     assert np.array_equal(fast(q, v, a, np.broadcast_to(mass, (3, 4, len(tree.bodies))), gravity), tau)
     assert len(traced) == 1
@@ -146,7 +151,7 @@ def differences(function, values, name, pose, h=1e-6):
     return np.moveaxis(np.array(columns), 0, -1)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", represented(ALL, by=lambda name: name != "child_pose"))
 @pytest.mark.parametrize("of", ["inverse_dynamics", pytest.param("forward_dynamics", marks=pytest.mark.full)])
 def test_derivatives_by_every_constant(of, name):
     model = random_model(8, base="fixed", joints=[CATALOGUE[k] for k in (1, 7, 14, 16)])
@@ -175,7 +180,11 @@ PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize(("joint", "path"), PARAMETERS, ids=lambda e: type(e).__name__ if not isinstance(e, str) else e)
+@pytest.mark.parametrize(
+    ("joint", "path"),
+    represented(PARAMETERS, by=lambda case: not isinstance(case[0], Ellipsoid | joints.ConstantVelocity)),
+    ids=lambda e: type(e).__name__ if not isinstance(e, str) else e,
+)
 def test_parameters_of_joints(joint, path):
     m = Mechanism("one")
     m.add_body("a", Inertia(1.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.2, 0.15])))

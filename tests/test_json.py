@@ -29,6 +29,7 @@ from cardan.robots import ROBOTS, urdf_path
 from cardan.spatial import Vector3, exp_se3, unit_vector
 from json_things import NASTY, bits, everything, model_bits, named, strictly, there_and_back
 from mechanisms import random_inertia, random_mechanism, random_pose, random_state
+from representatives import represented
 from robots_data import short, urdf_files
 from work import calls
 
@@ -184,7 +185,8 @@ def test_shipped_robots_come_back(name):
 
 @pytest.mark.parametrize(
     "file",
-    urdf_files() or [pytest.param(None, marks=pytest.mark.skip(reason="example-robot-data is not installed"))],
+    represented(urdf_files(), by=urdf_files()[::4].count)
+    or [pytest.param(None, marks=pytest.mark.skip(reason="example-robot-data is not installed"))],
     ids=lambda f: short(f) if f else "",
 )
 def test_real_robots_come_back(file):

@@ -19,6 +19,7 @@ from cardan.targets.llvm.machine import compile_object
 from cardan.targets.llvm.plan import Lanes, plan_program
 from cardan.targets.llvm.text import llvm_text
 from mechanisms import random_model, random_state
+from representatives import represented
 
 BOUND = {np.float64: 64, np.float32: 256}  # units in the last place of the largest entry of a result
 
@@ -120,8 +121,11 @@ def check_equal(function, model, *arrays, **options):
         assert np.abs(native - reference).max(initial=0.0) <= BOUND[dtype] * unit, (function.name, dtype)
 
 
-@pytest.mark.parametrize("name", cardan.robots.ROBOTS)
-@pytest.mark.parametrize("base", ["fixed", "floating"])
+ALWAYS = {("arm7", "fixed"), ("double_pendulum", "fixed"), ("cart_pole", "floating"), ("quadruped", "floating")}
+SHIPPED = [(name, base) for base in ("fixed", "floating") for name in cardan.robots.ROBOTS]
+
+
+@pytest.mark.parametrize(("name", "base"), represented(SHIPPED, by=lambda case: case in ALWAYS))
 def test_shipped_robots(name, base):
     model = cardan.load(cardan.robots.urdf_path(name), base=base)
     q, v, a = random_state(model, seed=0, shape=(37,))
@@ -134,7 +138,7 @@ def test_shipped_robots(name, base):
     check_equal(cardan.jacobian, model, q, frame=model.body_names[-1])
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
 def test_every_joint(seed):
     model = random_model(seed)
     q, v, a = random_state(model, seed=seed, shape=(11,))
@@ -464,6 +468,7 @@ def test_many_processes_on_an_empty_cache(place):
     assert not list(place.glob(".staged-*"))
 
 
+@pytest.mark.full
 def test_a_large_workspace_lives_on_the_heap():
     """Ten thousand results would overflow a thread's stack; every caller has a workspace of its own."""
     n = 10_000

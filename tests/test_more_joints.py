@@ -33,6 +33,7 @@ from cardan.joints import (
 from cardan.spatial import SE3, Motion, Vector3, exp_se3
 from cardan.spatial.rotations import matrix_from_zyx, rotation_about_axis
 from mechanisms import central_difference, random_inertia, random_mechanism, random_pose, random_state, times
+from representatives import represented
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 AXIS = (0.48, 0.64, 0.6)
@@ -456,7 +457,11 @@ MORE = [
 ]
 
 
-@pytest.mark.parametrize("joint", MORE, ids=lambda j: type(j).__name__)
+@pytest.mark.parametrize(
+    "joint",
+    represented(MORE, by=lambda j: isinstance(j, Cable | ConstantVelocity | VariableScrew)),
+    ids=lambda j: type(j).__name__,
+)
 @pytest.mark.parametrize("base", [pytest.param("fixed", marks=pytest.mark.full), "floating"])
 def test_every_algorithm_runs_with_it(joint, base):
     """A hinge, the joint, a hinge: the laws, at compiled speed, on a batch."""

@@ -19,9 +19,11 @@ def quick_target_but_for_batches(request):
         request.getfixturevalue("quick_target")
 
 
-@pytest.fixture(scope="module")
-def model():
-    return random_model(3)
+@pytest.fixture(
+    scope="module", params=[J.CATALOGUE[1:17:3], pytest.param(J.CATALOGUE, marks=pytest.mark.full)], ids=len
+)
+def model(request):
+    return random_model(3, joints=request.param)
 
 
 @pytest.fixture(params=KINDS)

@@ -80,6 +80,7 @@ def pair(joint, poses, inertias, root, base="floating"):
     [j for j in [*CATALOGUE, Custom()] if j.nv and not isinstance(j, Mimic)],
     ids=lambda j: type(j).__name__,
 )
+@pytest.mark.usefixtures("quick_target")
 def test_the_motion_is_the_same_from_either_side(joint):
     rng = np.random.default_rng(4)
     poses, inertias = [random_pose(rng), random_pose(rng)], [random_inertia(rng), random_inertia(rng)]

@@ -8,6 +8,7 @@ from cardan import algorithms
 from cardan.errors import MechanismError
 from cardan.model import simplified_tree
 from mechanisms import random_model
+from representatives import represented
 
 
 def evaluated(function, model, *arrays):
@@ -15,7 +16,7 @@ def evaluated(function, model, *arrays):
     return np.array(function(model, *[list(map(float, a)) for a in arrays]), dtype=float)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", represented(range(30), by=range(0, 30, 3).count))
 def test_the_same_dynamics_on_random_trees(seed):
     model = random_model(seed)
     twin = simplified_tree(model)
@@ -31,7 +32,8 @@ def test_the_same_dynamics_on_random_trees(seed):
     np.testing.assert_allclose(M @ back_twin, M @ back, atol=1e-15 * condition * np.abs(tau).max() + 1e-12)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.full) for k in range(1, 10))])
+@pytest.mark.usefixtures("quick_target")
+@pytest.mark.parametrize("seed", represented(range(10), by=[0].count))
 def test_external_forces_act_where_they_did(seed):
     model = random_model(seed)
     rng = np.random.default_rng(seed)

@@ -18,6 +18,7 @@ from numpy.random import default_rng
 
 import cardan
 from cardan import content
+from work import calls
 
 HINGE = """
 import numpy as np
@@ -390,6 +391,23 @@ class Pair(NamedTuple):
 
     def total(self):
         return self.x + self.y
+
+
+def test_a_function_that_kept_the_model_it_was_traced_with_has_no_content():
+    """A model whose masses are inputs holds symbols then: to take those apart is to walk over the trace for each."""
+    kept = []
+
+    @cardan.function
+    def inverse_dynamics(model, q, v, a):
+        kept.append(model)
+        return cardan.inverse_dynamics(model, q, v, a)
+
+    arm = cardan.robots.arm7().model().with_inputs("mass", "gravity")
+    q = arm.neutral()
+    once = calls(lambda: inverse_dynamics(arm, q, q, q, **arm.input_values()))
+    assert len(kept) == 1
+    assert calls(lambda: content.digest(kept)) < once / 100
+    assert content.digest(kept) is None
 
 
 def test_what_holds_more_than_it_shows_is_not_taken_for_another():

@@ -19,6 +19,10 @@ def test_threads_agree_bit_for_bit():
 
 def test_memory_stays_flat():
     assert stress.memory_of_calls(40_000) < 2.0
+
+
+@pytest.mark.full
+def test_models_that_are_dropped_leave_nothing():
     assert stress.memory_of_models(150) < 6.0
 
 
@@ -34,8 +38,9 @@ def test_a_full_disk_is_no_reason_to_fail():
     assert stress.full_disk()[0]
 
 
-def test_damage_is_seen_and_mended():
-    assert stress.damaged()[0]
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.full)])
+def test_damage_is_seen_and_mended(every):
+    assert stress.damaged(every)[0]
 
 
 def test_unsafe_places():

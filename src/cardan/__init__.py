@@ -24,6 +24,8 @@ from cardan.functions import (
     coriolis_matrix,
     derivative,
     difference,
+    eval_fk,
+    eval_ik,
     evaluate_joint,
     forward_dynamics,
     forward_dynamics_derivatives,
@@ -112,7 +114,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "gravity_forces", "passive_forces", "torque_regressor",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
-    "body_velocities", "body_accelerations",
+    "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
     # mass centre, momentum, energy
     "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "centroidal_momentum",
     "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",

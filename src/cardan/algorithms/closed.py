@@ -98,7 +98,7 @@ class Closed:
         k = [e for loop in self.moving for e in loop.bias(q, v)]
         if rate == stiffness == 0.0:
             return k
-        r = [e for loop in self.moving for e in loop.residual()]
+        r = [e for loop in self.moving for e in loop.residual]
         return [e + rate * dot(row, v) + stiffness * gap for e, row, gap in zip(k, self.K, r, strict=True)]
 
     def close(self, inwards: Vector, k: Vector | None = None) -> Closing:

@@ -152,13 +152,18 @@ class JointSpace:
 
     def solve(self) -> list[Scalar]:
         """Return a."""
-        model, q, v = self.moment.model, self.moment.q, self.moment.v
-        if not any(c.joint.num_constraints for c in model.closures):
-            return factored(model, self.A).solve(self.b)
-        closed = Closed(model, q, self.A)
-        rate, gap = (0.0, 0.0) if self.dt is None else (1.0 / self.dt, CLOSING / self.dt**2)
-        k = closed.bias(q, v, rate, gap)
-        return closed.accelerations(closed.close(closed.mass.inwards(self.b), k).inwards)
+        return closed_solution(self.moment, self.A, self.b, self.dt)
+
+
+def closed_solution(moment: Moment, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:
+    """Return the a with A a = b in which loops stay closed."""
+    model, q, v = moment.model, moment.q, moment.v
+    if not any(c.joint.num_constraints for c in model.closures):
+        return factored(model, A).solve(b)
+    closed = Closed(model, q, A)
+    rate, gap = (0.0, 0.0) if dt is None else (1.0 / dt, CLOSING / dt**2)
+    k = closed.bias(q, v, rate, gap)
+    return closed.accelerations(closed.close(closed.mass.inwards(b), k).inwards)
 
 
 def add_impedance(A: Rows, columns: dict[int, Motion], Z: ArticulatedInertia) -> None:

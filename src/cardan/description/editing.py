@@ -6,6 +6,7 @@ that is edited stays as it is.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
 from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, Joint, Limits, Mimic
-from cardan.model import WORLD, Body, Connection, Frame
+from cardan.model import WORLD, Body, Connection, Drive, Frame
 from cardan.model.layout import resolve_mimics
 from cardan.model.locking import WITHOUT_MOTION
 from cardan.model.locking import locked as locked_joints
@@ -146,6 +147,25 @@ def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connect
     sides = (old.parent, old.child, old.parent_pose, old.child_pose)
     kept = {**WITHOUT_MOTION, "compliance": old.compliance, **given, "limits": given.get("limits") or Limits()}
     return Connection(old.name, joint, *sides, **kept)
+
+
+def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts, Report]:
+    """Return the parts with drives at the joints whose names match a pattern; of several, the last one counts.
+
+    Joints that do not move and those that copy others have no drive of their own: a pattern passes over them.
+
+    Raises:
+        UnknownNameError: for a pattern that matches no joint that can have a drive.
+    """
+    driven = [c.name for c in parts.joints if c.joint.nv and not isinstance(c.joint, Mimic)]
+    chosen: dict[str, Drive | None] = {}
+    for pattern, drive in drives.items():
+        matching = fnmatch.filter(driven, pattern)
+        if not matching:
+            raise UnknownNameError("joint", pattern, driven, where="drives")
+        chosen |= dict.fromkeys(matching, drive)
+    joints = tuple(replace(c, drive=chosen[c.name]) if c.name in chosen else c for c in parts.joints)
+    return parts._replace(joints=joints), Report()
 
 
 # --- leaving out ---

@@ -314,6 +314,19 @@ class Mechanism:
         """
         return self._edited(editing.with_joint(self._parts(), name, joint, limits, properties))
 
+    def with_drives(self, drives: Mapping[str, Drive | None]) -> Edited:
+        """Return the mechanism with drives at some joints: `with_drives({"*": Drive(400.0, 40.0), "finger*": None})`.
+
+        Args:
+            drives: by the joint's name or a pattern as file names have them; of several that match, the last counts.
+                A pattern passes over joints that do not move and those that copy others.
+
+        Raises:
+            UnknownNameError: for a pattern that matches no joint that can have a drive.
+            ParameterError: for gains that do not fit.
+        """
+        return self._edited(editing.with_drives(self._parts(), drives))
+
     def remove(self, *names: str) -> Edited:
         """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes."""
         return self._edited(editing.without(self._parts(), names))

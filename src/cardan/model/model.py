@@ -127,6 +127,16 @@ class Model:
         return len(self.bodies)
 
     @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of the moving links, the bodies that are children of movable joints, in document order of these."""
+        return tuple(c.child for c in self.connections if c.joint.nv)
+
+    @property
+    def nlinks(self) -> int:
+        """Number of moving links."""
+        return len(self.nodes)
+
+    @property
     def frame_names(self) -> tuple[str, ...]:
         """Names of everything with a pose: the world, the bodies, the frames."""
         return tuple(self.attachments)

@@ -11,14 +11,10 @@ import numpy as np
 
 import cardan
 from cardan.algorithms.health import BEYOND
-from cardan.algorithms.kinematics import Kinematics
 from cardan.errors import DescriptionError, Fault, ParameterError, UnknownNameError
 from cardan.functions.arguments import check_configuration
-from cardan.functions.function import function
 from cardan.simulation.arrays import check_worlds, checked_dtype, filled
-from cardan.simulation.articulation import moving_links
-from cardan.spatial import Motion, Vector3
-from cardan.spatial.rotations import quaternion_xyzw_from_matrix
+from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
 
 if TYPE_CHECKING:
@@ -206,10 +202,9 @@ class State:
         Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass*, then angular
         velocities, both in world axes.
         """
+        given: dict[str, Any] = {"bodies": self.world.links, **self._constants}
         model = self.world.model
-        return _newton_poses(model, self._q, **self._constants), _newton_twists(
-            model, self._q, self._v, **self._constants
-        )
+        return body_poses(model, self._q, **given), mass_center_twists(model, self._q, self._v, **given)
 
     # --- steps ---
 
@@ -376,30 +371,3 @@ def _checked(world: World, arrays: dict[str, np.ndarray], file: str) -> State:
         if like is None or (like.shape, like.dtype) != (array.shape, array.dtype):
             raise DescriptionError([Fault(file, 0, f"{name}: {array.dtype}{array.shape} is not what this world has")])
     return _rebuilt(world, given, constants)
-
-
-# --- Newton's ------------------------------------------------------------------------------------------------------
-
-
-def _movers(model: Model) -> list[Any]:
-    return [model.body(link) for link in moving_links(model)]
-
-
-@function
-def _newton_poses(model: Model, q: Any) -> Any:
-    """Return position and quaternion xyzw of each moving link."""
-    kinematics = Kinematics(model, q)
-    poses = [kinematics.pose(body.name) for body in _movers(model)]
-    return [[*X.translation, *quaternion_xyzw_from_matrix(X.rotation)] for X in poses]
-
-
-@function
-def _newton_twists(model: Model, q: Any, v: Any) -> Any:
-    """Return the velocity of each moving link's centre of mass, and its angular velocity, in world axes."""
-    kinematics = Kinematics(model, q, v)
-    found = []
-    for body in _movers(model):
-        R, twist = kinematics.pose(body.name).rotation, kinematics.twist(body.name)
-        com = body.inertia.com if body.inertia is not None else Vector3.zero()
-        found.append(Motion(R @ (twist.linear + twist.angular.cross(com)), R @ twist.angular))
-    return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.description import Mechanism, Shape
+from cardan.manifolds import Manifold, Product
 from cardan.model import Model
 from cardan.simulation.articulation import Articulation, moving_links
 from cardan.simulation.control import Control
@@ -143,7 +144,7 @@ class World:
         """
         centred = np.array(self.initial if q is None else q, dtype=float)
         lower, upper = self.model.lower, self.model.upper
-        for iq, iv in scalar_coordinates(self.model):
+        for iq, iv in scalar_coordinates(self.model.manifold):
             if np.isfinite([lower[iv], upper[iv]]).all():
                 centred[..., iq] = 0.5 * lower[iv] + 0.5 * upper[iv]
         return centred
@@ -205,17 +206,15 @@ def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
     return found
 
 
-def scalar_coordinates(model: Model) -> list[tuple[int, int]]:
-    """Return the indices in q and in v of the coordinates that limits are stated in as they are: angles and lengths.
-
-    A joint's are so if nq = nv and its manifold's limit coordinates are q itself.
-    """
-    found = []
-    for factor, iq, iv in model.manifold.slices():
-        probe = tuple(0.25 * k + 0.125 for k in range(factor.nq))
-        if factor.nq == factor.nv and not factor.unit_parts() and tuple(factor.limit_coordinates(probe)) == probe:
-            found += list(zip(range(iq.start, iq.stop), range(iv.start, iv.stop), strict=True))
-    return found
+def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
+    """Return the indices in q and in v of the coordinates that are limited as they are: angles and lengths."""
+    if isinstance(manifold, Product):
+        own = [(iq.start, iv.start, scalar_coordinates(factor)) for factor, iq, iv in manifold.slices()]
+        return [(a + i, b + j) for a, b, pairs in own for i, j in pairs]
+    if manifold.nq != manifold.nv:
+        return []
+    probe = tuple(0.125 + 0.25 * k for k in range(manifold.nq))
+    return [(k, k) for k in range(manifold.nq) if tuple(manifold.limit_coordinates(probe)) == probe]
 
 
 def default_targets(model: Model) -> np.ndarray:

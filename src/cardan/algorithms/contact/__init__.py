@@ -1,8 +1,11 @@
-"""Laws of contact."""
+"""Laws of contact, one textbook page each; all are solved by one signature."""
 
-LAWS: dict = {}
+from cardan.algorithms.contact.compliant import compliant
+from cardan.algorithms.contact.convex import convex
+from cardan.algorithms.contact.point import WORLD, Contact
+from cardan.algorithms.contact.touching import contacts
 
+LAWS = {"convex": convex, "compliant": compliant}
+"""The laws by name: each takes moment, elements, contacts, dt, warm, iterations and returns `Solved`."""
 
-def contacts(moment, pairs):
-    """Return the contacts of pairs."""
-    raise NotImplementedError
+__all__ = ["LAWS", "WORLD", "Contact", "compliant", "contacts", "convex"]
