@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from cardan.simulation.pairs import ContactPair
     from cardan.simulation.state import State
     from cardan.simulation.world import World
-
 
 
 class Contacts(NamedTuple):
