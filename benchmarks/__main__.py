@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -94,4 +95,9 @@ def write(args: argparse.Namespace, result: dict[str, Any], peers: list[str]) ->
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["simulation"]:
+        from benchmarks import simulation
+
+        simulation.main(sys.argv[2:])
+    else:
+        main()

@@ -469,3 +469,21 @@ def test_a_long_chain_of_mimics_is_resolved_link_by_link():
     model = m.model()  # in a time that grows with the chain alone: nothing here is walked anew for each mimic
     assert (model.nodes[-1].joint.primary, model.nodes[-1].joint.multiplier) == ("b0", -1.0)
     assert model.nodes[-1].joint.offset == pytest.approx(0.5)
+
+
+def test_drives_by_patterns_leave_what_cannot_have_one():
+    m = cardan.Mechanism("two")
+    for body in "abc":
+        m.add_body(body, random_inertia(np.random.default_rng(0)))
+    m.add_joint("arm_1", Revolute([0, 0, 1]), "world", "a")
+    m.add_joint("arm_2", Revolute([0, 0, 1]), "a", "b")
+    m.add_joint("copy", Mimic(Revolute([0, 1, 0]), "arm_2"), "b", "c")
+    driven, report = m.with_drives({"*": cardan.Drive(400.0, 40.0), "arm_2": cardan.Drive(10.0)})
+    np.testing.assert_array_equal(driven.model().passive("drive_stiffness"), [400.0, 10.0])
+    np.testing.assert_array_equal(driven.model().passive("drive_damping"), [40.0, 0.0])
+    assert str(report) == str(m.with_drives({})[1])
+    assert not any(m.model().passive("drive_stiffness"))
+    with pytest.raises(UnknownNameError, match="'leg'"):
+        driven.with_drives({"leg": None})
+    with pytest.raises(UnknownNameError):
+        driven.with_drives({"copy": cardan.Drive(1.0)})

@@ -34,6 +34,7 @@ EXAMPLES = [
     errors.ResultError("height", got="a list", expected="one shape for all"),
     errors.NotFiniteError("rnea", "q", (0, 1), float("inf")),
     errors.ConfigurationError("rnea", "q", 3, 7, [0, 2]),
+    errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
 ]
 
 

@@ -43,14 +43,8 @@ class Parabola(Joint):
         return (cardan.spatial.rotations.angle_about_axis((0.0, 0.6, 0.8), X_pc.rotation),)
 
 
-def searches(joint):
-    """Whether the joint's configuration is found by a search."""
-    inner = joint.joint if isinstance(joint, Reversed) else joint
-    return type(inner).nearest_configuration is Joint.nearest_configuration
-
-
 CLOSING = [j for j in (*CATALOGUE, Parabola(), reverse(Universal()), Reversed(Parabola())) if not isinstance(j, Mimic)]
-CONSTRAINING = [j for j in CLOSING if j.num_constraints and not searches(j)]
+CONSTRAINING = [j for j in CLOSING if j.num_constraints]
 every = pytest.mark.parametrize("joint", CONSTRAINING, ids=lambda j: type(j).__name__)
 
 
@@ -147,7 +141,7 @@ def test_bias_keeps_a_motion_closed_to_second_order(joint):
     assert np.abs(k).max() > 1e-2
     a = free @ rng.normal(size=model.nv) - np.linalg.pinv(K) @ k
     curvature = []
-    for h in (1e-2, 5e-3):
+    for h in (3e-3, 1.5e-3):
         ends = [cardan.integrate(model, q, sign * h * v + 0.5 * h * h * a) for sign in (1.0, -1.0)]
         curvature.append(np.abs(sum(cardan.loop_residual(model, end) for end in ends)).max() / h**2)
     assert curvature[0] < 2e-3
@@ -199,13 +193,6 @@ def test_a_loop_that_nothing_moves_takes_no_part():
     np.testing.assert_allclose(found.accelerations, expected.accelerations, rtol=1e-12)
     np.testing.assert_array_equal(found.wrenches[1], 0.0)
     assert cardan.mobility(model, q) == 1
-
-
-@pytest.mark.parametrize("joint", [j for j in CLOSING if searches(j)], ids=lambda j: type(j).__name__)
-def test_a_joint_found_by_search_is_refused_with_the_way_out(joint):
-    model = ring(joint)
-    with pytest.raises(MechanismError, match=r"joint 'closing' .*closing=\[\.\.\.\]"):
-        cardan.loop_residual(model, model.neutral())
 
 
 def test_euler_angles_close_a_loop_at_their_singularity():

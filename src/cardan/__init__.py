@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
-from cardan.arrays import determinant, interpolate, inverse, norm, solve
+from cardan.arrays import determinant, interpolate, inverse, norm, repeat, solve
 from cardan.errors import CardanError, DescriptionError
 from cardan.functions import (
     Function,
@@ -24,6 +24,8 @@ from cardan.functions import (
     coriolis_matrix,
     derivative,
     difference,
+    eval_fk,
+    eval_ik,
     evaluate_joint,
     forward_dynamics,
     forward_dynamics_derivatives,
@@ -61,7 +63,7 @@ from cardan.functions import (
 )
 from cardan.joints import Joint, Limits
 from cardan.lazy import fetcher
-from cardan.model import Model
+from cardan.model import Drive, Material, Model
 from cardan.runtime.threads import num_threads, set_num_threads
 from cardan.scalar import (
     absolute,
@@ -98,18 +100,21 @@ if TYPE_CHECKING:
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
+    from cardan.simulation import Control, State, World, WorldBuilder, solvers
     from cardan.verification import Certificate, verify_joint
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
     "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json",
-    "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "joints", "manifolds",
+    "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Material", "joints", "manifolds",
+    # worlds: what moves and touches
+    "WorldBuilder", "World", "State", "Control", "solvers",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
-    "body_velocities", "body_accelerations",
+    "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
     # mass centre, momentum, energy
     "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "centroidal_momentum",
     "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",
@@ -126,7 +131,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "clip",
     "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
     "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
-    "determinant", "interpolate", "inverse", "norm", "solve",
+    "determinant", "interpolate", "inverse", "norm", "repeat", "solve",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries
@@ -145,9 +150,10 @@ _fetch = fetcher(
         ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
         ".formats.load": "load load_mechanism save",
         ".coordinates": "conventions converter representation",
+        ".simulation": "Control State World WorldBuilder solvers",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli description coordinates formats geometry robots verification",
+    modules="cli description coordinates formats geometry robots simulation verification",
 )
 
 

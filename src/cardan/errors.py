@@ -163,6 +163,20 @@ class MechanismError(CardanError, ValueError):
     """Bodies and joints do not form what was asked for (a tree, a connected whole, a mimic of a real joint)."""
 
 
+class UnsupportedError(MechanismError):
+    """Something is asked of a part, such as a solver or a format, that it cannot do and would otherwise leave out.
+
+    Args:
+        what: the thing, with its name: `"joint 'knee' (Spline)"`.
+        by: what cannot do it.
+        instead: what to do about it.
+    """
+
+    def __init__(self, what: str, by: str, instead: str) -> None:
+        self.what, self.by, self.instead = what, by, instead
+        super().__init__(f"{by} cannot take {what}; {instead}.")
+
+
 class ReachError(CardanError, ValueError):
     """A pose cannot be reached by a joint: `configuration_from_transform` found no configuration."""
 

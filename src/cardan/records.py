@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, Literal
 
 from cardan.errors import ParameterError
@@ -61,6 +62,79 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Drive:
+    """A drive at a joint: tau = stiffness (target - x) + damping (target velocity - v), within the effort limits.
+
+    x are the coordinates in which limits are stated (`Manifold.limit_coordinates`).
+
+    Args:
+        stiffness: proportional gains [N m/rad, N/m], a number for all degrees of freedom, or one for each.
+        damping: derivative gains [N m s/rad, N s/m], likewise.
+    """
+
+    stiffness: float | Sequence[float] = 0.0
+    damping: float | Sequence[float] = 0.0
+
+    def resolved(self, nv: int, joint: str = "joint") -> Drive:
+        """Return the same drive with nv numbers in both.
+
+        Raises:
+            ParameterError: if there are not nv, or one is negative or not finite.
+        """
+        gains = (("stiffness", self.stiffness), ("damping", self.damping))
+        return Drive(*(_non_negative(f"{key} of the drive of joint {joint!r}", _each(e, nv), nv) for key, e in gains))
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a shape's surface is made of, as contact feels it.
+
+    Of two materials that touch, friction is the geometric mean, stiffness that of both springs in series, and
+    dissipation that of both in series; of the others, the larger value counts (`Material.combined`).
+
+    Args:
+        friction: coefficient of Coulomb friction.
+        restitution: share of the normal velocity that comes back, in [0, 1].
+        stiffness: of the surface [N/m].
+        dissipation: of Hunt and Crossley: the force is stiffness depth (1 + dissipation rate) [s/m].
+        torsional: radius over which torsional friction acts [m].
+        rolling: radius over which rolling friction acts [m].
+    """
+
+    friction: float = 0.8
+    restitution: float = 0.0
+    stiffness: float = 1e5
+    dissipation: float = 1.0
+    torsional: float = 0.0
+    rolling: float = 0.0
+
+    def __post_init__(self) -> None:
+        for key in self.__slots__:
+            (value,) = _non_negative(f"{key} of a material", (getattr(self, key),), 1)
+            object.__setattr__(self, key, value)
+        if self.restitution > 1.0:
+            raise ParameterError("restitution of a material", got=self.restitution, expected="a number in [0, 1]")
+        if self.stiffness == 0.0:
+            raise ParameterError("stiffness of a material", got=0.0, expected="a number > 0 [N/m]")
+
+    def combined(self, other: Material) -> Material:
+        """Return the material of a contact between two surfaces.
+
+        With F = k_a x_a (1 + d_a x_a') on both sides and x_a / x_b = k_b / k_a, in series:
+        k = k_a k_b / (k_a + k_b),  d = (k_b d_a + k_a d_b) / (k_a + k_b).
+        """
+        share = self.stiffness / (self.stiffness + other.stiffness)  # of the depth that is in the other surface
+        return Material(
+            friction=math.sqrt(self.friction) * math.sqrt(other.friction),
+            restitution=max(self.restitution, other.restitution),
+            stiffness=share * other.stiffness,
+            dissipation=(1.0 - share) * self.dissipation + share * other.dissipation,
+            torsional=max(self.torsional, other.torsional),
+            rolling=max(self.rolling, other.rolling),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """A joint between two bodies: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
@@ -77,6 +151,9 @@ class Connection:
         damping: viscous friction for each dof [N m s/rad, N s/m].
         friction: dry friction for each dof [N m, N].
         armature: inertia of the drive, felt at the joint, for each dof [kg m^2, kg].
+        drive: gains of a drive that follows targets; none by default.
+        compliance: how far the joint gives way along x, y, z [m/N] and about them [rad/(N m)] of its child frame, for
+            solvers that can: six numbers; rigid by default.
     """
 
     name: str
@@ -89,6 +166,8 @@ class Connection:
     damping: Sequence[float] | None = None
     friction: Sequence[float] | None = None
     armature: Sequence[float] | None = None
+    drive: Drive | None = None
+    compliance: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         check_name("joint", self.name)
@@ -105,6 +184,19 @@ class Connection:
         for name in ("damping", "friction", "armature"):
             values = _non_negative(f"{name} of joint {self.name!r}", getattr(self, name), self.joint.nv)
             object.__setattr__(self, name, values)
+        object.__setattr__(self, "drive", _checked_drive(self))
+        compliance = _non_negative(f"compliance of joint {self.name!r}", self.compliance, 6)
+        object.__setattr__(self, "compliance", compliance)
+
+    @property
+    def drive_stiffness(self) -> Sequence[float]:
+        """Proportional gains of the drive, for each dof."""
+        return self.drive.stiffness  # pyright: ignore -- resolved
+
+    @property
+    def drive_damping(self) -> Sequence[float]:
+        """Derivative gains of the drive, for each dof."""
+        return self.drive.damping  # pyright: ignore -- resolved
 
     def reversed(self) -> Connection:
         """Return the same joint described from its child: q, v, limits and passive properties stay as they are."""
@@ -119,14 +211,26 @@ def check_name(kind: str, name: Any) -> None:
         raise ParameterError(f"name of a {kind}", got=name, expected="a non-empty text")
 
 
-def _non_negative(what: str, values: Any, nv: int) -> tuple[float, ...]:
+def _checked_drive(c: Connection) -> Drive:
+    drive = Drive() if c.drive is None else c.drive
+    if not isinstance(drive, Drive):
+        raise ParameterError(f"drive of joint {c.name!r}", got=drive, expected="a cardan.Drive(stiffness, damping)")
+    return drive.resolved(c.joint.nv, c.name)
+
+
+def _each(value: Any, nv: int) -> Any:
+    """Return a number as one for each degree of freedom."""
+    return (value,) * nv if isinstance(value, Real) else value
+
+
+def _non_negative(what: str, values: Any, count: int) -> tuple[float, ...]:
     if values is None:
-        return (0.0,) * nv
-    expected = f"{nv} finite numbers >= 0, one for each dof"
+        return (0.0,) * count
+    expected = f"{count} finite numbers >= 0"
     try:
         numbers = tuple(float(e) for e in values)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=values, expected=expected) from None
-    if len(numbers) != nv or not all(math.isfinite(e) and e >= 0.0 for e in numbers):
+    if len(numbers) != count or not all(math.isfinite(e) and e >= 0.0 for e in numbers):
         raise ParameterError(what, got=numbers, expected=expected)
     return numbers

@@ -43,6 +43,7 @@ from cardan.algorithms.kinematics import (
     frame_velocity,
 )
 from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
+from cardan.algorithms.maximal import GeneralisedState, MaximalState, eval_fk, eval_ik
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import torque_regressor
 from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
@@ -51,7 +52,9 @@ __all__ = [
     "ConstrainedDynamics",
     "ConstrainedEfforts",
     "ForwardDynamicsDerivatives",
+    "GeneralisedState",
     "InverseDynamicsDerivatives",
+    "MaximalState",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -66,6 +69,8 @@ __all__ = [
     "constrained_inverse_dynamics",
     "coriolis_matrix",
     "difference",
+    "eval_fk",
+    "eval_ik",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",

@@ -16,7 +16,7 @@ Cost: O(n).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.crba import mass_matrix
@@ -35,6 +35,18 @@ class Articulated(NamedTuple):
     U: list[Force]
     D: Factor
     inertia: ArticulatedInertia | None  # None where nothing above needs it
+
+
+class Accelerations(NamedTuple):
+    """What the outward recursion of the accelerations finds.
+
+    Attributes:
+        a: of the joints, nv scalars.
+        A: of every node, in its own frame, gravity subtracted: A' of equation (6) and (7).
+    """
+
+    a: list[Scalar]
+    A: list[Motion]
 
 
 def forward_dynamics(
@@ -58,17 +70,31 @@ def forward_dynamics(
         p[i] = p[i] - wrench
     articulated = articulated_inertias(model, relative)
     u = inward_forces(model, relative, articulated, c, p, tau)
-    return outward_accelerations(model, relative, articulated, c, u, weightless(model))
+    return outward_accelerations(model, relative, articulated, c, u, weightless(model)).a
 
 
-def articulated_inertias(model: Model, relative: Relative) -> list[Articulated]:
-    """Return U, D and I^a of every node."""
+def articulated_inertias(
+    model: Model,
+    relative: Relative,
+    armature: Vector | None = None,
+    impedances: Iterable[tuple[int, ArticulatedInertia]] = (),
+) -> list[Articulated]:
+    """Return U, D and I^a of every node.
+
+    Args:
+        model: the robot.
+        relative: its relative kinematics.
+        armature: nv inertias felt along the joints, beside those of the nodes.
+        impedances: (node, inertia) felt by bodies, in the nodes' frames, beside their own.
+    """
     I_A = [node.inertia.articulated() for node in model.nodes]
+    for i, felt in impedances:
+        I_A[i] = I_A[i] + felt
     found: list[Articulated] = []
     for node in reversed(model.nodes):
         i, S = node.index, relative.S[node.index]
         U = [I_A[i] @ s for s in S]  # (2)
-        D = _joint_inertia(node, S, U)
+        D = _joint_inertia(node, S, U, () if armature is None else node.velocity(armature))
         inertia = None
         if node.parent >= 0:
             inertia = I_A[i]
@@ -79,10 +105,11 @@ def articulated_inertias(model: Model, relative: Relative) -> list[Articulated]:
     return found[::-1]
 
 
-def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force]) -> Factor:
+def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], armature: Sequence[Scalar] = ()) -> Factor:
     D = [list(S.T @ column) for column in U]
-    for k, rotor in enumerate(node.armature):
-        D[k][k] = D[k][k] + rotor
+    for rotors in (node.armature, armature):
+        for k, rotor in enumerate(rotors):
+            D[k][k] = D[k][k] + rotor
     _check_inertia(node, D)
     try:
         return Factor(D)
@@ -164,8 +191,8 @@ def outward_accelerations(
     c: Sequence[Motion],
     u: Sequence[Sequence[Scalar]],
     world: Motion,
-) -> list[Scalar]:
-    """Return the joint accelerations."""
+) -> Accelerations:
+    """Return the accelerations of the joints and of the nodes."""
     a: list[Scalar] = [0.0] * model.nv
     A: list[Motion] = []
     for node in model.nodes:
@@ -175,7 +202,7 @@ def outward_accelerations(
         own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
         node.scatter(a, own)
         A.append(free + relative.S[i] @ own)
-    return a
+    return Accelerations(a, A)
 
 
 DEEP = 64
@@ -198,7 +225,7 @@ def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
     columns = []
     for k in range(model.nv):
         u = inward_forces(model, relative, articulated, c, p, [float(i == k) for i in range(model.nv)])
-        columns.append(outward_accelerations(model, relative, articulated, c, u, Motion.zero()))
+        columns.append(outward_accelerations(model, relative, articulated, c, u, Motion.zero()).a)
     return mirrored(columns)
 
 

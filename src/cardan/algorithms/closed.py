@@ -46,11 +46,16 @@ class Closed:
     """A tree with its loops, at a configuration: M = L^T D L, K and G, factored.
 
     Loops whose frames no joint moves against each other take no part.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        M: what the joints feel; the mass matrix by default.
     """
 
-    def __init__(self, model: Model, q: Vector) -> None:
+    def __init__(self, model: Model, q: Vector, M: Rows | None = None) -> None:
         self.model, self.relative = model, relative_kinematics(model, q)
-        self.M = mass_matrix(model, q)
+        self.M = mass_matrix(model, q) if M is None else M
         self.mass = factored(model, self.M)
         self.loops = loops(model, self.relative)
         self.moving = [loop for loop in self.loops if loop.T and loop.moves]
@@ -88,14 +93,13 @@ class Closed:
         mass = sum((self.M[j][j] * share for j, share in enumerate(shares)), 0.0)
         return [float(self.model.nv) / (mass * where(e > 0.0, e, 1.0)) for e in extents]
 
-    def bias(self, q: Vector, v: Vector, stabilization: float = 0.0) -> list[Scalar]:
-        """Return k, with the terms that close an open loop."""
+    def bias(self, q: Vector, v: Vector, rate: float = 0.0, stiffness: float = 0.0) -> list[Scalar]:
+        """Return k, with terms that close an open loop: rate K v [1/s] and stiffness r [1/s^2]."""
         k = [e for loop in self.moving for e in loop.bias(q, v)]
-        if stabilization == 0.0:
+        if rate == stiffness == 0.0:
             return k
-        r = [e for loop in self.moving for e in loop.residual()]
-        w = stabilization
-        return [e + 2.0 * w * dot(row, v) + w * w * gap for e, row, gap in zip(k, self.K, r, strict=True)]
+        r = [e for loop in self.moving for e in loop.residual]
+        return [e + rate * dot(row, v) + stiffness * gap for e, row, gap in zip(k, self.K, r, strict=True)]
 
     def close(self, inwards: Vector, k: Vector | None = None) -> Closing:
         """Return the l with K M^-1 (tau + K^T l) = -k, of L^-T tau; k = 0 by default."""

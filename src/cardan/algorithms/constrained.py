@@ -80,7 +80,7 @@ def constrained_forward_dynamics(
     """
     closed = Closed(model, q)
     bias = bias_forces(model, q, v, external_forces)
-    k = closed.bias(q, v, stabilization)
+    k = closed.bias(q, v, 2.0 * stabilization, stabilization * stabilization)
     multipliers, inwards = closed.close(closed.mass.inwards([t - b for t, b in zip(tau, bias, strict=True)]), k)
     a = closed.accelerations(inwards)
     return ConstrainedDynamics(a, closed.wrenches(multipliers), closed.residual(a, k))

@@ -23,13 +23,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.linear import Rows, coordinates
+from cardan.algorithms.rows import joint_rows
 from cardan.algorithms.tree import Relative, Vector, relative_kinematics, supports
-from cardan.errors import DTypeError, MechanismError
-from cardan.joints.wrench import sparse_complement
 from cardan.model import Connection, Model, Node
 from cardan.scalar import is_zero
-from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
-from cardan.spatial.rotations import rotation_vector_from_matrix
+from cardan.spatial import SE3, Force, Motion, Scalar
 
 
 class Side(NamedTuple):
@@ -66,28 +64,18 @@ class Loop:
 
     Attributes:
         X: pose of the joint's child frame in its parent frame.
+        residual: r.
         T: wrenches the joint resists, in child axes.
         K: the rows of the Jacobian.
-
-    Raises:
-        MechanismError: if the joint's configuration cannot be found by a formula.
     """
 
     def __init__(self, model: Model, relative: Relative, closure: Connection) -> None:
         self.model, self.relative, self.closure, self.joint = model, relative, closure, closure.joint
         self.parent, self.child = _sides(model, closure)
         self.X = self.parent.pose(relative).inverse() @ self.child.pose(relative)
-        self.q = _nearest_configuration(closure, self.X)
-        self.S = MotionSubspace(self.joint.motion_subspace(self.q))
-        self.T = sparse_complement(self.S)
+        self.residual, self.T, self.q, self.S = joint_rows(self.joint, self.X)
         columns = self._columns()
         self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
-
-    def residual(self) -> list[Scalar]:
-        """Return r."""
-        (R, p), (R_J, p_J) = self.X, self.joint.transform(self.q)
-        offset = Motion(R.transpose_apply(p - p_J), rotation_vector_from_matrix(R_J.T @ R))
-        return [wrench.dot(offset) for wrench in self.T]
 
     def _columns(self) -> list[Motion]:
         """Return, for each of the nv velocities, the twist V of the child frame relative to the parent frame."""
@@ -128,7 +116,7 @@ def loops(model: Model, relative: Relative) -> list[Loop]:
 
 def loop_residual(model: Model, q: Vector) -> list[Scalar]:
     """Return r of all closing joints: how far they are from closed."""
-    return [e for loop in loops(model, relative_kinematics(model, q)) for e in loop.residual()]
+    return [e for loop in loops(model, relative_kinematics(model, q)) for e in loop.residual]
 
 
 def loop_jacobian(model: Model, q: Vector) -> Rows:
@@ -152,14 +140,3 @@ def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:
         for indices, at, pose in zip(own, ends, poses, strict=True)
     )
     return parent, child
-
-
-def _nearest_configuration(closure: Connection, X: SE3) -> tuple[Scalar, ...]:
-    try:
-        return closure.joint.nearest_configuration(X)
-    except DTypeError:
-        raise MechanismError(
-            f"joint {closure.name!r} ({type(closure.joint).__name__}) closes a loop, but its configuration is found by "
-            "a search, which cannot be compiled; let another joint of the loop close it, model(closing=[...]), or give "
-            "the joint a `nearest_configuration` of its own."
-        ) from None

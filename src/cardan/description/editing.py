@@ -6,6 +6,7 @@ that is edited stays as it is.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
 from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, Joint, Limits, Mimic
-from cardan.model import WORLD, Body, Connection, Frame
+from cardan.model import WORLD, Body, Connection, Drive, Frame
 from cardan.model.layout import resolve_mimics
 from cardan.model.locking import WITHOUT_MOTION
 from cardan.model.locking import locked as locked_joints
@@ -117,7 +118,7 @@ def locked(parts: Parts, configurations: Mapping[str, Any]) -> tuple[Parts, Repo
 
 
 def with_joint(
-    parts: Parts, name: str, joint: Joint, limits: Limits | None, drive: Mapping[str, Any]
+    parts: Parts, name: str, joint: Joint, limits: Limits | None, properties: Mapping[str, Any]
 ) -> tuple[Parts, Report]:
     """Return the parts with another kind of joint in a place.
 
@@ -125,7 +126,7 @@ def with_joint(
         ParameterError: if limits or passive properties would be lost because the degrees of freedom differ.
     """
     old = _joint(parts, name)
-    given = {key: value for key, value in {"limits": limits, **drive}.items() if value is not None}
+    given = {key: value for key, value in {"limits": limits, **properties}.items() if value is not None}
     if not isinstance(joint, Joint):
         raise ParameterError(f"joint {name!r}", got=joint, expected="a joint, such as cardan.joints.Revolute()")
     if joint.nv != old.joint.nv:
@@ -144,7 +145,27 @@ def with_joint(
 
 def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connection:
     sides = (old.parent, old.child, old.parent_pose, old.child_pose)
-    return Connection(old.name, joint, *sides, **{**WITHOUT_MOTION, **given, "limits": given.get("limits") or Limits()})
+    kept = {**WITHOUT_MOTION, "compliance": old.compliance, **given, "limits": given.get("limits") or Limits()}
+    return Connection(old.name, joint, *sides, **kept)
+
+
+def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts, Report]:
+    """Return the parts with drives at the joints whose names match a pattern; of several, the last one counts.
+
+    Joints that do not move and those that copy others have no drive of their own: a pattern passes over them.
+
+    Raises:
+        UnknownNameError: for a pattern that matches no joint that can have a drive.
+    """
+    driven = [c.name for c in parts.joints if c.joint.nv and not isinstance(c.joint, Mimic)]
+    chosen: dict[str, Drive | None] = {}
+    for pattern, drive in drives.items():
+        matching = fnmatch.filter(driven, pattern)
+        if not matching:
+            raise UnknownNameError("joint", pattern, driven, where="drives")
+        chosen |= dict.fromkeys(matching, drive)
+    joints = tuple(replace(c, drive=chosen[c.name]) if c.name in chosen else c for c in parts.joints)
+    return parts._replace(joints=joints), Report()
 
 
 # --- leaving out ---
@@ -203,7 +224,7 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
 
     One that is fixed on its neighbour becomes a frame there. One that moves is removed with its joint and frames, as
     its motion is that of nothing; but it stays where a joint feels it: if its own is copied by another, or copies one
-    that has to move its armature, damping or friction.
+    that has to move its armature, damping, friction or drive.
     """
     reports = []
     while True:
@@ -222,7 +243,8 @@ def _is_idle_leaf(parts: Parts, body: Body) -> bool:
         return False
     (c,) = joints
     copied = any(isinstance(d.joint, Mimic) and d.joint.primary == c.name for d in parts.joints)
-    drives = isinstance(c.joint, Mimic) and any((*(c.armature or ()), *(c.damping or ()), *(c.friction or ())))
+    felt = (*(c.armature or ()), *(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping)
+    drives = isinstance(c.joint, Mimic) and any(felt)
     return not copied and not drives
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,14 @@ from cardan.description.text import graphviz_text, tree_text
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
 from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
-from cardan.model import WORLD, Body, Connection, Frame, Model
+from cardan.lazy import fetcher
+from cardan.model import WORLD, Body, Connection, Drive, Frame, Model
 from cardan.spatial import SE3, Inertia
 
+if TYPE_CHECKING:
+    from cardan.simulation import World
+
+_above = fetcher(__name__, {"...simulation.builder": "world_of"})
 FrameKind = Literal["operational", "sensor"]
 
 
@@ -107,6 +112,8 @@ class Mechanism:
         damping: Sequence[float] | None = None,
         friction: Sequence[float] | None = None,
         armature: Sequence[float] | None = None,
+        drive: Drive | None = None,
+        compliance: Sequence[float] | None = None,
     ) -> Connection:
         """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
@@ -121,13 +128,16 @@ class Mechanism:
             damping: viscous friction [N m s/rad, N s/m], nv numbers.
             friction: dry friction [N m, N], nv numbers.
             armature: inertia of the drive, felt at the joint [kg m^2, kg], nv numbers.
+            drive: gains of a drive that follows targets.
+            compliance: how far the joint gives way [m/N, rad/(N m)], six numbers, for solvers that can.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
         """
         optional = {"parent_pose": parent_pose, "child_pose": child_pose, "limits": limits}
         given: dict[str, Any] = {key: value for key, value in optional.items() if value is not None}
-        record = Connection(name, joint, parent, child, damping=damping, friction=friction, armature=armature, **given)
+        given |= {"damping": damping, "friction": friction, "armature": armature}
+        record = Connection(name, joint, parent, child, drive=drive, compliance=compliance, **given)
         if name in self._joints:
             raise DuplicateNameError("joint", name, f"mechanism {self.name!r}")
         for body in (parent, child):
@@ -193,14 +203,28 @@ class Mechanism:
         for name in closing:
             if name not in self._joints:
                 raise UnknownNameError("joint", name, self._joints, where="closing")
-        base_joint = _base_joint(base)
-        bases = [] if root == WORLD else [self._base(root, base_joint)]
-        tree, closures = rooted(tuple(self._bodies), self.joints, bases, base_joint, closing)
-        if len(tree) + len(closures) == len(self._joints) and not isinstance(base_joint, Fixed):
+        joint = base_joint(base)
+        bases = [] if root == WORLD else [self._base(root, joint)]
+        tree, closures = rooted(tuple(self._bodies), self.joints, bases, joint, closing)
+        if len(tree) + len(closures) == len(self._joints) and not isinstance(joint, Fixed):
             raise MechanismError(
                 f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
             )
         return Model(self.name, self.bodies, tree, self.frames, gravity, closures)
+
+    def world(self, base: str | Joint = "fixed", **options: Any) -> World:
+        """Return the world that holds this mechanism alone, ready for a solver.
+
+        Args:
+            base: as for `model`.
+            options: `ground`, True or a `Material`: a half space below z = 0; `gravity`; `pose`, where it stands;
+                `self_collision` and `disabled`, which of its own shapes may touch one another, as for
+                `WorldBuilder.add`: none by default; `movable_bases` and `closing`, as for `WorldBuilder.finalize`.
+
+        Raises:
+            MechanismError: as for `model`.
+        """
+        return _above("world_of")(self, base, **options)
 
     # --- another mechanism of this one; nothing here changes it ---
 
@@ -256,7 +280,7 @@ class Mechanism:
             parent_pose: the joint's parent frame on `parent`; identity by default.
             child_pose: the joint's child frame on `child`; identity by default.
             prefix: goes before the other one's names.
-            properties: limits, damping, friction, armature, as for `add_joint`.
+            properties: limits, damping, friction, armature, drive, compliance, as for `add_joint`.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in both, an unknown one, a wrong value.
@@ -275,20 +299,33 @@ class Mechanism:
         """
         return self._edited(editing.locked(self._parts(), configurations))
 
-    def replace_joint(self, name: str, joint: Joint, limits: Limits | None = None, **drive: Any) -> Edited:
+    def replace_joint(self, name: str, joint: Joint, limits: Limits | None = None, **properties: Any) -> Edited:
         """Return the mechanism with another kind of joint between the same frames.
 
         Args:
             name: of the joint.
             joint: the new kind.
             limits: new limits; by default the old ones, if nv is the same.
-            drive: new damping, friction, armature; likewise.
+            properties: new damping, friction, armature, drive; likewise.
 
         Raises:
-            ParameterError: if limits, damping, friction or armature would be lost because nv differs.
+            ParameterError: if limits, damping, friction, armature or drive would be lost because nv differs.
             MechanismError: if a mimic joint cannot copy the new one.
         """
-        return self._edited(editing.with_joint(self._parts(), name, joint, limits, drive))
+        return self._edited(editing.with_joint(self._parts(), name, joint, limits, properties))
+
+    def with_drives(self, drives: Mapping[str, Drive | None]) -> Edited:
+        """Return the mechanism with drives at some joints: `with_drives({"*": Drive(400.0, 40.0), "finger*": None})`.
+
+        Args:
+            drives: by the joint's name or a pattern as file names have them; of several that match, the last counts.
+                A pattern passes over joints that do not move and those that copy others.
+
+        Raises:
+            UnknownNameError: for a pattern that matches no joint that can have a drive.
+            ParameterError: for gains that do not fit.
+        """
+        return self._edited(editing.with_drives(self._parts(), drives))
 
     def remove(self, *names: str) -> Edited:
         """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes."""
@@ -438,7 +475,8 @@ class Mechanism:
         return f"<Mechanism {self.name!r}: {counts}>"
 
 
-def _base_joint(base: Any) -> Joint:
+def base_joint(base: Any) -> Joint:
+    """Return the joint a word for a base stands for."""
     if isinstance(base, Joint):
         return base
     if base in ("fixed", "floating"):

@@ -48,6 +48,7 @@ from cardan.functions.loops import (
     loop_jacobian,
     loop_residual,
 )
+from cardan.functions.maximal import eval_fk, eval_ik
 from cardan.functions.momentum import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -78,6 +79,8 @@ __all__ = [
     "coriolis_matrix",
     "derivative",
     "difference",
+    "eval_fk",
+    "eval_ik",
     "evaluate_joint",
     "forward_dynamics",
     "forward_dynamics_derivatives",

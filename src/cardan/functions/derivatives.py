@@ -24,12 +24,11 @@ from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function
 from cardan.functions.results import RESULT, Form
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, collection_paused, given_for
+from cardan.functions.traced import Source, Traced, collection_paused, given_for, replayed
 from cardan.functions.vocabulary import Reals, algorithms
 from cardan.model import Model
 from cardan.program import Program, autodiff
 from cardan.program.autodiff import MODES, Mode, Tangent
-from cardan.program.replay import replay
 
 
 @function(simplified=True)
@@ -255,13 +254,7 @@ class _Transformed(Source):
         """Return the results by running the program on symbols."""
         model, arrays = given_for(model, arrays)
         traced = self.traced(model, self.signature.order(model, arrays), options)
-        values = replay(traced.program, [e for a in traced.program.inputs for e in arrays[a.name].ravel().tolist()])
-        flat, results = iter([values[r] for r in traced.program.results]), []
-        for output in traced.program.outputs:
-            array = np.empty(output.size, dtype=object)
-            array[:] = [next(flat) for _ in range(output.size)]
-            results.append(array.reshape(output.shape) if output.shape else array[0])
-        return traced.form.rebuilt(results)
+        return replayed(traced, arrays)
 
     def content(self) -> Any:
         """Return what it is made from, and how."""

@@ -19,6 +19,7 @@ def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str
         *_tree(compiled),
         "operations left after each stage: " + ", ".join(_stages(program)),
         f"{program.operations} operations: {counts}",
+        *_passes(program),
         f"{program.multiply_adds} of the sums take a product along (multiply-add)",
         f"{8 * read} bytes read and {8 * written} written a state, in float64",
         f"traced in {compiled.traced.seconds:.3f} s",
@@ -30,6 +31,13 @@ def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str
 def _tree(compiled: Compiled) -> list[str]:
     tree = compiled.traced.tree
     return [f"simplified tree: {tree[1]} numbers that cost operations, of {tree[0]}"] if tree else []
+
+
+def _passes(program: Program) -> list[str]:
+    if not program.regions:
+        return []
+    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.count} times" for r in program.regions)
+    return [f"run again: {passes}; {program.work} operations in all"]
 
 
 def _stages(program: Program) -> list[str]:

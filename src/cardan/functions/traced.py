@@ -31,6 +31,7 @@ from cardan.functions.signature import Options, Signature
 from cardan.model import Model, simplified_tree
 from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
+from cardan.program.replay import replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Kernel(Source):
 
         cores = self.signature.cores(model)
         with collection_paused():
-            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
+            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names], regions=True)
         tree = (costly_numbers(model), costly_numbers(simplified_tree(model))) if self.simplified else None
         return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 
@@ -183,6 +184,18 @@ def _kernel(
 def _kernel_of(kernel: Any, shapes: Any, fixed: Any, returns: Any, simple: bool) -> Kernel:
     name = getattr(kernel, "__name__", "function")
     return Kernel(kernel, Signature(name, inspect.signature(kernel), dict(shapes), fixed), returns, simple)
+
+
+def replayed(traced: Traced, arrays: Mapping[str, np.ndarray]) -> Any:
+    """Return the results of a traced function, in their form, for arrays of symbols."""
+    program = traced.program
+    values = replay(program, [e for a in program.inputs for e in arrays[a.name].ravel().tolist()])
+    flat, results = iter([values[r] for r in program.results]), []
+    for output in program.outputs:
+        array = np.empty(output.size, dtype=object)
+        array[:] = [next(flat) for _ in range(output.size)]
+        results.append(array.reshape(output.shape) if output.shape else array[0])
+    return traced.form.rebuilt(results)
 
 
 def given_for(model: Model, arrays: Mapping[str, Any]) -> tuple[Model, dict[str, Any]]:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, Literal
 
 from cardan.errors import ParameterError
 from cardan.geometry.mesh import mesh_integrals
+from cardan.records import Material
 from cardan.scalar import is_finite
 from cardan.spatial import SE3, Inertia, Matrix3, checked_pose
 
@@ -54,6 +56,13 @@ def _positive(what: str, value: float) -> float:
     if not is_finite(value) or value < 0.0:
         raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
     return float(value)
+
+
+def _bits(what: str, value: Any) -> int:
+    bits = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else -1
+    if not 0 <= bits <= ALL_BITS:
+        raise ParameterError(what, got=value, expected="a whole number of 32 bits, 0 to 0xffffffff")
+    return bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +225,28 @@ class Mesh:
         return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
 
 
-Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A half space, for collision: solid where z < 0 in its frame."""
+
+    @property
+    def volume(self) -> float:
+        """Infinite."""
+        return math.inf
+
+    def inertia(self, density: float) -> Inertia:
+        """Raise `ParameterError` unless the density is 0: there is no finite mass."""
+        return self.inertia_of_mass(math.inf if density_checked(density) > 0.0 else 0.0)
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Raise `ParameterError` unless the mass is 0."""
+        if mass != 0.0:
+            raise ParameterError("mass of a half space", got=mass, expected="0: it has no finite extent")
+        return Inertia.zero()
+
+
+Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Plane
+ALL_BITS = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +260,11 @@ class Shape:
         pose: X_body_shape.
         name: its own name; may be empty.
         rgba: colour, four numbers in [0, 1], or None.
-        material: name of the material; may be empty.
+        material: name of the material it looks like; may be empty.
         texture: file name of the texture; may be empty.
+        surface: what contact feels; by default that of `Material()`.
+        group: what it is, as bits of 32.
+        mask: groups it may touch: two shapes may touch if each one's group has a bit of the other's mask.
     """
 
     body: str
@@ -242,6 +275,9 @@ class Shape:
     rgba: Sequence[float] | None = None
     material: str = ""
     texture: str = ""
+    surface: Material | None = None
+    group: int = 1
+    mask: int = ALL_BITS
 
     def __post_init__(self) -> None:
         if self.role not in ("visual", "collision"):
@@ -252,6 +288,16 @@ class Shape:
             if len(rgba) != 4 or not all(0.0 <= c <= 1.0 for c in rgba):
                 raise ParameterError("colour of a shape", got=rgba, expected="four numbers in [0, 1]")
             object.__setattr__(self, "rgba", rgba)
+        if self.surface is not None and not isinstance(self.surface, Material):
+            hint = "The name of a look is `material`."
+            expected = "a cardan.Material or None"
+            raise ParameterError(f"surface of a shape of {self.body!r}", got=self.surface, expected=expected, hint=hint)
+        for key in ("group", "mask"):
+            object.__setattr__(self, key, _bits(f"{key} of a shape of {self.body!r}", getattr(self, key)))
+
+    def may_touch(self, other: Shape) -> bool:
+        """Return whether each one's group is in the other's mask."""
+        return bool(self.group & other.mask) and bool(other.group & self.mask)
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes."""

@@ -30,6 +30,7 @@ from cardan.errors import JointError
 from cardan.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
+from cardan.joints.periodic import angle_coordinates, unwrapped
 from cardan.joints.state import is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
@@ -50,17 +51,45 @@ def _with_array(transform: Callable[[Any, Any], SE3]) -> Callable[[Any, Any], SE
     return of_array
 
 
+def _with_or_without_near(method: Callable[..., tuple[Scalar, ...]]) -> Callable[..., tuple[Scalar, ...]]:
+    """Return a method as it is, for checkers of types one that may be given with fewer arguments."""
+    return method
+
+
+def _with_images(closed_form: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a closed form of the inverse that, of all coordinates of a pose, gives the nearest to given ones."""
+    takes_near = "near" in inspect.signature(closed_form).parameters
+
+    @functools.wraps(closed_form)
+    def nearest_configuration(self: Any, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
+        q = closed_form(self, X_pc, near) if takes_near else closed_form(self, X_pc)
+        return q if near is None else _nearest_image(self, q, near)
+
+    return nearest_configuration
+
+
+def _nearest_image(joint: Joint, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+    image, angles = joint.manifold.nearest_image(q, near), angle_coordinates(joint)
+    return tuple(unwrapped(e, near[i]) if i in angles else e for i, e in enumerate(image))
+
+
 class Joint(ABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints."""
 
     manifold: Manifold
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how."""
+        """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how.
+
+        And let every closed form of the inverse know which of the coordinates of a pose are wanted.
+        """
         super().__init_subclass__(**kwargs)
-        own = cls.__dict__.get("transform")
-        if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not cls.__module__.startswith("cardan."):
-            type.__setattr__(cls, "transform", _with_array(own))
+        is_shipped = cls.__module__.startswith("cardan.")
+        for name, completed in (("transform", _with_array), ("nearest_configuration", _with_images)):
+            own = cls.__dict__.get(name)
+            shipped = is_shipped and name == "transform"
+            if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not shipped:
+                type.__setattr__(cls, name, completed(own))
 
     @abstractmethod
     def transform(self, q: Scalars) -> SE3:
@@ -80,12 +109,19 @@ class Joint(ABC):
         """
         return derived_bias(self, q, v)
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
+    @_with_or_without_near
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return q with transform(q) = X_pc, or of a pose nearby if there is none.
 
-        This one searches and needs floats or arrays; joints with a closed form have their own, for any scalar.
+        This one searches; joints with a closed form have their own, of (X_pc) or (X_pc, near). Whose it is, of the
+        coordinates of the same pose (turns of an angle, signs of a quaternion) those nearest to `near` are returned.
+
+        Args:
+            X_pc: pose of the child frame in the parent.
+            near: a configuration, nq scalars, such as the last one: where a search begins.
         """
-        return search_configuration(self, X_pc)
+        q = search_configuration(self, X_pc, near)
+        return q if near is None else _nearest_image(self, q, near)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

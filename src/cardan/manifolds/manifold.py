@@ -79,6 +79,10 @@ class Manifold(ABC):
 
     # The rest follows from the above, or is as most have it.
 
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        """Return those coordinates of the point q that are nearest to others: of q and -q, of parameters and shadow."""
+        return tuple(q)
+
     def unit_parts(self) -> tuple[tuple[int, int], ...]:
         """Return where, (start, stop), only the direction of coordinates counts: they must not all be 0."""
         return ()

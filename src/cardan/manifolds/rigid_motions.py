@@ -66,6 +66,9 @@ class SE3(Manifold):
         turn = self.orientation.configuration_derivative_to_velocity_jacobian(q[3:])
         return block_diagonal([(_rows(self.orientation.matrix(q[3:]).T), 3), (turn, self.orientation.nq)])
 
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        return (*q[:3], *self.orientation.nearest_image(q[3:], near[3:]))
+
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         return (*q[:3], *self.orientation.normalize(q[3:]))
 

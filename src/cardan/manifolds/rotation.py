@@ -15,6 +15,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.manifolds.manifold import Manifold, Rows, Scalars, within_a_turn
+from cardan.scalar import logical_and, where
 from cardan.spatial import Matrix3, Scalar, Symmetric3, Vector3
 from cardan.spatial import rotations as ro
 
@@ -106,6 +107,10 @@ class UnitQuaternion(Orientation):
         x, y, z, w = (scale * e for e in q)
         return [[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z]]
 
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        behind = sum((a * b for a, b in zip(q, near, strict=True)), 0.0) < 0.0
+        return tuple(where(behind, -e, e) for e in q)
+
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         return ro.quaternion_normalize_xyzw(q)
 
@@ -147,6 +152,13 @@ class MRP(Orientation):
         s = Vector3.of(q)
         flat = Symmetric3.isotropic(1.0 - s.norm_squared()) + Symmetric3.outer_square(s) * 2.0
         return flat.matrix() + s.skew() * 2.0
+
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        s, wanted = Vector3.of(q), Vector3.of(near)
+        n = s.norm_squared()
+        shadow = s * where(n > 0.0, -1.0 / where(n > 0.0, n, 1.0), 0.0)  # that of no turn is at infinity
+        nearer = logical_and(n > 0.0, (shadow - wanted).norm_squared() < (s - wanted).norm_squared())
+        return tuple(where(nearer, b, a) for a, b in zip(s, shadow, strict=True))
 
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         return tuple(q)

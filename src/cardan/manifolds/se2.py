@@ -84,6 +84,9 @@ class SE2(Manifold):
         turn = self.heading.configuration_derivative_to_velocity_jacobian(q[2:])
         return block_diagonal([([[c, s], [-s, c]], 2), (turn, self.heading.nq)])
 
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        return (q[0], q[1], *self.heading.nearest_image(q[2:], near[2:]))
+
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         return (q[0], q[1], *self.heading.normalize(q[2:]))
 

@@ -3,6 +3,18 @@
 from cardan.model.model import Model
 from cardan.model.node import Attachment, Node
 from cardan.model.simplify import simplified_tree
-from cardan.records import FRAME_KINDS, WORLD, Body, Connection, Frame
+from cardan.records import FRAME_KINDS, WORLD, Body, Connection, Drive, Frame, Material
 
-__all__ = ["FRAME_KINDS", "WORLD", "Attachment", "Body", "Connection", "Frame", "Model", "Node", "simplified_tree"]
+__all__ = [
+    "FRAME_KINDS",
+    "WORLD",
+    "Attachment",
+    "Body",
+    "Connection",
+    "Drive",
+    "Frame",
+    "Material",
+    "Model",
+    "Node",
+    "simplified_tree",
+]

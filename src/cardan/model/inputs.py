@@ -31,7 +31,10 @@ three, the ten parameters of `Inertia.parameters`, in which the dynamics is line
 POSES = ("parent_pose", "child_pose")
 """Constants of a joint, homogeneous matrices (4, 4): its frames in its two bodies."""
 
-PASSIVE = ("armature", "damping", "friction")
+GAINS = {"drive_stiffness": "stiffness", "drive_damping": "damping"}
+"""Constants of a joint's drive, and what they are called there."""
+
+PASSIVE = ("armature", "damping", "friction", *GAINS)
 """Constants along the degrees of freedom."""
 
 Values = dict[tuple[str, str], np.ndarray]
@@ -281,7 +284,9 @@ def _symmetric(J: np.ndarray) -> Symmetric3:
 
 def _connection(c: Connection, given: Values) -> Connection:
     changes: dict[str, Any] = {n: pose_of(X) for n in POSES if (X := given.get((c.name, n))) is not None}
-    changes |= {n: tuple(values) for n in PASSIVE if (values := given.get((c.name, n))) is not None}
+    along = {n: tuple(values) for n in PASSIVE if (values := given.get((c.name, n))) is not None}
+    gains = {GAINS[n]: along.pop(n) for n in GAINS if n in along}
+    changes |= along | ({"drive": replaced(c.drive, **gains)} if gains else {})
     joint = c.joint
     for (owner, constant), value in given.items():
         if owner == c.name and constant not in (*POSES, *PASSIVE, *INERTIAL, "pose"):

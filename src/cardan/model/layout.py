@@ -34,11 +34,12 @@ def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> No
         for body in (c.parent, c.child):
             if body not in names:
                 raise UnknownNameError("body", body, names, where=f"joint {c.name!r}")
-        if any(c.armature or ()):
-            raise MechanismError(
-                f"joint {c.name!r} has an armature but closes a loop, where it has no coordinate to count for; "
-                "let another joint of the loop close it: model(closing=[...])."
-            )
+        for what, values in (("an armature", c.armature), ("a drive", (*c.drive_stiffness, *c.drive_damping))):
+            if any(values or ()):
+                raise MechanismError(
+                    f"joint {c.name!r} has {what} but closes a loop, where it has no coordinate to count for; "
+                    "let another joint of the loop close it: model(closing=[...])."
+                )
 
 
 def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
@@ -175,4 +176,6 @@ def _node(
         armature=tuple(k * k * e for e in c.armature or ()),
         damping=tuple(k * k * e for e in c.damping or ()),
         friction=tuple(abs(k) * e for e in c.friction or ()),
+        drive_stiffness=tuple(k * k * e for e in c.drive_stiffness),
+        drive_damping=tuple(k * k * e for e in c.drive_damping),
     )

@@ -13,7 +13,7 @@ from cardan.joints import Fixed, Mimic
 from cardan.model.layout import resolve_mimics
 from cardan.records import Connection
 
-WITHOUT_MOTION: dict[str, Any] = {"limits": None, "damping": None, "friction": None, "armature": None}
+WITHOUT_MOTION: dict[str, Any] = {"limits": None, "damping": None, "friction": None, "armature": None, "drive": None}
 """What has no meaning at a joint without degrees of freedom."""
 
 

@@ -127,6 +127,16 @@ class Model:
         return len(self.bodies)
 
     @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of the moving links, the bodies that are children of movable joints, in document order of these."""
+        return tuple(c.child for c in self.connections if c.joint.nv)
+
+    @property
+    def nlinks(self) -> int:
+        """Number of moving links."""
+        return len(self.nodes)
+
+    @property
     def frame_names(self) -> tuple[str, ...]:
         """Names of everything with a pose: the world, the bodies, the frames."""
         return tuple(self.attachments)
@@ -230,11 +240,15 @@ class Model:
 
     @property
     def has_mimics(self) -> bool:
-        """Whether a joint copies another, so that joint velocities are not independent."""
-        return any(isinstance(node.joint, Mimic) for node in self.nodes)
+        """Whether joints share velocities, as one that copies another does, so that they are not independent."""
+        return sum(len(node.v) for node in self.nodes) > self.nv
 
     def passive(self, name: str) -> tuple[float, ...]:
-        """Return `"armature"`, `"damping"` or `"friction"` along v, nv floats, those of mimic joints included."""
+        """Return a property along v, nv floats, those of mimic joints included.
+
+        Args:
+            name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"` or `"drive_damping"`.
+        """
         total = [0.0] * self.nv
         for node in self.nodes:
             node.scatter(total, getattr(node, name))
@@ -286,11 +300,12 @@ class Model:
                 mass [kg m^2], (nbodies, 3, 3), of which the symmetric part counts; or, instead of the three,
                 `"inertial_parameters"`, (10 nbodies,), as `inertial_parameters()` and `torque_regressor` have them;
                 `"parent_pose"`, `"child_pose"`, (joints, 4, 4); `"frame_pose"`, (frames, 4, 4); `"armature"`,
-                `"damping"`, `"friction"`, (nv,); `"gravity"`, (3,).
+                `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, (nv,); `"gravity"`, (3,).
             owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
                 constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
-                `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, or a parameter of
-                the joint such as `"radii"` (`"joint.radii"` for a joint within a `Reversed`).
+                `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
+                `"drive_damping"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a
+                `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
         by poses is along six directions each, X exp(twist).

@@ -27,6 +27,8 @@ class Node:
         armature: drive inertia along v.
         damping: viscous friction along v.
         friction: dry friction along v.
+        drive_stiffness: proportional gains of the drive along v.
+        drive_damping: derivative gains of the drive along v.
     """
 
     index: int
@@ -40,6 +42,8 @@ class Node:
     armature: tuple[float, ...]
     damping: tuple[float, ...]
     friction: tuple[float, ...]
+    drive_stiffness: tuple[float, ...]
+    drive_damping: tuple[float, ...]
 
     def configuration(self, q: Sequence[Scalar]) -> tuple[Scalar, ...]:
         """Return the joint's own part of the model's q."""

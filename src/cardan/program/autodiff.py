@@ -27,7 +27,7 @@ from cardan.errors import ParameterError, UnknownNameError
 from cardan.program.expr import Condition, Expr, Graph
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Array, Program
-from cardan.program.replay import replay
+from cardan.program.replay import replay, straight
 from cardan.program.trace import assemble
 
 Mode = Literal["auto", "forward", "reverse"]
@@ -62,6 +62,9 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
 Guard = tuple[tuple[int, bool], ...]
 """Conditions, by number, and on which side of each: where these derivatives count."""
 Guarded = dict[Guard, Derivatives]
+KEPT_APART = 8
+"""Guards of one value: of choices that hang on choices, as in iterations that clip, they would double at each. Beyond,
+derivatives are chosen before they are multiplied, and an infinite slope of a side not chosen gives NaN."""
 
 
 class _Choice(NamedTuple):
@@ -119,7 +122,9 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
         op, args, _ = program.instructions[k]
         if not found[k] or not active[k]:
             continue
-        found[k] = _merged(found[k], conditions)
+        found[k] = (
+            _merged(found[k], conditions) if len(found[k]) <= KEPT_APART else {(): _resolved(found[k], conditions)}
+        )
         if choice := _choice(op, args, values):
             _split(choice, found, k, conditions)
         elif args:
@@ -239,10 +244,10 @@ class _Open:
     """A program replayed in a new graph, so that more can be written behind it."""
 
     def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
-        self.program, self.inputs, self.graph = program, (*program.inputs, *further), Graph()
+        self.program, self.inputs, self.graph = straight(program), (*program.inputs, *further), Graph()
         symbols = iter(self.graph.symbols(self.inputs))
         self.symbols = {a.name: [next(symbols) for _ in range(a.size)] for a in self.inputs}
-        self.values = replay(program, [e for a in program.inputs for e in self.symbols[a.name]])
+        self.values = replay(self.program, [e for a in program.inputs for e in self.symbols[a.name]])
 
     def seeds(self, tangent: Tangent) -> dict[int, Derivatives]:
         """Return the derivative of each entry of an input along each direction, by position in the flattened inputs."""
@@ -345,9 +350,9 @@ def jacobian_vector_product(
     seeds: dict[int, Derivatives] = {}
     for name, tangent in zip(names, tangents, strict=True):
         seeds |= opened.along(tangent, opened.symbols[name])
-    found = pushforward(program, opened.values, seeds)
+    found = pushforward(opened.program, opened.values, seeds)
     outputs = [Array(f"{y.name}_dot", y.shape) for y in program.outputs]
-    return opened.program_of(f"{program.name}_jvp", outputs, [found[r].get(0, 0.0) for r in program.results])
+    return opened.program_of(f"{program.name}_jvp", outputs, [found[r].get(0, 0.0) for r in opened.program.results])
 
 
 def vector_jacobian_product(
@@ -370,9 +375,9 @@ def vector_jacobian_product(
     names = weights or [f"{y.name}_bar" for y in program.outputs]
     opened = _Open(program, [Array(n, y.shape) for n, y in zip(names, program.outputs, strict=True)])
     seeds: dict[int, Derivatives] = {}
-    for r, weight in zip(program.results, (e for n in names for e in opened.symbols[n]), strict=True):
+    for r, weight in zip(opened.program.results, (e for n in names for e in opened.symbols[n]), strict=True):
         _accumulate(seeds.setdefault(r, {}), {0: weight})
-    found = pullback(program, opened.values, seeds)
+    found = pullback(opened.program, opened.values, seeds)
     outputs = [Array(f"{t.name}_bar", t.shape) for t in tangents]
     results = [e for t in tangents for e in opened.pulled(t, found, 1)[0]]
     return opened.program_of(f"{program.name}_vjp", outputs, results)

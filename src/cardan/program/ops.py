@@ -61,6 +61,7 @@ class Op(Enum):
     OR = "or"  # at least one
     NOT = "not"  # the opposite
     SELECT = "select"  # b if a else c
+    CARRIED = "carried"  # a in the first pass of a region; then what the region says
 
 
 class Spec(NamedTuple):
@@ -128,6 +129,9 @@ SPEC: dict[Op, Spec] = {
     Op.OR: Spec((_B, _B), _B, scalar.logical_or, np.logical_or, "{0} || {1}"),
     Op.NOT: Spec((_B,), _B, scalar.logical_not, np.logical_not, "!{0}"),
     Op.SELECT: Spec((_B, _R, _R), _R, scalar.where, np.where, "{0} ? {1} : {2}"),
+    Op.CARRIED: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
 }
 
+LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED})
+"""What is there without an operation."""
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

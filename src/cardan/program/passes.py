@@ -11,18 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from cardan.program.program import Instruction, Program
+from cardan.program.program import Instruction, Program, Region
 
 
 def remove_dead_code(program: Program) -> Program:
     """Keep only what the results need, in the same order, renumbered."""
-    needed = bytearray(len(program.instructions))
-    for r in program.results:
-        needed[r] = 1
-    for k in range(len(needed) - 1, -1, -1):
-        if needed[k]:
-            for a in program.instructions[k].args:
-                needed[a] = 1
+    needed = _needed(program)
     number, count = [0] * len(needed), 0
     kept: list[Instruction] = []
     for k, instruction in enumerate(program.instructions):
@@ -30,7 +24,36 @@ def remove_dead_code(program: Program) -> Program:
             op, args, value = instruction
             kept.append(Instruction(op, tuple([number[a] for a in args]), value))
             number[k], count = count, count + 1
-    return replace(program, instructions=tuple(kept), results=tuple([number[r] for r in program.results]))
+    results = tuple([number[r] for r in program.results])
+    return replace(program, instructions=tuple(kept), results=results, regions=_regions(program, needed, number))
+
+
+def _needed(program: Program) -> bytearray:
+    """Return a flag for each instruction: whether a result needs it."""
+    needed, after = bytearray(len(program.instructions)), {k: a for r in program.regions for k, a in r.carried}
+    for r in program.results:
+        needed[r] = 1
+    more = True
+    while more:  # again where something is carried backwards
+        more = False
+        for k in range(len(needed) - 1, -1, -1):
+            if needed[k]:
+                for a in program.instructions[k].args:
+                    needed[a] = 1
+                if k in after and not needed[after[k]]:
+                    needed[after[k]], more = 1, True
+    return needed
+
+
+def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Region, ...]:
+    """Return what is left of the regions; those that carry nothing any more do the same in each pass."""
+    found = []
+    for region in program.regions:
+        carried = tuple((number[k], number[after]) for k, after in region.carried if needed[k])
+        if carried:
+            start = sum(needed[: region.start])
+            found.append(Region(start, start + sum(needed[region.start : region.stop]), region.count, carried))
+    return tuple(found)
 
 
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)

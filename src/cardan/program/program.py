@@ -1,6 +1,7 @@
-"""The intermediate representation: a straight-line program over scalars.
+"""The intermediate representation: a program over scalars, straight lines of which may be run several times.
 
-A program is a list of instructions, each an operation on earlier instructions; there are no branches and no loops.
+A program is a list of instructions, each an operation on earlier instructions; there are no branches. Stretches of it
+may be *regions*, run a fixed number of times with values carried from pass to pass; `phases` is how to walk them all.
 `str(program)` prints it, `verify` checks every rule it must obey.
 """
 
@@ -8,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cardan.errors import ProgramError
-from cardan.program.ops import SPEC, Kind, Op
+from cardan.program.ops import LEAVES, SPEC, Kind, Op
 
 
 class Instruction(NamedTuple):
@@ -22,7 +23,8 @@ class Instruction(NamedTuple):
     Attributes:
         op: which.
         args: numbers of the earlier instructions it acts on.
-        value: the number of a CONST; the position of an INPUT in the flattened inputs; else 0.
+        value: the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED from
+            others; else 0.
     """
 
     op: Op
@@ -45,9 +47,32 @@ class Array(NamedTuple):
         return f"{self.name}[{', '.join(map(str, self.shape))}]"
 
 
+class Region(NamedTuple):
+    """A stretch of a program that is run several times. Behind it, values in it are those of the last pass.
+
+    What is carried to an input goes on being there, so only a region that is in no other may do that.
+
+    Attributes:
+        start: number of its first instruction.
+        stop: number of the first one behind it.
+        count: how often it is run.
+        carried: pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before.
+    """
+
+    start: int
+    stop: int
+    count: int
+    carried: tuple[tuple[int, int], ...]
+
+    @property
+    def instructions(self) -> range:
+        """The numbers of its instructions."""
+        return range(self.start, self.stop)
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A straight-line program.
+    """A program.
 
     Attributes:
         name: of the function it computes.
@@ -55,6 +80,7 @@ class Program:
         instructions: in order of evaluation.
         outputs: the results; their entries, likewise flattened, are ...
         results: ... the instructions with these numbers.
+        regions: what is run several times, in order; either apart or the later one within the earlier one.
         history: what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     """
 
@@ -63,27 +89,59 @@ class Program:
     instructions: tuple[Instruction, ...]
     outputs: tuple[Array, ...]
     results: tuple[int, ...]
+    regions: tuple[Region, ...] = ()
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def operation_counts(self) -> Counter[str]:
         """Return how often each operation occurs, without inputs and constants."""
-        return Counter(i.op.value for i in self.instructions if i.op not in (Op.INPUT, Op.CONST))
+        return Counter(i.op.value for i in self.instructions if i.op not in LEAVES)
 
     @property
     def operations(self) -> int:
-        """Number of operations, without inputs and constants."""
-        return sum(i.op is not Op.INPUT and i.op is not Op.CONST for i in self.instructions)
+        """Number of operations written, without inputs and constants."""
+        return _operations(self.instructions)
+
+    @property
+    def work(self) -> int:
+        """Number of operations done for a state: those of regions in each pass."""
+        return _work(self, phases(self))
 
     @property
     def multiply_adds(self) -> int:
         """Number of sums that take a product of which nothing else is made: processors do both as one instruction."""
         uses = Counter(a for i in self.instructions for a in i.args)
-        uses.update(self.results)
+        uses.update([*self.results, *(after for region in self.regions for _, after in region.carried)])
         alone = {k for k, i in enumerate(self.instructions) if i.op is Op.MUL and uses[k] == 1}
         return sum(i.op in (Op.ADD, Op.SUB) and any(a in alone for a in i.args) for i in self.instructions)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
+
+
+def _operations(instructions: Sequence[Instruction]) -> int:
+    return sum(i.op not in LEAVES for i in instructions)
+
+
+def _work(program: Program, parts: Sequence[Region | range]) -> int:
+    return sum(
+        part.count * _work(program, phases(program, part))
+        if isinstance(part, Region)
+        else _operations(program.instructions[part.start : part.stop])
+        for part in parts
+    )
+
+
+def phases(program: Program, within: Region | None = None) -> list[Region | range]:
+    """Return the regions of a program, or within one of them, and the straight stretches between them, in order."""
+    here, stop = (within.start, within.stop) if within else (0, len(program.instructions))
+    inner = program.regions[program.regions.index(within) + 1 :] if within else program.regions
+    found: list[Region | range] = []
+    for region in inner:
+        if here <= region.start and region.stop <= stop:  # those further in are behind their outer one
+            found += [range(here, region.start), region]
+            here = region.stop
+    found.append(range(here, stop))
+    return [part for part in found if isinstance(part, Region) or len(part)] or found
 
 
 def input_names(program: Program) -> list[str]:
@@ -108,12 +166,26 @@ def _lines(program: Program) -> Iterator[str]:
     inputs, outputs = ", ".join(map(str, program.inputs)), ", ".join(map(str, program.outputs))
     yield f"program {program.name}({inputs}) -> {outputs}"
     names = input_names(program)
-    for k, (op, args, value) in enumerate(program.instructions):
-        operands = " ".join(f"%{a}" for a in args)
-        shown = names[int(value)] if op is Op.INPUT else repr(value) if op is Op.CONST else operands
-        yield f"  %{k} = {op.value} {shown}"
+    yield from _phase_lines(program, phases(program), names)
     for name, k in zip(output_names(program), program.results, strict=True):
         yield f"  {name} <- %{k}"
+
+
+def _phase_lines(program: Program, parts: Sequence[Region | range], names: Sequence[str]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, range):
+            yield from (_line(program, k, names) for k in part)
+        else:
+            yield f"  {part.count} times {{"
+            yield from _phase_lines(program, phases(program, part), names)
+            yield "  } and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
+
+
+def _line(program: Program, k: int, names: Sequence[str]) -> str:
+    op, args, value = program.instructions[k]
+    operands = " ".join(f"%{a}" for a in args)
+    shown = names[int(value)] if op is Op.INPUT else repr(value) if op is Op.CONST else operands
+    return f"  %{k} = {op.value} {shown}"
 
 
 def verify(program: Program) -> Program:
@@ -121,7 +193,7 @@ def verify(program: Program) -> Program:
 
     Raises:
         ProgramError: if an instruction uses a later one, has a wrong number or type of operands, repeats another, is
-            dead, or if the results do not fill the outputs.
+            dead, if the results do not fill the outputs, or a region is none.
     """
     kinds: list[Kind] = []
     seen: dict[Instruction, int] = {}
@@ -136,11 +208,34 @@ def verify(program: Program) -> Program:
         raise ProgramError(f"{len(program.results)} results do not fill {program.outputs}")
     if any(not 0 <= r < len(kinds) or kinds[r] is not Kind.REAL for r in program.results):
         raise ProgramError("a result is not a real value of the program")
+    _verify_regions(program, kinds)
     used = {a for i in program.instructions for a in i.args} | set(program.results)
+    used |= {after for region in program.regions for _, after in region.carried}
     dead = set(range(len(kinds))) - used
     if dead:
         raise ProgramError(f"instructions {sorted(dead)[:8]} are dead")
     return program
+
+
+def _verify_regions(program: Program, kinds: list[Kind]) -> None:
+    around: list[Region] = []
+    for region in program.regions:
+        around = [outer for outer in around if region.start < outer.stop]
+        stop = around[-1].stop if around else len(kinds)
+        start = around[-1].start if around else 0
+        if not start <= region.start < region.stop <= stop or region.count < 1:
+            raise ProgramError(f"region {region[:3]} is empty, overlaps another, or is run less than once")
+        heads = (Op.CARRIED,) if around else (Op.CARRIED, Op.INPUT)
+        for k, after in region.carried:
+            if k not in region.instructions or not 0 <= after < region.stop or kinds[after] is not Kind.REAL:
+                raise ProgramError(f"%{k} <- %{after} is not within region {region[:3]}")
+            if program.instructions[k].op not in heads:
+                raise ProgramError(f"region {region[:3]} cannot carry anything to %{k}")
+        around.append(region)
+    heads = [k for region in program.regions for k, _ in region.carried]
+    carried = {k for k, i in enumerate(program.instructions) if i.op is Op.CARRIED}
+    if len(heads) != len(set(heads)) or not carried <= set(heads):
+        raise ProgramError("something is carried twice, or waits for what no region carries")
 
 
 def _verify_instruction(k: int, instruction: Instruction, kinds: list[Kind], flat_inputs: int) -> None:

@@ -5,23 +5,65 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cardan.errors import ParameterError
+from cardan.program.expr import Graph
 from cardan.program.ops import SPEC, Op
-from cardan.program.program import Program
+from cardan.program.program import Instruction, Program, Region, phases
+from cardan.program.trace import assemble
+
+LONGEST = 200_000
+"""Operations of a program whose passes are written out: its reverse derivative takes some 30 s to compile."""
 
 
 def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """Return the value of each instruction.
+    """Return the value of each instruction, in regions that of the last pass.
 
     Args:
         program: what to run.
         inputs: a scalar for each flattened input.
     """
-    values: list[Any] = []
-    for op, args, number in program.instructions:
-        if op is Op.INPUT:
-            values.append(inputs[int(number)])
-        elif op is Op.CONST:
-            values.append(number)
-        else:
-            values.append(SPEC[op].evaluate(*(values[a] for a in args)))
+    values: list[Any] = [None] * len(program.instructions)
+    given: dict[int, Any] = {}
+
+    def run(parts: Sequence[Region | range]) -> None:
+        for part in parts:
+            if isinstance(part, range):
+                for k in part:
+                    values[k] = given[k] if k in given else _value(program.instructions[k], inputs, values)
+                continue
+            for _ in range(part.count):
+                run(phases(program, part))
+                given.update({k: values[after] for k, after in part.carried})
+            for k, _ in part.carried:
+                del given[k]
+
+    run(phases(program))
     return values
+
+
+def _value(instruction: Instruction, inputs: Sequence[Any], values: Sequence[Any]) -> Any:
+    op, args, number = instruction
+    if op is Op.INPUT:
+        return inputs[int(number)]
+    return number if op is Op.CONST else SPEC[op].evaluate(*(values[a] for a in args))
+
+
+def straight(program: Program) -> Program:
+    """Return the program with every pass of its regions written out.
+
+    Raises:
+        ParameterError: if that is longer than `LONGEST` operations.
+    """
+    if not program.regions:
+        return program
+    if program.work > LONGEST:
+        raise ParameterError(
+            f"passes of {program.name} written out, to differentiate it or within another function",
+            got=f"{program.work} operations",
+            expected=f"at most {LONGEST}",
+            hint="Differentiate one pass, and chain the derivatives from pass to pass: forward, dx <- (dy/dx) dx; in "
+            "reverse, from the last to the first, with the states in between kept. Or repeat it less often.",
+        )
+    graph = Graph()
+    values = replay(program, graph.symbols(program.inputs))
+    return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])

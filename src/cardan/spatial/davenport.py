@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from math import atan2 as float_atan2
 from math import hypot, pi
 
-from cardan.scalar import absolute, atan2, floor, maximum, sqrt, where
+from cardan.scalar import absolute, atan2, cos, floor, maximum, sqrt, where
 from cardan.spatial.rotations import angle_about_axis, rotation_about_axis
 from cardan.spatial.vector import Matrix3, Scalar, Vector3
 
 
-def angles_about_axes(axes: Sequence[Vector3], R: Matrix3) -> tuple[Scalar, ...]:
+def angles_about_axes(axes: Sequence[Vector3], R: Matrix3, near: Sequence[Scalar] | None = None) -> tuple[Scalar, ...]:
     """Return the angles [rad] about up to three unit axes that compose to R.
 
-    Of the two solutions for three axes the one with the smaller middle angle is returned; where the sequence is
-    singular (first and last axis aligned) the first angle is 0. If R cannot be composed, the angles of a nearby
-    rotation are returned.
+    Of the two solutions for three axes the one with the smaller middle angle is returned, or the one that is nearer to
+    `near`; where the sequence is singular (first and last axis aligned) the first angle is 0. If R
+    cannot be composed, the angles of a nearby rotation are returned.
     """
     if not axes:
         return ()
@@ -32,11 +32,12 @@ def angles_about_axes(axes: Sequence[Vector3], R: Matrix3) -> tuple[Scalar, ...]
     if len(axes) == 2:
         first = _turn(axes[0], axes[1], R @ axes[1])
         return first, angle_about_axis(axes[1], rotation_about_axis(axes[0], -first) @ R)
-    return _three(axes[0], axes[1], axes[2], R)
+    return _three(axes, R, near)
 
 
-def _three(a1: Vector3, a2: Vector3, a3: Vector3, R: Matrix3) -> tuple[Scalar, Scalar, Scalar]:
+def _three(axes: Sequence[Vector3], R: Matrix3, near: Sequence[Scalar] | None) -> tuple[Scalar, Scalar, Scalar]:
     """Return the three angles from a1 . R a3 = constant + radius cos(q2 - phase)."""
+    a1, a2, a3 = axes
     target = R @ a3
     level = a1.dot(target)
     along = a1.dot(a2) * a2.dot(a3)
@@ -48,11 +49,30 @@ def _three(a1: Vector3, a2: Vector3, a3: Vector3, R: Matrix3) -> tuple[Scalar, S
         aside = sqrt(maximum(radius * radius - (level - along) * (level - along), 0.0))
     swing = atan2(aside, level - along)
     one, other = _wrapped(phase + swing), _wrapped(phase - swing)
-    second = where(absolute(one) <= absolute(other) + 1e-12, one, other)
-    carried = rotation_about_axis(a2, second) @ a3
-    first = _turn(a1, carried, target)
+    if near is None:
+        return _outer(axes, where(absolute(one) <= absolute(other) + 1e-12, one, other), R)
+    solutions = [_outer(axes, second, R) for second in (one, other)]
+    agreement = [sum((cos(q - e) for q, e in zip(angles, near, strict=True)), 0.0) for angles in solutions]
+    a, b, c = (where(agreement[1] > agreement[0], other, one) for one, other in zip(*solutions, strict=True))
+    return a, b, c
+
+
+def _outer(axes: Sequence[Vector3], second: Scalar, R: Matrix3) -> tuple[Scalar, Scalar, Scalar]:
+    """Return all three angles, given the one between."""
+    a1, a2, a3 = axes
+    first = _turn(a1, rotation_about_axis(a2, second) @ a3, R @ a3)
     rest = rotation_about_axis(a2, -second) @ rotation_about_axis(a1, -first) @ R
     return first, second, angle_about_axis(a3, rest)
+
+
+def other_branch(angles: Sequence[Scalar], near: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """Return angles (a, b, c) about orthogonal axes, |b| <= pi/2, or (a + pi, pi - b, c + pi) if those are nearer.
+
+    They are if the sum of the cosines of what they are away from `near` is larger.
+    """
+    a, b, c = angles
+    farther = cos(a - near[0]) + cos(b) * cos(near[1]) + cos(c - near[2]) < 0.0
+    return tuple(where(farther, other, own) for own, other in ((a, a + pi), (b, pi - b), (c, c + pi)))
 
 
 def _turn(axis: Vector3, start: Vector3, end: Vector3) -> Scalar:

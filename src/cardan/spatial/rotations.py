@@ -10,10 +10,11 @@ Source: Shuster, A survey of attitude representations (1993); Schaub and Junkins
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from cardan.scalar import atan2, cos, divide, maximum, sin, sqrt, where
+from cardan.scalar import atan2, cos, divide, floor, maximum, sin, sqrt, where
 from cardan.spatial.composition import noted
 from cardan.spatial.stumpff import stumpff
 from cardan.spatial.vector import Matrix3, Symmetric3, Vector3
@@ -132,6 +133,7 @@ def rotation_vector_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
     return v * where(small, near, 2.0 * atan2(length, w) / length)
 
 
+TURN = 2.0 * math.pi
 NEAR = 64.0  # tan^-2 of half the angle from which atan(t) / t loses nothing to its powers of t^2 on derivatives' way
 TERMS = 10  # the first neglected at t^2 = 1 / 64, and what it adds to a third derivative, are below every rounding
 
@@ -155,6 +157,20 @@ def matrix_from_rotation_vector(phi: Sequence[Scalar]) -> Matrix3:
 def rotation_vector_from_matrix(R: Matrix3) -> Vector3:
     """Return log(R), of length at most pi; accurate for every angle, pi included."""
     return rotation_vector_from_quaternion_xyzw(quaternion_xyzw_from_matrix(R))
+
+
+def rotation_vector_near(phi: Sequence[Scalar], near: Sequence[Scalar]) -> Vector3:
+    """Return the rotation vector of the same rotation that is nearest to another, by whole turns along its axis.
+
+    Of no rotation every axis is one: then whole turns are along `near`.
+    """
+    u, wanted = Vector3.of(phi), Vector3.of(near)
+    square = u.norm_squared()
+    turned = square > 0.0
+    direction = Vector3(*(where(turned, a, b) for a, b in zip(u, wanted, strict=True)))
+    other = wanted.norm_squared()
+    axis = direction * (1.0 / sqrt(where(turned, square, where(other > 0.0, other, 1.0))))
+    return u + axis * (TURN * floor(axis.dot(wanted - u) / TURN + 0.5))
 
 
 def right_jacobian(phi: Sequence[Scalar]) -> Matrix3:

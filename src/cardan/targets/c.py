@@ -1,6 +1,6 @@
 """The C target: a program as one C99 source and header that need nothing but libm.
 
-One function for one state, without loops, branches on data or allocation, and one that runs it over a batch. The text
+One function for one state, without branches on data or allocation, and one that runs it over a batch. The text
 is meant to be read: inputs and results keep their names, with a _ behind those that mean something else in C.
 
 A long program is cut into parts of some hundred operations, for what compilers do grows faster than a function: what
@@ -12,12 +12,14 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from cardan.errors import ParameterError
-from cardan.program.ops import SPEC, Kind, Op
-from cardan.program.program import Array, Program
+from cardan.program.liveness import heads_of, last_readers, stretches
+from cardan.program.ops import LEAVES, SPEC, Kind, Op
+from cardan.program.program import Array, Program, Region, phases
 
 PART = 300  # operations: gcc takes 5 s for 60 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -76,7 +78,7 @@ def _renamed(program: Program, name: str) -> Program:
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):
         own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
-        while own in taken or re.fullmatch(r"t\d+_", own) or own[:1].isdigit():
+        while own in taken or re.fullmatch(r"[kt]\d+_", own) or own[:1].isdigit():
             own = f"_{own}" if own[:1].isdigit() else f"{own}_"
         taken.add(own)
         arrays.append(array._replace(name=own))
@@ -117,26 +119,29 @@ class _Writer:
     def __init__(self, program: Program, name: str, single: bool) -> None:
         self.program, self.name = program, name
         self.real, self.suffix, self.single = ("float", "f", True) if single else ("double", "", False)
-        own = [k for k, (op, *_) in enumerate(program.instructions) if op not in (Op.INPUT, Op.CONST)]
-        parts = max(1, round(len(own) / PART))
-        size = max(1, -(-len(own) // parts))
-        self.parts = [own[i : i + size] for i in range(0, len(own), size)] or [[]]
+        self.parts: list[list[int]] = []
+        self.spans: dict[range, tuple[int, int]] = {}
+        for stretch in stretches(program):
+            parts = _cut([k for k in stretch if program.instructions[k].op not in LEAVES])
+            self.spans[stretch] = len(self.parts), len(self.parts) + len(parts) - 1
+            self.parts += parts
         self.home = {k: p for p, part in enumerate(self.parts) for k in part}
+        self.heads = heads_of(program, self.spans, [Op.INPUT, Op.CARRIED])
+        self.is_whole = len(self.parts) == 1 and not program.regions
         self.slots, self.places = self._slots()
         self.entries = _entries(program.inputs)
 
     def _slots(self) -> tuple[dict[int, int], int]:
         """Return the places in w of what more than one part needs, and how many there are; each is used again."""
-        last: dict[int, int] = {}
-        for p, part in enumerate(self.parts):
-            last |= {a: p for k in part for a in self.program.instructions[k].args if self.home.get(a, p) < p}
-        if len(self.parts) > 1:
-            last |= {r: len(self.parts) for r in self.program.results if r in self.home}
+        last = last_readers(self.program, self.home, self.spans, self.heads)
+        if not self.is_whole:
+            last |= {r: len(self.parts) for r in self.program.results if r in self.home or r in self.heads}
         slots: dict[int, int] = {}
         free: list[int] = []
         places = 0
         for p, part in enumerate(self.parts):
-            for k in (k for k in part if k in last):
+            there = [k for k, first in self.heads.items() if first == p] + part
+            for k in (k for k in there if k in last):
                 if not free:
                     free, places = [places], places + 1
                 slots[k] = free.pop()
@@ -147,20 +152,48 @@ class _Writer:
         """Return the functions of the parts, and the body of the function that calls them."""
         program = self.program
         unused = [f"    (void){a.name};" for a in (*program.inputs, *program.outputs) if not _is_used(program, a)]
-        if len(self.parts) == 1:
+        if self.is_whole:
             return [], unused + self._operations(0) + self._results(0)
-        texts = [_NOINLINE]
-        calls = [f"    {self.real} w[{max(self.places, 1)}];"]
+        texts, calls = [_NOINLINE], []
         for p in range(len(self.parts)):
             arrays = self._inputs_of(p)
             parameters = ", ".join([*(f"const {self.real} {a.name}[{a.size}]" for a in arrays), f"{self.real} *w"])
-            texts += [f"PART void {self.name}_part{p}({parameters})\n{{", *self._operations(p), "}\n"]
-            calls.append(f"    {self.name}_part{p}({', '.join([*(a.name for a in arrays), 'w'])});")
-        return texts, calls[:1] + unused + calls[1:] + self._results(len(self.parts))
+            own = self._operations(p) or ["    (void)w;"]
+            texts += [f"PART void {self.name}_part{p}({parameters})\n{{", *own, "}\n"]
+            calls.append(f"{self.name}_part{p}({', '.join([*(a.name for a in arrays), 'w'])});")
+        head = [f"    {self.real} w[{max(self.places, 1)}];"]
+        body = [f"    {line}" for line in self._run(phases(program), calls)]
+        return texts, head + unused + body + self._results(len(self.parts))
+
+    def _run(self, parts: Sequence[Region | range], calls: list[str]) -> list[str]:
+        """Return the calls of parts of the program, those of regions in loops."""
+        lines: list[str] = []
+        for part in parts:
+            if isinstance(part, range):
+                first, last = self.spans[part]
+                lines += calls[first : last + 1]
+            else:
+                k = f"k{self.program.regions.index(part)}_"
+                lines += [f"w[{self.slots[head]}] = {self._first(head)};" for head, _ in part.carried]
+                body = [*self._carry(k, part), *self._run(phases(self.program, part), calls)]
+                own = ["{", f"    long {k};", f"    for ({k} = 0; {k} < {part.count}; ++{k}) {{"]
+                lines += [*own, *(f"        {line}" for line in body), "    }", "}"]
+        return lines
+
+    def _carry(self, k: str, region: Region) -> list[str]:
+        """Return the lines that put what is carried in its place, from the second pass on."""
+        read = [f"    const {self.real} t{head}_ = {self._value(after, -1)};" for head, after in region.carried]
+        written = [f"    w[{self.slots[head]}] = t{head}_;" for head, _ in region.carried]
+        return [f"if ({k} > 0) {{", *read, *written, "}"]
+
+    def _first(self, k: int) -> str:
+        """Return what is in the place of something carried before the first pass."""
+        op, args, number = self.program.instructions[k]
+        return self.entries[int(number)] if op is Op.INPUT else self._value(args[0], -1)
 
     def _inputs_of(self, p: int) -> list[Array]:
         """Return the inputs that a part reads."""
-        read = {a for k in self.parts[p] for a in self.program.instructions[k].args}
+        read = {a for k in self.parts[p] for a in self.program.instructions[k].args} - self.heads.keys()
         entries = {self.entries[int(i.value)] for i in (self.program.instructions[k] for k in read) if i.op is Op.INPUT}
         return [a for a in self.program.inputs if any(f"{a.name}[{k}]" in entries for k in range(a.size))]
 
@@ -178,6 +211,8 @@ class _Writer:
     def _value(self, k: int, p: int) -> str:
         """Return how a part writes the value of an instruction."""
         op, _, number = self.program.instructions[k]
+        if k in self.heads:
+            return f"w[{self.slots[k]}]"
         if op is Op.INPUT:
             return self.entries[int(number)]
         if op is Op.CONST:
@@ -187,6 +222,13 @@ class _Writer:
     def _results(self, p: int) -> list[str]:
         targets = zip(_entries(self.program.outputs), self.program.results, strict=True)
         return [f"    {target} = {self._value(r, p)};" for target, r in targets]
+
+
+def _cut(own: list[int]) -> list[list[int]]:
+    """Return operations in parts of about `PART`, one at least."""
+    parts = max(1, round(len(own) / PART))
+    size = max(1, -(-len(own) // parts))
+    return [own[i : i + size] for i in range(0, len(own), size)] or [[]]
 
 
 def _is_used(program: Program, array: Array) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cardan.program.ops import SPEC, Op
-from cardan.program.program import Program
+from cardan.program.program import Program, Region, phases
 from cardan.targets.runner import Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
@@ -26,26 +26,59 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
         One array or scalar for each flattened output.
     """
     number = dtype.type
-    values: list[Any] = []
+    values: list[Any] = [None] * len(program.instructions)
     last_use = _last_uses(program)
-    for k, (op, args, value) in enumerate(program.instructions):
-        if op is Op.INPUT:
-            values.append(columns[int(value)])
+    given: dict[int, Any] = {}
+
+    def compute(k: int) -> None:
+        op, args, value = program.instructions[k]
+        if k in given:
+            values[k] = given[k]
+        elif op is Op.INPUT:
+            values[k] = columns[int(value)]
         elif op is Op.CONST:
-            values.append(number(value))
+            values[k] = number(value)
         else:
-            values.append(SPEC[op].numpy(*[values[a] for a in args]))
+            values[k] = SPEC[op].numpy(*[values[a] for a in args])
             for a in args:
                 if last_use[a] == k:
                     values[a] = None  # frees its memory
+
+    def run(parts: Sequence[Region | range]) -> None:
+        for part in parts:
+            if isinstance(part, range):
+                for k in part:
+                    compute(k)
+                continue
+            for _ in range(part.count):
+                run(phases(program, part))
+                given.update({k: _filled(values[after], columns) for k, after in part.carried})
+            for k, _ in part.carried:
+                del given[k]
+
+    run(phases(program))
     return [values[r] for r in program.results]
 
 
+def _filled(value: Any, columns: Sequence[Any]) -> Any:
+    """Return a value as long as the columns: NumPy may round functions of one number and of an array differently."""
+    shape = np.broadcast_shapes(*map(np.shape, columns))
+    return value if np.shape(value) == shape else np.full(shape, value)
+
+
 def _last_uses(program: Program) -> list[int]:
+    """Return the instruction that needs each value last; none, where it is needed in every pass of a region."""
     last = [-1] * len(program.instructions)
     for k, instruction in enumerate(program.instructions):
         for a in instruction.args:
             last[a] = k
+    for region in program.regions:
+        for k in range(region.start, region.stop):
+            for a in program.instructions[k].args:
+                if a < region.start and last[a] < region.stop:
+                    last[a] = len(program.instructions)
+        for _, after in region.carried:
+            last[after] = len(program.instructions)
     for r in program.results:
         last[r] = len(program.instructions)
     return last

@@ -23,7 +23,7 @@ class Outline:
         name: of the function it computes.
         inputs: the arguments.
         outputs: the results.
-        operations: how many there are.
+        operations: how many are done for a state.
         digest: of what the program computes, in hexadecimal: equal for equal programs, on every machine.
     """
 
@@ -36,12 +36,13 @@ class Outline:
     @staticmethod
     def of(program: Program) -> Outline:
         """Return the outline of a program."""
-        return Outline(program.name, program.inputs, program.outputs, program.operations, _digest(program))
+        return Outline(program.name, program.inputs, program.outputs, program.work, _digest(program))
 
 
 def _digest(program: Program) -> str:
     numbers = {op: k for k, op in enumerate(Op)}
     layout = ([a.shape for a in program.inputs], [a.shape for a in program.outputs], program.results)
+    layout = (*layout, program.regions) if program.regions else layout
     digest = hashlib.sha256(repr(([op.value for op in Op], layout)).encode())
     digest.update(bytes(numbers[i.op] for i in program.instructions))
     digest.update(array("q", [a for i in program.instructions for a in (*i.args, -1)]).tobytes())

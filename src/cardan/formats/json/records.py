@@ -6,16 +6,31 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.errors import close_names, did_you_mean, quoted
-from cardan.formats.json.kinds import BOUNDS, INERTIA, LIMITS, NUMBER, NUMBERS, POSE, TEXT, Field, Kind, Record, at
+from cardan.formats.json.kinds import (
+    BOUNDS,
+    INERTIA,
+    LIMITS,
+    NUMBER,
+    NUMBERS,
+    POSE,
+    TEXT,
+    WHOLE,
+    Field,
+    Kind,
+    Record,
+    at,
+)
 from cardan.formats.json.text import WrongError, refuse
 from cardan.formats.json.values import JOINT
+from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Limits
-from cardan.model import Body, Connection, Frame, Model
+from cardan.model import Body, Connection, Drive, Frame, Material, Model
 from cardan.model.inputs import Input
 
-GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh)}
+_SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Plane)
+GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in _SOLIDS}
 """Geometries by name; a new one adds its class, and the kinds of its fields that are no numbers."""
 _MEASURES = {"size": NUMBERS, "radii": NUMBERS, "scale": NUMBERS, "uri": TEXT, "path": TEXT}
 _WRITTEN = {"scale": lambda mesh: None if repr(mesh.scale) == "(1.0, 1.0, 1.0)" else mesh.scale}
@@ -53,10 +68,16 @@ def _limits(c: Connection) -> Limits:
     return Limits(**different)
 
 
-def _unless_zero(key: str) -> Callable[[Connection], Any]:
-    return lambda c: getattr(c, key) if any(repr(float(e)) != "0.0" for e in getattr(c, key)) else None
+def _unless_zero(key: str) -> Callable[[Any], Any]:
+    return lambda thing: getattr(thing, key) if any(repr(float(e)) != "0.0" for e in getattr(thing, key)) else None
 
 
+def _whole(key: str, default: int) -> Field:
+    return Field(key, WHOLE, True, lambda shape: None if getattr(shape, key) == default else getattr(shape, key))
+
+
+DRIVE = Record(Drive, *(Field(key, NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "damping")))
+MATERIAL = Record(Material, *(Field(f.name, NUMBER, True) for f in dataclasses.fields(Material)))
 BODY = Record(Body, Field("name", TEXT), Field("inertia", INERTIA, True))
 CONNECTION = Record(
     Connection,
@@ -64,6 +85,8 @@ CONNECTION = Record(
     *(Field(key, POSE, True) for key in ("parent_pose", "child_pose")),
     Field("limits", LIMITS, True, _limits),
     *(Field(key, NUMBERS, True, _unless_zero(key)) for key in ("damping", "friction", "armature")),
+    Field("drive", DRIVE, True),
+    Field("compliance", NUMBERS, True, _unless_zero("compliance")),
 )
 FRAME = Record(
     Frame,
@@ -75,6 +98,8 @@ SHAPE = Record(
     *(Field("body", TEXT), Field("role", TEXT), Field("geometry", Kind(_geometry_data, _geometry))),
     *(Field("pose", POSE, True), Field("rgba", NUMBERS, True)),
     *(Field(key, TEXT, True) for key in ("name", "material", "texture")),
+    Field("surface", MATERIAL, True),
+    *(_whole("group", 1), _whole("mask", ALL_BITS)),
 )
 INPUT = Record(
     Input,

@@ -20,6 +20,7 @@ from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan.formats.urdf.numbers import axis, inertial, rpy
 from cardan.formats.urdf.schema import ATTRIBUTES
+from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Mimic, Planar, Revolute
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.spatial import SE3
@@ -109,6 +110,11 @@ def _inertial(body: Body) -> list[str]:
 def _shape(shape: Shape) -> list[str]:
     what = f"a shape of {shape.body!r}"
     name = {"name": _text(shape.name, f"name of {what}")} if shape.name else {}
+    if shape.surface is not None or (shape.group, shape.mask) != (1, ALL_BITS):
+        got = (shape.surface, shape.group, shape.mask)
+        raise ParameterError(
+            f"surface, group and mask of {what} in URDF", got=got, expected="none of its own", hint=HINT
+        )
     geometry = _on_a_line(_element("geometry", {}, _geometry(shape, what)))
     return _element(shape.role, name, _origin(shape.pose), geometry, _material(shape, what))
 
@@ -213,6 +219,11 @@ def _limit(c: Connection, kind: str) -> list[str]:
 
 
 def _dynamics(c: Connection) -> list[str]:
+    for what in ("drive_stiffness", "drive_damping", "compliance"):
+        if any(getattr(c, what)):
+            raise ParameterError(
+                f"{what} of joint {c.name!r} in URDF", got=getattr(c, what), expected="none", hint=HINT
+            )
     values = {what: _one(c, what, getattr(c, what)) for what in PASSIVE}
     if not any(values.values()):
         return []

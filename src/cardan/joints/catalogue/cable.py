@@ -15,6 +15,7 @@ from cardan.spatial.rotations import (
     quaternion_xyzw_from_matrix,
     right_jacobian,
     rotation_vector_from_quaternion_xyzw,
+    rotation_vector_near,
 )
 
 
@@ -80,11 +81,13 @@ class Cable(Joint):
         stretch, bend = (self.stretch_stiffness, self.stretch_damping), (self.bend_stiffness, self.bend_damping)
         return tuple(-(k * x + d * rate) for (k, d), x, rate in zip((stretch, bend, bend), q, v, strict=True))
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        """Return the stretch, and the bend without twist nearest to the rotation, at most pi."""
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
+        """Return the stretch, and the bend without twist nearest to the rotation, at most pi or nearest to `near`."""
         x, y, z, w = quaternion_xyzw_from_matrix(X_pc.rotation)
         swing = Vector3(x, y, z) - self.axis * self.axis.dot((x, y, z))
         bend = rotation_vector_from_quaternion_xyzw((*swing, w))
+        if near is not None:
+            bend = rotation_vector_near(bend, self.across[0] * near[1] + self.across[1] * near[2])
         return self.axis.dot(X_pc.translation), *(e.dot(bend) for e in self.across)
 
     @property

@@ -12,6 +12,7 @@ from cardan.joints.serial import Links, chain_bias, chain_subspace, chain_transf
 from cardan.manifolds import Euclidean
 from cardan.scalar import atan2, is_zero, sqrt, where
 from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
+from cardan.spatial.davenport import other_branch
 from cardan.spatial.rotations import quaternion_xyzw_from_matrix
 
 
@@ -65,13 +66,14 @@ class ConstantVelocity(Joint):
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         return chain_bias(self.links, _twice(q), _twice(v))
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the angles: R has the quaternion (cos q1 sin q0, sin q1, 0, cos q1 cos q0) in the joint's axes."""
         *vector, w = quaternion_xyzw_from_matrix(X_pc.rotation)
         x, y = (axis.dot(vector) for axis in (self.axis1, self.axis2))
         ahead = self.axis1 * y - self.axis2 * x + self.axis1.cross(self.axis2) * w
         sign = where(ahead.dot(X_pc.translation) * self.length < 0.0, -1.0, 1.0)
-        return atan2(sign * x, sign * w), atan2(sign * y, sqrt(x * x + w * w))
+        outer, inner = atan2(sign * x, sign * w), atan2(sign * y, sqrt(x * x + w * w))
+        return (outer, inner) if near is None else other_branch((outer, inner, outer), (*near, near[0]))[:2]
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from cardan.errors import ParameterError
 from cardan.joints.catalogue.prismatic import Prismatic
 from cardan.joints.catalogue.revolute import Revolute
-from cardan.joints.joint import Axis
+from cardan.joints.joint import Axis, Scalars
 from cardan.joints.serial import ChainJoint, Links
 from cardan.manifolds import Euclidean
 from cardan.spatial import SE3, Scalar, Vector3, unit_vector
@@ -53,9 +53,10 @@ class D6(ChainJoint):
     def links(self) -> Links:
         return (*((Prismatic(a), None) for a in self.linear), *((Revolute(a), None) for a in self.angular))
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         lengths = tuple(along.dot(X_pc.translation) for along in _reciprocal(tuple(self.linear)))
-        return (*lengths, *angles_about_axes(tuple(self.angular), X_pc.rotation))
+        angles = None if near is None else near[len(lengths) :]
+        return (*lengths, *angles_about_axes(tuple(self.angular), X_pc.rotation, angles))
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

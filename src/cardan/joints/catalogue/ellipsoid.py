@@ -9,6 +9,7 @@ from cardan.errors import ParameterError
 from cardan.joints.joint import Joint, Scalars
 from cardan.manifolds import Euclidean
 from cardan.spatial import SE3, Scalar
+from cardan.spatial.davenport import other_branch
 from cardan.spatial.rotations import matrix_from_xyz, xyz_from_matrix
 
 
@@ -43,8 +44,9 @@ class Ellipsoid(Joint):
         (x, y, z), (a, b, c) = R[:, 2], self.radii
         return SE3(R, (a * x, b * y, c * z))
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        return tuple(xyz_from_matrix(X_pc.rotation))
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
+        angles = tuple(xyz_from_matrix(X_pc.rotation))
+        return angles if near is None else other_branch(angles, near)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class Mimic(Joint):
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         return self.joint.bias(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the primary's configuration, by the inverse of the map.
 
         Raises:
@@ -77,7 +77,7 @@ class Mimic(Joint):
             raise ParameterError(
                 "multiplier of a mimic", got=0.0, expected="not 0, to find the primary's configuration"
             )
-        inner = self.joint.nearest_configuration(X_pc)
+        inner = self.joint.nearest_configuration(X_pc, None if near is None else self.inner_configuration(near))
         if isinstance(self.joint.manifold, UnitComplex):
             angle = self.joint.manifold.angle(inner)
             return self.joint.manifold.from_angle((angle - self.offset) / self.multiplier)

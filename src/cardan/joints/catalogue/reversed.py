@@ -62,8 +62,8 @@ class Reversed(Joint):
         derived = _Derived(self.joint)
         return derived if _is_better_derived(opened(derived)[0]) else _Mapped(self.joint)
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        return self.joint.nearest_configuration(X_pc.inverse())
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
+        return self.joint.nearest_configuration(X_pc.inverse(), near)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from cardan.joints.joint import Joint, Scalars
 from cardan.manifolds import Euclidean
 from cardan.scalar import cos, sin
 from cardan.spatial import SE3, Motion, Scalar, Vector3
+from cardan.spatial.davenport import other_branch
 from cardan.spatial.rotations import matrix_from_zyx, zyx_from_matrix
 
 
@@ -36,8 +37,9 @@ class SphericalZYX(Joint):
         z = -(s1 * c2 * v01) - c1 * s2 * v02 - c2 * v12
         return Motion(Vector3.zero(), Vector3(x, y, z))
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        return tuple(zyx_from_matrix(X_pc.rotation))
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
+        angles = tuple(zyx_from_matrix(X_pc.rotation))
+        return angles if near is None else other_branch(angles, near)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

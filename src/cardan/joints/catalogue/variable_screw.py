@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from cardan.joints.coordinate_functions import finite_numbers, polynomial
 from cardan.joints.joint import Axis, Joint, Scalars
+from cardan.joints.periodic import unwrapped
 from cardan.manifolds import Euclidean
 from cardan.scalar import absolute, where
 from cardan.spatial import SE3, Motion, Scalar, Vector3, unit_vector
@@ -53,9 +54,10 @@ class VariableScrew(Joint):
         slope = polynomial([k * h for k, h in enumerate(self.pitch)][1:] or [0.0], q[0])
         return Motion(self.axis * (slope * (v[0] * v[0])), Vector3.zero())
 
-    def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        """Return the angle; of the 17 turns around zero it is in the one that fits the translation best."""
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
+        """Return the angle; of the 17 turns around `near`, or zero, it is in the one that fits the translation best."""
         angle, wanted = angle_about_axis(self.axis, X_pc.rotation), self.axis.dot(X_pc.translation)
+        angle = angle if near is None else unwrapped(angle, near[0])
         best, error = angle, absolute(self.translation(angle) - wanted)
         for turns in (sign * k for k in range(1, TURNS + 1) for sign in (1, -1)):
             other = angle + 2.0 * math.pi * turns

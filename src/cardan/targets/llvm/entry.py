@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cardan.program.ops import Op
-from cardan.program.program import Program
+from cardan.program.program import Program, Region, phases
 from cardan.targets.llvm.plan import STORES, Lanes, Plan, heap_bytes, streams
 from cardan.targets.llvm.writer import Writer
 
@@ -171,8 +171,7 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
     def one_pass(start: str) -> None:
         tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
         e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
-        for b in range(len(plan.blocks)):
-            e.tiles(tiles, lambda _, b=b: w.line(f"call void @block{b}(ptr {e.workspace})"))
+        _run(e, tiles, phases(program))
         e.tiles(tiles, lambda tile: _write_results(e, start, tile, _rows(e, start, tile, last)))
 
     w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
@@ -191,6 +190,30 @@ def _tile_count(e: _Entry, rows: str) -> str:
     """Return how many tiles so many rows fill, at most those of a pass."""
     raised = e.w.emit(f"add nsw i64 {rows}, {e.lanes.width - 1}")
     return e.w.least(e.w.emit(f"sdiv i64 {raised}, {e.lanes.width}"), str(e.plan.tiles))
+
+
+def _run(e: _Entry, tiles: str, parts: Sequence[Region | range]) -> None:
+    """Compute parts of a program block by block, each on all tiles; regions as often as they say."""
+
+    def call(function: str) -> None:
+        e.tiles(tiles, lambda _: e.w.line(f"call void @{function}(ptr {e.workspace})"))
+
+    for part in parts:
+        if isinstance(part, range):
+            first, last = e.plan.spans[part]
+            for b in range(first, last + 1):
+                call(f"block{b}")
+        else:
+            number, inner = e.program.regions.index(part), phases(e.program, part)
+
+            def again(_: str, number: int = number, inner: Sequence[Region | range] = inner) -> None:
+                _run(e, tiles, inner)
+                call(f"again{number}")
+
+            call(f"enter{number}")
+            if part.count > 1:
+                e.w.loop(1, part.count, 1, again)
+            _run(e, tiles, inner)
 
 
 def _prepare(e: _Entry) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from cardan.program.ops import Op
+from cardan.program.liveness import Spans, heads_of, last_readers, stretches
+from cardan.program.ops import LEAVES, Op
 from cardan.program.program import Program
 
 BLOCK = 500  # operations in a function
@@ -59,6 +60,7 @@ class Plan:
     """Which block computes each instruction, and where in the workspace values wait."""
 
     blocks: list[list[int]]
+    spans: Spans
     slot: dict[int, int] = field(default_factory=dict)
     copies: dict[int, list[int]] = field(default_factory=dict)
     slots: int = 0
@@ -75,18 +77,15 @@ def plan_program(program: Program) -> Plan:
     copies: dict[int, list[int]] = {}
     for position, k in enumerate(program.results):
         copies.setdefault(k, []).append(inputs + position)
-    blocks = _blocks(program, copies)
-    block_of = {k: b for b, block in enumerate(blocks) for k in block}
-    plan = Plan(blocks, copies=copies, first_output=inputs)
-    last_reader: dict[int, int] = {}
-    for b, block in enumerate(blocks):
-        for k in block:
-            for a in program.instructions[k].args:
-                if block_of.get(a, b) != b:
-                    last_reader[a] = b
+    blocks, spans = _blocks(program, copies)
+    plan = Plan(blocks, spans, copies=copies, first_output=inputs)
+    heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
+    home = {k: b for b, block in enumerate(blocks) for k in block}
+    last_reader = last_readers(program, home, spans, heads)
     fixed, buffer = inputs + len(program.results), len(program.results) if streams(program) else 0
     plan.tiles = TILES if len(program.instructions) > LONG else 1
-    plan.slots = _assign_slots(plan, blocks, last_reader, fixed) + buffer
+    born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
+    plan.slots = _assign_slots(plan, born, last_reader, fixed) + buffer
     return plan
 
 
@@ -101,22 +100,27 @@ def heap_bytes(plan: Plan, lanes: Lanes) -> int:
     return size if size > STACK else 0
 
 
-def _blocks(program: Program, copies: dict[int, list[int]]) -> list[list[int]]:
+def _blocks(program: Program, copies: dict[int, list[int]]) -> tuple[list[list[int]], Spans]:
     """Return the instructions in blocks of at most `BLOCK` operations and about `STORES` results."""
-    blocks: list[list[int]] = [[]]
-    stores = 0
-    for k, instruction in enumerate(program.instructions):
-        if instruction.op in (Op.INPUT, Op.CONST):
-            continue
-        if len(blocks[-1]) >= BLOCK or stores >= STORES:
-            blocks.append([])
-            stores = 0
-        blocks[-1].append(k)
-        stores += len(copies.get(k, ()))
-    return blocks
+    blocks: list[list[int]] = []
+    spans: dict[range, tuple[int, int]] = {}
+    for stretch in stretches(program):
+        first, stores = len(blocks), 0
+        blocks.append([])
+        for k in stretch:
+            if program.instructions[k].op in LEAVES:
+                continue
+            if len(blocks[-1]) >= BLOCK or stores >= STORES:
+                blocks.append([])
+                stores = 0
+            blocks[-1].append(k)
+            stores += len(copies.get(k, ()))
+        spans[stretch] = first, len(blocks) - 1
+    return blocks, spans
 
 
 def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int], top: int) -> int:
+    """Give each value that crosses a slot, from the block it is there; return how many there are."""
     free: list[int] = []
     expiring: dict[int, list[int]] = {}
     for b, block in enumerate(blocks):

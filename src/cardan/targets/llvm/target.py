@@ -107,7 +107,16 @@ class NativeProgram(Runner):
         output = (self.total,) if finish else self.outline.outputs[0].shape
         if not serves(arrays, output):
             return None
-        door = Door(name, arrays, output, work=self.work, limit=WORTHWHILE, slow=slow, finish=finish, parts=parts)
+        door = Door(
+            name,
+            arrays,
+            output,
+            work=min(self.work, WORTHWHILE),
+            limit=WORTHWHILE,
+            slow=slow,
+            finish=finish,
+            parts=parts,
+        )
         with LOCK:
             self._doors.add(door)
             self._open(door)

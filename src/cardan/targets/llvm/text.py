@@ -8,6 +8,8 @@ rows. The last tile repeats the last state in its idle lanes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Program
 from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
@@ -21,24 +23,18 @@ _LOGIC = {Op.AND: "and", Op.OR: "or"}
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
 
 
-class _Block:
-    """Writes one block function."""
+class _Writer:
+    """Writes a function on the workspace."""
 
-    def __init__(self, program: Program, plan: Plan, lanes: Lanes, number: int) -> None:
-        self.program, self.plan, self.lanes, self.number = program, plan, lanes, number
+    def __init__(self, program: Program, plan: Plan, lanes: Lanes) -> None:
+        self.program, self.plan, self.lanes = program, plan, lanes
         self.w = Writer(lanes)
         self.names: dict[int, str] = {}
-        self.pairs: dict[int, list[str]] = {}
         self.pointers: dict[int, str] = {}
 
-    def text(self) -> str:
-        """Return the whole function."""
-        for k in self.plan.blocks[self.number]:
-            self.names[k] = self.compute(k)
-            self.keep(k)
-        if self.number == len(self.plan.blocks) - 1:
-            self.copy_input_results()
-        return self.w.procedure(f"block{self.number}", [(workspace(self.lanes), "%ws")])
+    def written(self, name: str) -> str:
+        """Return the function."""
+        return self.w.procedure(name, [(workspace(self.lanes), "%ws")])
 
     def pointer(self, slot: int) -> str:
         if slot not in self.pointers:
@@ -66,6 +62,31 @@ class _Block:
                 self.names[k] = loaded
         return self.names[k]
 
+    def move(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Put the value of the second instruction of each pair where the first one's is; all are read before."""
+        values = [self.value(source) for _, source in pairs]
+        for (k, _), value in zip(pairs, values, strict=True):
+            op, _, number = self.program.instructions[k]
+            self.store(value, int(number) if op is Op.INPUT else self.plan.slot[k])
+
+
+class _Block(_Writer):
+    """Writes one block function."""
+
+    def __init__(self, program: Program, plan: Plan, lanes: Lanes, number: int) -> None:
+        super().__init__(program, plan, lanes)
+        self.number = number
+        self.pairs: dict[int, list[str]] = {}
+
+    def text(self) -> str:
+        """Return the whole function."""
+        for k in self.plan.blocks[self.number]:
+            self.names[k] = self.compute(k)
+            self.keep(k)
+        if self.number == len(self.plan.blocks) - 1:
+            self.copy_leaves()
+        return self.written(f"block{self.number}")
+
     def keep(self, k: int) -> None:
         """Store a value where later blocks and the outputs look for it."""
         slots = list(self.plan.copies.get(k, []))
@@ -79,10 +100,10 @@ class _Block:
         for slot in slots:
             self.store(name, slot)
 
-    def copy_input_results(self) -> None:
-        """Store the results that are an input."""
+    def copy_leaves(self) -> None:
+        """Store the results that are an input, or carried."""
         for k, slots in self.plan.copies.items():
-            if self.program.instructions[k].op is Op.INPUT:
+            if self.program.instructions[k].op in (Op.INPUT, Op.CARRIED):
                 for slot in slots:
                     self.store(self.value(k), slot)
 
@@ -120,12 +141,24 @@ class _Block:
         return self.pairs[a]
 
 
+def _moves(program: Program, plan: Plan, lanes: Lanes) -> list[str]:
+    """Return the functions that put values where a region looks for what is carried: at first, and after each pass."""
+    texts = []
+    for p, region in enumerate(program.regions):
+        first = [(k, program.instructions[k].args[0]) for k, _ in region.carried if program.instructions[k].args]
+        for name, pairs in ((f"enter{p}", first), (f"again{p}", region.carried)):
+            writer = _Writer(program, plan, lanes)
+            writer.move(pairs)
+            texts.append(writer.written(name))
+    return texts
+
+
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
     plan = plan or plan_program(program)
     blocks = [_Block(program, plan, lanes, b).text() for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
-    parts = [*blocks, *constants, entry_function(program, plan, lanes)]
+    parts = [*blocks, *_moves(program, plan, lanes), *constants, entry_function(program, plan, lanes)]
     if streams(program):
         parts.append(stream_function(lanes))
     parts += math_definitions({i.op for i in program.instructions}, lanes)

@@ -1,0 +1,103 @@
+"""Robots as they are simulated: with drives, feet and a ground, standing.
+
+A Panda on its base, ANYmal B on four spherical feet (radius 31 mm), a Unitree G1 on the eight points of its URDF
+(radius 5 mm). Gains are 400/40 (fingers 1000/50), 150/3 and 100/2; the joints' limits are those of the URDF.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+import cardan
+from benchmarks.robots import robot
+from cardan.description import Shape, Sphere
+from cardan.simulation import World
+
+SOLE = [(-0.05, 0.025, -0.03), (-0.05, -0.025, -0.03), (0.12, 0.03, -0.03), (0.12, -0.03, -0.03)]
+ARM = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A robot with gains and feet.
+
+    Attributes:
+        name: of the robot (`benchmarks.robots`).
+        drives: gains by pattern.
+        feet: (body, centre in the body, radius) of spheres that touch the ground.
+        pose: coordinates of joints that are not neutral, by name.
+        friction: of feet and ground.
+    """
+
+    name: str
+    drives: dict[str, cardan.Drive]
+    feet: tuple[tuple[str, tuple[float, float, float], float], ...]
+    pose: dict[str, float]
+    friction: float = 0.8
+
+    @property
+    def base(self) -> str:
+        """How it hangs on the world, fixed or floating."""
+        return robot(self.name).base
+
+    @cached_property
+    def world(self) -> World:
+        """The robot on its ground."""
+        mechanism, _ = cardan.load_mechanism(robot(self.name).urdf).with_drives(self.drives)
+        surface = cardan.Material(friction=self.friction, stiffness=3e4)
+        for body, centre, radius in self.feet:
+            pose = cardan.SE3(translation=centre)
+            mechanism.add_shape(Shape(body, "collision", Sphere(radius), pose, surface=surface))
+        return mechanism.world(base=self.base, ground=surface if self.feet else False, self_collision=False)
+
+    @cached_property
+    def standing(self) -> np.ndarray:
+        """The configuration in which it stands, its lowest foot on the ground, shape (nq,)."""
+        model = self.world.model
+        q = model.neutral()
+        for joint, x in self.pose.items():
+            q[model.q_slice(joint)] = x
+        if self.feet:
+            fk = dict(zip(model.body_names, cardan.forward_kinematics(model, q), strict=True))
+            q[2] -= min((fk[body] @ [*centre, 1.0])[2] - radius for body, centre, radius in self.feet)
+        return q
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """What its drives hold: the joints as they stand, shape (nv,)."""
+        return np.array(cardan.limit_coordinates(self.world.model, self.standing))
+
+
+def _anymal() -> dict[str, float]:
+    front = {f"{leg}_{joint}": x for leg in ("LF", "RF") for joint, x in (("HFE", 0.7), ("KFE", -1.0))}
+    return front | {f"{leg}_{joint}": x for leg in ("LH", "RH") for joint, x in (("HFE", -0.7), ("KFE", 1.0))}
+
+
+def _g1() -> dict[str, float]:
+    bent = {"hip_pitch": -0.2, "knee": 0.42, "ankle_pitch": -0.23}
+    return {f"{side}_{joint}_joint": x for side in ("left", "right") for joint, x in bent.items()}
+
+
+SCENES = {
+    "panda": Scene(
+        "panda",
+        {"*": cardan.Drive(400.0, 40.0), "panda_finger*": cardan.Drive(1000.0, 50.0)},
+        (),
+        {f"panda_joint{i}": x for i, x in enumerate(ARM, 1)},
+    ),
+    "anymal": Scene(
+        "anymal",
+        {"*": cardan.Drive(150.0, 3.0)},
+        tuple((f"{leg}_FOOT", (0.0, 0.0, 0.02325), 0.031) for leg in ("LF", "RF", "LH", "RH")),
+        _anymal(),
+    ),
+    "g1": Scene(
+        "g1",
+        {"*": cardan.Drive(100.0, 2.0)},
+        tuple((f"{side}_ankle_roll_link", point, 0.005) for side in ("left", "right") for point in SOLE),
+        _g1(),
+    ),
+}

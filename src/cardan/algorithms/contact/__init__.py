@@ -1,0 +1,11 @@
+"""Laws of contact, one textbook page each; all are solved by one signature."""
+
+from cardan.algorithms.contact.compliant import compliant
+from cardan.algorithms.contact.convex import convex
+from cardan.algorithms.contact.point import WORLD, Contact
+from cardan.algorithms.contact.touching import contacts
+
+LAWS = {"convex": convex, "compliant": compliant}
+"""The laws by name: each takes moment, elements, contacts, dt, warm, iterations and returns `Solved`."""
+
+__all__ = ["LAWS", "WORLD", "Contact", "compliant", "contacts", "convex"]

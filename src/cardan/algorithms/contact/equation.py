@@ -1,0 +1,124 @@
+"""The equation of motion of a step with forces at contacts that answer to the accelerations there.
+
+    M a + h = tau - W a + sum J^T f,      f = f_0 - Z dV/dt,      dV/dt = J a + r
+
+where r is what moves at a = 0. In the tree's form contacts are impedances of the articulated bodies, O(n); that takes
+contacts with the world, and joints that are a tree's alone. In joint space it takes any,
+
+    (M + W + J^T Z J) a = tau - h + J^T (f_0 - Z r)
+
+with the sparsity of the tree and of what contacts couple.
+
+Source: Featherstone (2008), table 7.1 and section 6.5.
+Cost: that of `aba`; or of the factors of M, and 4 d^2 a contact, d the degrees of freedom that move it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cardan.algorithms.aba import Accelerations
+from cardan.algorithms.contact.point import Contact
+from cardan.algorithms.crba import mass_matrix
+from cardan.algorithms.implicit import Moment, add_impedance, closed_solution, implicit_dynamics, is_tree
+from cardan.algorithms.rnea import bias_forces
+from cardan.algorithms.tree import Vector
+from cardan.spatial import ArticulatedInertia, Force, Motion, Scalar
+
+Efforts = tuple[Vector, Vector]
+"""tau and W along v."""
+
+
+class Response(NamedTuple):
+    """A wrench at a contact that answers to the acceleration there: force - impedance dV/dt."""
+
+    force: Force
+    impedance: ArticulatedInertia
+
+    def at(self, acceleration: Motion) -> Force:
+        """Return the wrench at an acceleration."""
+        return self.force - self.impedance @ acceleration
+
+
+class Change(NamedTuple):
+    """Accelerations: a of the joints, dV/dt of the contacts."""
+
+    a: list[Scalar]
+    twists: list[Motion]
+
+
+class Equation(ABC):
+    """The equation of motion of a step.
+
+    Args:
+        moment: the state.
+        contacts: what touches, or may.
+        dt: the step.
+    """
+
+    def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
+        self.moment, self.contacts, self.dt = moment, contacts, dt
+
+    @abstractmethod
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
+        """Return the accelerations."""
+
+    @abstractmethod
+    def change(self, a: Vector) -> Change:
+        """Return the accelerations, those of the joints given."""
+
+
+class TreeEquation(Equation):
+    """In the articulated bodies of a tree, of which some touch the world."""
+
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
+        """Return the accelerations."""
+        forces, impedances = [], []
+        for contact, (force, Z) in zip(self.contacts, responses, strict=True):
+            forces += contact.forces(force - Z @ Motion(contact.drift, (0.0, 0.0, 0.0)))
+            impedances.append(contact.impedance(Z))
+        return self._change(implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt))
+
+    def change(self, a: Vector) -> Change:
+        """Return the accelerations, those of the joints given."""
+        return self._change(Accelerations(list(a), self.moment.accelerations(a)))
+
+    def _change(self, found: Accelerations) -> Change:
+        return Change(found.a, [contact.acceleration(found.A) for contact in self.contacts])
+
+
+class JointEquation(Equation):
+    """In joint space."""
+
+    def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
+        super().__init__(moment, contacts, dt)
+        model, q, v = moment.model, moment.q, moment.v
+        self.M, self.h = mass_matrix(model, q), bias_forces(model, q, v)
+        self.J = [contact.columns() for contact in contacts]
+        still = moment.accelerations([0.0] * model.nv)
+        self.r = [contact.acceleration(still) for contact in contacts]
+
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
+        """Return the accelerations."""
+        tau, W = efforts
+        A, b = [list(row) for row in self.M], [t - h for t, h in zip(tau, self.h, strict=True)]
+        for j, w in enumerate(W):
+            A[j][j] = A[j][j] + w
+        for J, r, response in zip(self.J, self.r, responses, strict=True):
+            force = response.at(r)
+            for j, column in J.items():
+                b[j] = b[j] + force.dot(column)
+            add_impedance(A, J, response.impedance)
+        return self.change(closed_solution(self.moment, A, b, self.dt))
+
+    def change(self, a: Vector) -> Change:
+        """Return the accelerations, those of the joints given."""
+        return Change(list(a), [sum((J[j] * a[j] for j in J), r) for J, r in zip(self.J, self.r, strict=True)])
+
+
+def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float) -> Equation:
+    """Return the equation in the form that takes the contacts: the tree's if it can."""
+    in_tree = is_tree(moment.model) and all(contact.is_with_world for contact in contacts)
+    return (TreeEquation if in_tree else JointEquation)(moment, contacts, dt)

@@ -1,0 +1,138 @@
+"""A contact at one moment: two material points, one on each side, and what dynamics knows of them.
+
+Everything is in the axes of body a's node, at the point of contact p; b is another node, or the world at rest.
+
+    V = P (V_a - X_ab V_b)               the relative twist: linear part v, the velocity of the points
+    dV/dt = P (A'_a - X_ab A'_b) + d     for A' of the nodes, gravity subtracted; d is `drift`
+
+P moves a twist from the node's origin to p. The axes in which V changes are those of the world at rest, and the point
+keeps its place on the surface as seen from there: a rolling sphere's contact does not lift, for what turns with the
+body is its centre of curvature c, so d = g + w x (v_a + w x c) - ... Both bodies feel the force at one point p, so that
+no momentum is made.
+
+Source: Featherstone (2008), section 2.8 and 11.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cardan.algorithms.drives import joint_inertias
+from cardan.algorithms.implicit import Moment
+from cardan.model import Model
+from cardan.records import Material
+from cardan.scalar import is_zero
+from cardan.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
+
+if TYPE_CHECKING:
+    from cardan.algorithms.collision import Candidate
+
+WORLD = -1
+"""The node of the world."""
+
+
+class Contact:
+    """A contact of a body with another, or with the world.
+
+    Args:
+        moment: the state.
+        nodes: a and b, `WORLD` for the world at rest.
+        candidate: gap, point and normal in the frame of node a; the normal pushes a away.
+        material: friction, stiffness and so on of the pair.
+        centres: of both shapes, each in its node's frame: where the mass that the contact feels is estimated.
+        radii: of curvature of both surfaces at the point [m]: that of a sphere; 0 of a corner.
+    """
+
+    def __init__(
+        self,
+        moment: Moment,
+        nodes: tuple[int, int],
+        candidate: Candidate,
+        material: Material,
+        centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),
+        radii: tuple[float, float] = (0.0, 0.0),
+    ) -> None:
+        self.moment, (self.a, self.b), self.material = moment, nodes, material
+        self.gap, self.point, self.normal = candidate
+        self.place = SE3(None, self.point)
+        self._centres, self._radii = centres, radii
+
+    @property
+    def is_with_world(self) -> bool:
+        """Whether b is the world."""
+        return self.b == WORLD
+
+    @cached_property
+    def X_ab(self) -> SE3:
+        """The pose of node b in node a."""
+        poses = self.moment.poses
+        return poses[self.a].inverse() @ poses[self.b]
+
+    @cached_property
+    def velocity(self) -> Motion:
+        """The relative twist V."""
+        return self._difference(self.moment.V)
+
+    def acceleration(self, A: Sequence[Motion]) -> Motion:
+        """Return dV/dt, for A' of the nodes."""
+        change = self._difference(A)
+        return Motion(change.linear + self.drift, change.angular)
+
+    def _difference(self, motions: Sequence[Motion]) -> Motion:
+        other = Motion.zero() if self.is_with_world else self.X_ab @ motions[self.b]
+        return self.place.inverse_act(motions[self.a] - other)
+
+    @cached_property
+    def drift(self) -> Vector3:
+        """What the points' relative acceleration is at A' = 0."""
+        moment, (ra, rb) = self.moment, self._radii
+        own = _centripetal(moment.V[self.a], self.point + self.normal * ra)
+        if self.is_with_world:
+            return own + moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
+        return own - _centripetal(self.X_ab @ moment.V[self.b], self.point - self.normal * rb)
+
+    def columns(self) -> dict[int, Motion]:
+        """Return the columns of the Jacobian of V that are not zero, by the index in v."""
+        columns = dict(self.moment.columns(self.a))
+        if not self.is_with_world:
+            for j, column in self.moment.columns(self.b).items():
+                seen = self.X_ab @ column
+                columns[j] = columns[j] - seen if j in columns else -seen
+        return {j: self.place.inverse_act(column) for j, column in columns.items()}
+
+    def forces(self, force: Force) -> list[tuple[int, Force]]:
+        """Return a wrench at the point, and its reaction, as wrenches on the nodes."""
+        on_a = self.place @ force
+        if self.is_with_world:
+            return [(self.a, on_a)]
+        return [(self.a, on_a), (self.b, -self.X_ab.inverse_act(on_a))]
+
+    def impedance(self, Z: ArticulatedInertia) -> tuple[int, ArticulatedInertia]:
+        """Return the impedance of a contact with the world, at the point, as one of the node."""
+        return self.a, self.place @ Z
+
+    @cached_property
+    def inverse_mass(self) -> Scalar:
+        """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral configuration.
+
+        It is what regularisations are measured by, a number where the inertias are.
+        """
+        own = zip((self.a, self.b), self._centres, strict=True)
+        return sum((_inverse_mass(self.moment.model, node, centre) for node, centre in own if node != WORLD), 0.0)
+
+
+def _inverse_mass(model: Model, node: int, centre: Vector3) -> Scalar:
+    still = Moment(model, model.manifold.neutral(), [0.0] * model.nv)
+    D, total = joint_inertias(model), 0.0
+    for j, column in still.columns(node).items():
+        if not is_zero(D[j]):
+            total = total + (column.linear + column.angular.cross(centre)).norm_squared() / (3.0 * D[j])
+    return total
+
+
+def _centripetal(V: Motion, centre: Vector3) -> Vector3:
+    """Return w x (v + w x c)."""
+    v, w = V
+    return w.cross(v + w.cross(centre))

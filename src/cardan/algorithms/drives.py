@@ -1,0 +1,254 @@
+"""Forces along the joints that answer within a step: drives, damping, dry friction, stops.
+
+Each is a straight line in the acceleration a of its degree of freedom, cut off at both ends:
+
+    f(a) = clip(f0 - w a, low, high)
+
+    drive, to x_d, v_d          f0 = u + kp (x_d - x - dt v) + kd (v_d - v),   w = dt kd + dt^2 kp,   limits of efforts
+    damping                     f0 = -d v,                                     w = dt d,              no ends
+    dry friction                f0 = -(w / dt) v,                              w = STICKING D,        +-friction
+    stops, y = x + dt v + dt^2 a   f = (w / dt^2) (clip(y, lower, upper) - y),   w = STOPPING D
+
+with D the inertia that the joint feels: so friction holds (what creeps is 1 / STICKING of what would move) and stops
+are hard and do not bounce. x are the coordinates of `Manifold.limit_coordinates`; x_d - x is the manifold's difference.
+
+Which part of its line an element is on is decided at an estimate of force and acceleration (f, a) by the sign of
+
+    clip((w f + D (f0 - w a)) / (w + D), low, high)
+
+which is the right one wherever (f, a) obeys the joint's own D a = f + rest, so that a single joint is decided exactly,
+and a light spring by its force, a hard stop by the impulse it takes (a primal-dual active set).
+
+Source: Baraff and Witkin, Large steps in cloth simulation (1998) for the implicit force; Hintermueller, Ito and
+Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), equation 2.4, for the decision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from cardan.algorithms.crba import composite_inertias
+from cardan.algorithms.tree import Vector, relative_kinematics
+from cardan.model import Model
+from cardan.scalar import is_zero, maximum, minimum, where
+from cardan.spatial import Scalar
+
+STICKING = 1e6
+STOPPING = (
+    1e2  # a stop yields by the hundredth part of what its load moves in a step; harder ones lose digits in float32
+)
+
+
+class Element(NamedTuple):
+    """A force along one degree of freedom: clip(force - w a, low, high)."""
+
+    force: Scalar
+    w: Scalar
+    low: Scalar = -math.inf
+    high: Scalar = math.inf
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it has no ends."""
+        return _is_open(self.low) and _is_open(self.high)
+
+    def at(self, a: Scalar) -> Scalar:
+        """Return the force at an acceleration."""
+        return self._clipped(self.force - self.w * a)
+
+    def _clipped(self, force: Scalar) -> Scalar:
+        force = force if _is_open(self.low) else maximum(force, self.low)
+        return force if _is_open(self.high) else minimum(force, self.high)
+
+    def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
+        """Return the part of the line it is on at the estimate (f, a)."""
+        if self.is_line:
+            return Line(self.force, self.w)
+        if is_zero(self.w):
+            return Line(self._clipped(self.force), 0.0)
+        test = (self.w * f + inertia * (self.force - self.w * a)) * (1.0 / (self.w + inertia))
+        force, w = self.force, self.w
+        for end, beyond in ((self.low, test <= self.low), (self.high, test >= self.high)):
+            if not _is_open(end):
+                force, w = where(beyond, end, force), where(beyond, 0.0, w)
+        return Line(force, w)
+
+
+class Stops(NamedTuple):
+    """The stops of one degree of freedom: stiffness (clip(y, lower, upper) - y), y = ahead + dt^2 a.
+
+    Attributes:
+        ahead: x + dt v, where it gets to without accelerating.
+        stiffness: w / dt^2.
+        w: by how much the force falls with the acceleration while a stop is touched.
+        square: dt^2.
+        lower: smallest position.
+        upper: largest position.
+    """
+
+    ahead: Scalar
+    stiffness: Scalar
+    w: Scalar
+    square: float
+    lower: float
+    upper: float
+
+    is_line = False
+
+    def at(self, a: Scalar) -> Scalar:
+        """Return the force at an acceleration."""
+        y = self.ahead + self.square * a
+        return self.stiffness * (self._clipped(y) - y)
+
+    def _clipped(self, y: Scalar) -> Scalar:
+        y = maximum(y, self.lower) if math.isfinite(self.lower) else y
+        return minimum(y, self.upper) if math.isfinite(self.upper) else y
+
+    def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
+        """Return the part of the line it is on at the estimate (f, a)."""
+        y = self.ahead + self.square * (a - f * _inverse(inertia))
+        end = self._clipped(y)
+        force = self.stiffness * (end - self.ahead)
+        touched = abs(end - y) > 0.0
+        return Line(where(touched, force, 0.0), where(touched, self.w, 0.0))
+
+
+def _inverse(x: Scalar) -> Scalar:
+    return 0.0 if is_zero(x) else 1.0 / x
+
+
+def _is_open(end: Scalar) -> bool:
+    """Return whether an end of an element's range is none; a symbol, such as a friction that is an input, is one."""
+    return isinstance(end, float) and math.isinf(end)
+
+
+class Line(NamedTuple):
+    """A force force - w a."""
+
+    force: Scalar
+    w: Scalar
+
+
+class Servo(NamedTuple):
+    """What drives are asked for, nv numbers each.
+
+    Attributes:
+        effort: u, beside what gains ask for.
+        position: x_d, in the coordinates of `Manifold.limit_coordinates`.
+        velocity: v_d.
+        stiffness: kp.
+        damping: kd.
+    """
+
+    effort: Vector
+    position: Vector
+    velocity: Vector
+    stiffness: Vector
+    damping: Vector
+
+
+class Elements:
+    """All such forces of a model at one state, and the inertias they are judged by.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        servo: what the drives are asked for.
+        dt: the step [s].
+        limits: whether the joints' position limits are stops.
+    """
+
+    def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
+        self.dt = dt
+        self.inertias = joint_inertias(model)
+        self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
+        self._add_drives(model, q, v, servo)
+        self._add_passive(model, v)
+        if limits:
+            self._add_stops(model, q, v)
+
+    def _add_drives(self, model: Model, q: Vector, v: Vector, servo: Servo) -> None:
+        dt = self.dt
+        error = model.manifold.difference(q, model.manifold.integrate(model.manifold.neutral(), servo.position))
+        ends = zip(model.effort_lower, model.effort_upper, strict=True)
+        for j, (low, high) in enumerate(ends):
+            kp, kd = servo.stiffness[j], servo.damping[j]
+            force, w = servo.effort[j], 0.0
+            if not is_zero(kp):
+                force, w = force + kp * (error[j] - dt * v[j]), dt * dt * kp
+            if not is_zero(kd):
+                force, w = force + kd * (servo.velocity[j] - v[j]), w + dt * kd
+            if not (is_zero(force) and is_zero(w)):
+                self.of_joints[j].append(Element(force, w, float(low), float(high)))
+
+    def _add_passive(self, model: Model, v: Vector) -> None:
+        for j, damping in enumerate(model.passive("damping")):
+            if not is_zero(damping):
+                self.of_joints[j].append(Element(-damping * v[j], self.dt * damping))
+        for j, friction in enumerate(model.passive("friction")):
+            if not is_zero(friction):
+                w = STICKING * self.inertias[j]
+                self.of_joints[j].append(Element(-(w / self.dt) * v[j], w, -friction, friction))
+
+    def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
+        dt, x = self.dt, model.manifold.limit_coordinates(q)
+        for j, (lower, upper) in enumerate(zip(model.lower, model.upper, strict=True)):
+            if math.isfinite(lower) or math.isfinite(upper):
+                w = STOPPING * self.inertias[j]
+                ends = float(lower), float(upper)
+                self.of_joints[j].append(Stops(x[j] + dt * v[j], w / (dt * dt), w, dt * dt, *ends))
+
+    def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
+        """Yield every element with its degree of freedom."""
+        for j, own in enumerate(self.of_joints):
+            for element in own:
+                yield j, element
+
+    @property
+    def are_lines(self) -> bool:
+        """Whether none of them has an end, so that one pass is exact."""
+        return all(element.is_line for _, element in self)
+
+    def linear(self, forces: Vector | None = None, a: Vector | None = None) -> list[Line]:
+        """Return the line of every element at estimates of their forces and of the accelerations."""
+        return [
+            element.linear(self.inertias[j], 0.0 if forces is None else forces[k], 0.0 if a is None else a[j])
+            for k, (j, element) in enumerate(self)
+        ]
+
+    def total(self, lines: Sequence[Line]) -> tuple[list[Scalar], list[Scalar]]:
+        """Return efforts tau and armature W along v of lines of the elements."""
+        tau: list[Scalar] = [0.0] * len(self.of_joints)
+        W: list[Scalar] = [0.0] * len(self.of_joints)
+        for (j, _), line in zip(self, lines, strict=True):
+            tau[j], W[j] = tau[j] + line.force, W[j] + line.w
+        return tau, W
+
+    def on(self, lines: Sequence[Line], a: Vector) -> list[Scalar]:
+        """Return the forces on the lines at accelerations."""
+        return [line.force - line.w * a[j] for (j, _), line in zip(self, lines, strict=True)]
+
+    def residual(self, forces: Vector, a: Vector) -> Scalar:
+        """Return by how much velocities are wrong, at most, for forces that are not their elements' [rad/s, m/s].
+
+        That is dt |f - clip(f0 - w a)| / (D + w).
+        """
+        worst: Scalar = 0.0
+        for (j, element), force in zip(self, forces, strict=True):
+            if not element.is_line:
+                error = abs(force - element.at(a[j])) * (self.dt / (self.inertias[j] + element.w))
+                worst = maximum(worst, error)
+        return worst
+
+
+def joint_inertias(model: Model) -> list[Scalar]:
+    """Return D: the inertia along every degree of freedom in the neutral configuration, all others held."""
+    relative = relative_kinematics(model, model.manifold.neutral())
+    D: list[Scalar] = [0.0] * model.nv
+    for node, inertia in zip(model.nodes, composite_inertias(model, relative), strict=True):
+        node.scatter(D, [s.dot(inertia @ s) for s in relative.S[node.index]])
+        node.scatter(D, node.armature)
+    return D

@@ -1,0 +1,77 @@
+"""The variational step in maximal coordinates: all joints at once, along the directions of the step's beginning.
+
+With x the bodies' places, T0 the wrenches of all joints there and l their impulses, pi the momenta (`bodies.py`),
+
+    pi = M V_n + h/2 f(x_n) + T0 l,      x_n+1 = x_n moved by the velocity of pi,      C(x_n+1) = 0
+    v_n+1 = M_q^-1 (X^T pi' + h/2 f(x_n+1))
+
+l is found by iterations l <- l - G^-1 C(x_n+1) / h with G = T0^T M^-1 T0, factored once. Where the forces are
+conservative the step is symplectic and of order 2: energy does not drift, momenta are kept but for rounding. Efforts
+that answer to the acceleration (`efforts.py`) are rows of the same system, of order 1 as in every implicit Euler step.
+
+Source: Ryckaert, Ciccotti and Berendsen (1977), Andersen (1983) for SHAKE and RATTLE; Hairer, Lubich and Wanner,
+Geometric Numerical Integration (2006), section VII.1.4; `bodies.py` for the turning of bodies.
+Cost: the joints at iterations + 1 places, one factorisation as sparse as the joints' tree, and M_q.
+"""
+
+from __future__ import annotations
+
+from cardan.algorithms.maximal_steps.bodies import (
+    Efforts,
+    Placed,
+    Responses,
+    Stepped,
+    System,
+    finished,
+    impulses,
+    started,
+)
+from cardan.algorithms.maximal_steps.bounds import Bounds
+from cardan.algorithms.maximal_steps.efforts import effort_rows
+from cardan.algorithms.proximal import regularization
+from cardan.algorithms.tree import Vector
+from cardan.model import Model
+
+DEPENDENT = 1e4
+"""Roundings (`Regularization.nu`) of the diagonal of G below which rows count as dependent."""
+
+
+def variational_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 2) -> Stepped:
+    """Return the state after a step.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        loads: efforts along v.
+        h: the step [s].
+        iterations: for the impulses of the joints.
+    """
+    system = System(model)
+    start = system.placed(q, v)
+    joined = system.joined(start, system.near(q))
+    answering = effort_rows(system, joined, loads, v, share=0.5)
+    fixed = [row for j in joined for row in j.rows]
+    kick = impulses(len(start), answering.units, [h * e for e in answering.plain])
+    bounds = Bounds(system, joined, [b.moved(h) for b in started(system, start, kick, h, 0.5 * h)])
+    rows = [*fixed, *bounds.rows, *answering.rows]
+    compliances = [*[0.0] * len(fixed), *bounds.compliances, *(1.0 / w for w in answering.weights)]
+    solver = Responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)
+    first, last = len(fixed), len(fixed) + len(bounds.rows)
+    multipliers = [*[0.0] * last, *(h * f for f in answering.forces)]
+
+    def moving() -> list[Placed]:
+        total = [a + b for a, b in zip(kick, impulses(len(start), rows, multipliers), strict=True)]
+        return started(system, start, total, h, 0.5 * h)
+
+    for _ in range(iterations):
+        now = moving()
+        placed = [b.moved(h) for b in now]
+        left = [e * (1.0 / h) for e in system.residuals(placed, joined)]
+        left += bounds.lag(placed, multipliers[first:last], h)
+        left += answering.lag([b.twist() for b in now], multipliers[last:], h)
+        step = solver.solve([-e for e in left])
+        multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
+        multipliers[first:last] = bounds.pushing(multipliers[first:last])
+    end = [b.moved(h)._replace(v=b.v + model.gravity * (0.5 * h)) for b in moving()]
+    return finished(system, end, q, h, [h * e for e in answering.rest])

@@ -1,0 +1,124 @@
+"""One step in time on the manifold: integrators, as functions of a state (q, v).
+
+    implicit        v' = v + dt a(v'),   q' = q (+) dt v'        a of `implicit_dynamics`: drives, stops, contacts
+    semi-implicit   v' = v + dt a(q, v), q' = q (+) dt v'
+    leapfrog        q_h = q (+) dt/2 v,  v' = v + dt a(q_h, v),  q' = q_h (+) dt/2 v'
+    midpoint        q_h = q (+) dt/2 v,  v_h = v + dt/2 a(q, v), v' = v + dt a(q_h, v_h),  q' = q (+) dt v_h
+    rk4             the classical tableau for v; q by exponentials of it that commute with nothing:
+                    q_2 = q (+) h/2 v_1,  q_3 = q (+) h/2 v_2,  q_4 = q_2 (+) h (v_3 - v_1/2)
+                    q'  = q (+) h/12 (3 v_1 + 2 v_2 + 2 v_3 - v_4) (+) h/12 (-v_1 + 2 v_2 + 2 v_3 + 3 v_4)
+
+(+) is the manifold's `integrate`: coordinates stay on it, quaternions of unit length.
+
+Source: Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), chapter I; Celledoni, Marthinsen and Owren,
+Commutator-free Lie group methods (2003), section 4, for rk4: its order is 4 on every Lie group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cardan.algorithms.aba import Accelerations
+from cardan.algorithms.drives import Elements
+from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan.algorithms.tree import Vector
+from cardan.model import Model
+from cardan.spatial import Scalar
+
+Rate = Callable[[Vector, Vector], Vector]
+"""Accelerations of a state, a(q, v)."""
+
+
+class Moved(NamedTuple):
+    """A state after a step."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+
+
+class Solved(NamedTuple):
+    """What a solve for the accelerations of a step found.
+
+    Attributes:
+        found: the accelerations.
+        residual: by how much velocities after the step are wrong, at most [rad/s, m/s].
+    """
+
+    found: Accelerations
+    residual: Scalar
+
+
+def along(q: Vector, v: Vector, dt: Scalar, model: Model) -> list[Scalar]:
+    """Return q (+) dt v."""
+    return list(model.manifold.integrate(q, [dt * rate for rate in v]))
+
+
+def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
+    """Return v + dt (sum of factor * vector)."""
+    total = list(v)
+    for factor, vector in terms:
+        total = [e + (dt * factor) * d for e, d in zip(total, vector, strict=True)]
+    return total
+
+
+def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
+    """Return the state after a step with accelerations that are those at its end."""
+    after = added(v, dt, (1.0, a))
+    return Moved(along(q, after, dt, model), after)
+
+
+def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
+    """Return the state after a step of the semi-implicit (symplectic) Euler method, of order 1."""
+    return implicit(model, q, v, rate(q, v), dt)
+
+
+def leapfrog(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
+    """Return the state after drift, kick and drift, of order 2 where forces do not depend on v."""
+    half = along(q, v, 0.5 * dt, model)
+    after = added(v, dt, (1.0, rate(half, v)))
+    return Moved(along(half, after, 0.5 * dt, model), after)
+
+
+def midpoint(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
+    """Return the state after a step of the explicit midpoint rule, of order 2."""
+    between = added(v, dt, (0.5, rate(q, v)))
+    half = along(q, v, 0.5 * dt, model)
+    return Moved(along(q, between, dt, model), added(v, dt, (1.0, rate(half, between))))
+
+
+def rk4(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
+    """Return the state after a step of the commutator-free Runge-Kutta method of order 4."""
+    v1, a1 = v, rate(q, v)
+    q2, v2 = along(q, v1, 0.5 * dt, model), added(v, dt, (0.5, a1))
+    a2 = rate(q2, v2)
+    q3, v3 = along(q, v2, 0.5 * dt, model), added(v, dt, (0.5, a2))
+    a3 = rate(q3, v3)
+    q4, v4 = along(q2, added(v3, 1.0, (-0.5, v1)), dt, model), added(v, dt, (1.0, a3))
+    a4 = rate(q4, v4)
+    sixth, twelfth = 1.0 / 6.0, dt / 12.0
+    first = added([3.0 * e for e in v1], 1.0, (2.0, v2), (2.0, v3), (-1.0, v4))
+    second = added([-e for e in v1], 1.0, (2.0, v2), (2.0, v3), (3.0, v4))
+    after = added(v, dt, (sixth, a1), (2.0 * sixth, a2), (2.0 * sixth, a3), (sixth, a4))
+    return Moved(along(along(q, first, twelfth, model), second, twelfth, model), after)
+
+
+EXPLICIT = {"semi_implicit": semi_implicit, "leapfrog": leapfrog, "midpoint": midpoint, "rk4": rk4}
+"""Integrators by name that want accelerations as a function of the state."""
+
+
+def free_accelerations(moment: Moment, elements: Elements, dt: float, passes: int) -> Solved:
+    """Return the accelerations of an implicit step that touches nothing.
+
+    Args:
+        moment: the state.
+        elements: the forces along the joints.
+        dt: the step.
+        passes: how often it is decided which part of its line an element is on.
+    """
+    lines = elements.linear()
+    found = implicit_dynamics(moment, *elements.total(lines), dt=dt)
+    for _ in range(passes - 1):
+        lines = elements.linear(elements.on(lines, found.a), found.a)
+        found = implicit_dynamics(moment, *elements.total(lines), dt=dt)
+    return Solved(found, elements.residual(elements.on(lines, found.a), found.a))

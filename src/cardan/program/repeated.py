@@ -1,0 +1,51 @@
+"""A whole program run again on its own results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
+
+from cardan.program.ops import Op
+from cardan.program.program import Array, Program, Region
+from cardan.program.replay import straight
+
+
+def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Program:
+    """Return the program that runs a program several times; the results are those of the last pass.
+
+    The instructions stay as they are, so that the passes do what as many calls of the program do, to the last bit.
+
+    Args:
+        program: what is run.
+        count: how often, at least once.
+        carried: names of inputs, and of the outputs of the same size that take their place in the next pass.
+    """
+    pairs = _pairs(program, carried)
+    inside = program.regions
+    if inside and inside[0].carried == pairs:  # a repeat of a repeat
+        count, inside = count * inside[0].count, inside[1:]
+    elif any(program.instructions[k].op is Op.INPUT for region in inside for k, _ in region.carried):
+        return repeated(straight(program), count, carried)
+    if count == 1 or not pairs:
+        return replace(program, regions=inside)
+    return replace(program, regions=(Region(0, len(program.instructions), count, pairs), *inside))
+
+
+def _pairs(program: Program, carried: Mapping[str, str]) -> tuple[tuple[int, int], ...]:
+    """Return the instructions of inputs that are used, and those whose values take their place."""
+    number = {int(i.value): k for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
+    inputs, outputs = _starts(program.inputs), _starts(program.outputs)
+    sizes = {a.name: a.size for a in program.inputs}
+    pairs = [
+        (number[inputs[x] + k], program.results[outputs[y] + k])
+        for x, y in carried.items()
+        for k in range(sizes[x])
+        if inputs[x] + k in number
+    ]
+    return tuple(sorted((k, after) for k, after in pairs if k != after))
+
+
+def _starts(arrays: tuple[Array, ...]) -> dict[str, int]:
+    """Return where each array begins among the flattened ones."""
+    return dict(zip((a.name for a in arrays), accumulate((a.size for a in arrays), initial=0), strict=False))

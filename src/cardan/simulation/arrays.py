@@ -1,0 +1,46 @@
+"""Arrays of many worlds: what is assigned is checked and copied."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import ParameterError, ShapeError
+from cardan.functions.arguments import check_finite, numeric_array
+
+DTYPES = ("float64", "float32")
+
+
+def check_worlds(worlds: Any) -> int:
+    """Return a number of worlds, or raise `ParameterError`."""
+    if isinstance(worlds, bool) or not isinstance(worlds, Integral) or worlds < 0:
+        raise ParameterError("number of worlds", got=worlds, expected="a whole number, 0 or more")
+    return int(worlds)
+
+
+def checked_dtype(dtype: Any) -> np.dtype:
+    """Return float64 or float32, or raise `ParameterError`."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = np.dtype(object)
+    if kind.name not in DTYPES:
+        raise ParameterError("dtype", got=dtype, expected="'float64' or 'float32'")
+    return kind
+
+
+def filled(where: str, name: str, value: Any, like: np.ndarray, finite: bool = True) -> np.ndarray:
+    """Return a value as an array of the shape and type of another, broadcast over the worlds.
+
+    Raises:
+        DTypeError, ShapeError, NotFiniteError: if it has another core shape, holds no real numbers, or NaN.
+    """
+    array = numeric_array(where, name, value)
+    if array.shape not in (like.shape, like.shape[1:]) and not (array.ndim == 0 and like.ndim == 1):
+        expected = f"{like.shape[1:]} or {like.shape}" if like.ndim > 1 else f"() or {like.shape}"
+        raise ShapeError(where, name, got=array.shape, expected=expected, hint="The first axis counts the worlds.")
+    if finite:
+        check_finite(where, name, array.astype(like.dtype), array.shape[: array.ndim - like.ndim + 1])
+    return np.broadcast_to(array.astype(like.dtype, copy=False), like.shape)

@@ -1,0 +1,484 @@
+"""The builder of worlds: links, bodies, shapes, joints, articulations, whole mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from cardan.description import Mechanism, Plane, Shape
+from cardan.description.mechanism import base_joint
+from cardan.description.rooting import Forest, base_name
+from cardan.errors import DuplicateNameError, MechanismError, ParameterError, ShapeError, UnknownNameError
+from cardan.geometry.shapes import ALL_BITS, Geometry
+from cardan.joints import Fixed, FreeFlyer, Joint, Limits
+from cardan.model import WORLD, Connection, Drive, Material, Model
+from cardan.model.model import EARTH_GRAVITY
+from cardan.simulation.articulation import articulation
+from cardan.simulation.pairs import Disabled, contact_pairs
+from cardan.simulation.rest import rest_configuration
+from cardan.simulation.world import World, default_targets
+from cardan.spatial import SE3, Inertia, checked_pose
+
+WATER = 1000.0
+"""[kg/m^3]"""
+
+
+class WorldBuilder:
+    """Collects what a world is made of; `finalize()` makes a `World` of it.
+
+    Errors are raised by the call that causes them. `"world"` is the fixed world itself, wherever a link is named.
+
+        b = cardan.WorldBuilder()
+        b.add_link("bob")
+        b.add_shape("bob", Sphere(0.1))
+        b.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob", child_pose=SE3(translation=[0, 0, 1]))
+        b.add_articulation("pendulum", ["hinge"])
+        b.q["hinge"] = 0.5
+        world = b.finalize()
+
+    Attributes:
+        q: coordinates that states begin with, by joint; others begin where the poses of links put them, or neutral.
+        v: velocities that states begin with, by joint; others begin with 0.
+        targets: where drives go by default, by joint, in the coordinates limits are stated in.
+
+    Args:
+        name: name of the world.
+        gravity: [m/s^2], in world axes.
+    """
+
+    def __init__(self, name: str = "world", gravity: Sequence[float] = EARTH_GRAVITY) -> None:
+        self.gravity = gravity
+        self.q: dict[str, Any] = {}
+        self.v: dict[str, Any] = {}
+        self.targets: dict[str, Any] = {}
+        self._parts = Mechanism(name)
+        self._inertia: dict[str, Inertia | None] = {}
+        self._locked: set[str] = set()
+        self._poses: dict[str, SE3] = {}
+        self._articulations: dict[str, tuple[str, ...]] = {}
+        self._apart: set[tuple[str, str]] = set()
+
+    # --- bodies and what is on them ---
+
+    def add_link(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
+        """Add a body that joints will hold, and return its name.
+
+        Args:
+            name: new name.
+            pose: where it begins, in the world; by default where its joint's neutral configuration puts it.
+            inertia: what it has besides that of its shapes.
+            lock_inertia: whether shapes that are added to it leave its inertia as it is.
+
+        Raises:
+            DuplicateNameError, ParameterError: for a name in use; a wrong inertia or pose.
+        """
+        X = None if pose is None else checked_pose(f"pose of link {name!r}", pose)
+        self._parts.add_body(name, inertia)
+        self._inertia[name] = inertia
+        if lock_inertia:
+            self._locked.add(name)
+        if X is not None:
+            self._poses[name] = X
+        return name
+
+    def add_body(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
+        """Add a body that moves freely: a link, its joint `<name>_free` and its articulation; return its name.
+
+        The arguments are those of `add_link`; the joint's coordinates begin at the pose.
+        """
+        joint = f"{name}_free"
+        self._check_new_joint(joint)
+        self._check_new_articulation(name)
+        self.add_link(name, pose, inertia, lock_inertia)
+        self.add_joint(joint, FreeFlyer(), WORLD, name)
+        self.add_articulation(name, [joint])
+        return name
+
+    def add_shape(
+        self,
+        link: str,
+        geometry: Geometry,
+        pose: Any = None,
+        density: float = WATER,
+        material: Material | None = None,
+        *,
+        name: str = "",
+        role: str = "collision",
+        group: int = 1,
+        mask: int = ALL_BITS,
+        rgba: Sequence[float] | None = None,
+    ) -> Shape:
+        """Add a shape to a link; what it is made of adds mass, centre of mass and inertia, unless those are locked.
+
+        Args:
+            link: the link, or `"world"`.
+            geometry: such as `cardan.description.Box((0.1, 0.1, 0.1))`.
+            pose: X_link_shape; identity by default.
+            density: [kg/m^3]; that of water by default, 0 for a shape without mass.
+            material: what contact feels; by default `Material()`.
+            name: its own name; may be empty.
+            role: `"collision"`, or `"visual"`, which nothing touches.
+            group: what it is, as bits.
+            mask: groups it may touch.
+            rgba: colour, four numbers in [0, 1].
+
+        Raises:
+            UnknownNameError, ParameterError: for an unknown link, a wrong value.
+        """
+        at = SE3.identity() if pose is None else pose
+        given: dict[str, Any] = {"name": name, "rgba": rgba, "surface": material, "group": group, "mask": mask}
+        shape = Shape(link, role, geometry, at, **given)  # pyright: ignore[reportArgumentType] -- checked there
+        self._parts._check_body(link, "shape")
+        adds = link != WORLD and link not in self._locked
+        inertia = shape.inertia(density) if adds else None
+        self._parts.add_shape(shape)
+        if inertia is not None:
+            own = self._inertia[link]
+            self._inertia[link] = inertia if own is None else own + inertia
+        return shape
+
+    def add_ground(self, material: Material | None = None, pose: Any = None, name: str = "ground") -> Shape:
+        """Add a half space to the world, solid below z = 0 of `pose`."""
+        return self.add_shape(WORLD, Plane(), pose, 0.0, material, name=name)
+
+    # --- joints and articulations ---
+
+    def add_joint(
+        self,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        parent_pose: Any = None,
+        child_pose: Any = None,
+        limits: Limits | None = None,
+        drive: Drive | None = None,
+        **properties: Any,
+    ) -> str:
+        """Add a joint and return its name.
+
+        Args:
+            name: new name.
+            joint: what kind of joint.
+            parent: a link, or `"world"`.
+            child: a link.
+            parent_pose: the joint's parent frame in the parent; identity by default.
+            child_pose: the joint's child frame in the child; identity by default.
+            limits: position, velocity and effort limits.
+            drive: gains of a drive that follows `Control.position` and `Control.velocity`.
+            properties: damping, friction, armature, compliance, as for `Mechanism.add_joint`.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown link, a wrong value.
+        """
+        sides = (parent_pose, child_pose)
+        return self._parts.add_joint(name, joint, parent, child, *sides, limits, drive=drive, **properties).name
+
+    def add_articulation(self, name: str, joints: Sequence[str]) -> str:
+        """Name some joints, from the world on and added one after the other, as one articulation.
+
+        Raises:
+            DuplicateNameError: for a name in use.
+            UnknownNameError: for an unknown joint.
+            MechanismError: for a joint that is in another articulation, or none at all.
+        """
+        self._check_new_articulation(name)
+        known = {c.name for c in self._parts.joints}
+        held = {joint: other for other, its in self._articulations.items() for joint in its}
+        if isinstance(joints, str) or not list(joints):
+            raise ParameterError(f"joints of articulation {name!r}", got=joints, expected="a list of names of joints")
+        for joint in joints:
+            if joint not in known:
+                raise UnknownNameError("joint", joint, known, where=f"articulation {name!r}")
+            if joint in held:
+                raise MechanismError(
+                    f"joint {joint!r} is in articulation {held[joint]!r}; it cannot be in {name!r}, too."
+                )
+        self._articulations[name] = tuple(dict.fromkeys(joints))
+        return name
+
+    def add(
+        self,
+        mechanism: Mechanism,
+        prefix: str = "",
+        pose: Any = None,
+        base: str | Joint = "fixed",
+        *,
+        name: str | None = None,
+        self_collision: bool = False,
+        disabled: Disabled = (),
+    ) -> tuple[str, ...]:
+        """Add all of a mechanism, and return the names of its articulations: one for each connected part.
+
+        Args:
+            mechanism: what to add; later changes of it do not matter.
+            prefix: goes before all its names.
+            pose: where its world is in this one.
+            base: by what its parts that hang on no joint of their own are attached to the world, as for
+                `Mechanism.model`: `"fixed"`, `"floating"` or any joint.
+            name: name of its articulation; by default prefix and the mechanism's name. Where there are several, the
+                others end in the name of their first link.
+            self_collision: whether its own shapes may touch one another. By default they do not: those of most robot
+                descriptions overlap where they never meet in truth.
+            disabled: pairs of its links that may not touch nevertheless, as `cardan.formats.disabled_contacts` reads
+                them from an SRDF file; what it has no such link for is left aside.
+
+        Raises:
+            DuplicateNameError: if a name is in use.
+            MechanismError: if a base other than fixed is asked for and nothing needs one.
+        """
+        if not isinstance(mechanism, Mechanism):
+            hint = "A Model has a base already; cardan.load_mechanism reads a mechanism."
+            raise ParameterError("mechanism to add", got=mechanism, expected="a cardan.Mechanism", hint=hint)
+        X = SE3.identity() if pose is None else checked_pose(f"pose of mechanism {mechanism.name!r}", pose)
+        twin = mechanism.prefixed(prefix).mechanism
+        bases = _bases(twin, prefix, base_joint(base))
+        parts = [joints for _, joints in _components(twin, [*bases, *twin.joints])]
+        names = self._articulation_names(prefix + mechanism.name if name is None else name, parts)
+        self._check_free(twin, bases, names)
+        self._append(twin, bases, parts, X)
+        self._articulations |= {n: tuple(c.name for c in joints) for n, joints in zip(names, parts, strict=True)}
+        bodies = {WORLD, *(b.name for b in twin.bodies)}
+        if not self_collision:
+            solid = sorted({s.body for s in twin.shapes if s.role == "collision" and s.body != WORLD})
+            self._apart |= {(a, b) for a in solid for b in solid if a < b}
+        apart = {tuple(body if body == WORLD else prefix + body for body in pair) for pair in disabled}
+        self._apart |= {(a, b) for a, b in apart if {a, b} <= bodies}
+        return tuple(names)
+
+    def disable_contact(self, a: str, b: str) -> None:
+        """Let the shapes of two bodies pass through one another; `"world"` may be one."""
+        for body in (a, b):
+            self._parts._check_body(body, "disable_contact")
+        self._apart.add((a, b))
+
+    # --- the world ---
+
+    def finalize(
+        self, check_orphans: bool = True, *, movable_bases: bool = False, closing: Sequence[str] = ()
+    ) -> World:
+        """Return the world; the builder can go on.
+
+        What hangs on no joint to the world moves freely, by a joint `<link>_free` that is added.
+
+        Args:
+            check_orphans: refuse joints that are in no articulation; otherwise they are kept, and named by
+                `World.orphans`.
+            movable_bases: let `View.set_root_poses` move articulations that are fixed on the world, too, in every world
+                by itself: the poses of their first joints are inputs of the model then, which costs some speed.
+            closing: names of joints that shall close the loops they are part of.
+
+        Raises:
+            MechanismError: for orphan joints; an articulation that is no tree on the world, or lies in pieces.
+            ParameterError: for poses of links that their joints do not allow.
+        """
+        orphans = self._orphans()
+        if orphans and check_orphans:
+            shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
+            raise MechanismError(
+                f"joints in no articulation: {shown}. Name them in add_articulation(name, joints), or keep them "
+                "as they are: finalize(check_orphans=False)."
+            )
+        mechanism, added = self._mechanism()
+        model = mechanism.model(gravity=self.gravity, closing=closing)
+        held = {n: (*joints, *_bases_of(mechanism, joints, added)) for n, joints in self._articulations.items()}
+        articulations = {name: articulation(model, name, joints) for name, joints in held.items()}
+        ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
+        movable = _movable(model, ordered) if movable_bases else {}
+        initial = rest_configuration(model, self._poses, self._coordinates(model, self.q, "q"))
+        pairs = contact_pairs(model, mechanism.shapes, self._apart, initial.tolist())
+        world = World(
+            model=model,
+            mechanism=mechanism,
+            articulations=ordered,
+            pairs=pairs.touching,
+            overlapping=pairs.overlapping,
+            orphans=orphans,
+            initial=initial,
+            initial_velocity=_filled(model, np.zeros(model.nv), self._coordinates(model, self.v, "v"), "v"),
+            targets=_filled(model, default_targets(model), self._coordinates(model, self.targets, "v"), "v"),
+        )
+        owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
+        return replace(world.with_inputs(**owned), movable=movable) if movable else world
+
+    def _orphans(self) -> tuple[str, ...]:
+        held = {joint for joints in self._articulations.values() for joint in joints}
+        return tuple(c.name for c in self._parts.joints if c.name not in held)
+
+    def _mechanism(self) -> tuple[Mechanism, dict[str, Connection]]:
+        """Return the description, and the free joints that were added to it, by the body each holds."""
+        joints, added = list(self._parts.joints), {}
+        for anchor, own in _loose(self._parts, joints):
+            added[anchor] = Connection(f"{anchor}_free", FreeFlyer(), WORLD, anchor)
+            first = min((joints.index(c) for c in own), default=len(joints))
+            joints.insert(first, added[anchor])
+        mechanism = Mechanism(self._parts.name)
+        for body in self._parts.bodies:
+            mechanism.add_body(body.name, self._inertia[body.name])
+        for c in joints:
+            mechanism.add_joint(**_fields(c))
+        for frame in self._parts.frames:
+            mechanism.add_frame(**_fields(frame))
+        for shape in self._parts.shapes:
+            mechanism.add_shape(shape)
+        return mechanism, added
+
+    def _coordinates(self, model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:
+        """Return coordinates by joint as arrays."""
+        found = {}
+        for name, value in given.items():
+            own = model.q_slice(name) if size == "q" else model.v_slice(name)
+            array = np.atleast_1d(np.asarray(value, dtype=float))
+            if array.shape != (own.stop - own.start,):
+                expected = f"({own.stop - own.start},)"
+                raise ShapeError("finalize", name, got=array.shape, expected=expected, hint=repr(model.joint(name)))
+            if not np.isfinite(array).all():
+                raise ParameterError(f"initial {size} of joint {name!r}", got=value, expected="finite numbers")
+            found[name] = array
+        return found
+
+    # --- names ---
+
+    def _append(
+        self, twin: Mechanism, bases: Sequence[Connection], parts: Sequence[Sequence[Connection]], X: SE3
+    ) -> None:
+        """Add a mechanism's parts, with what is on its world at X."""
+        for body in twin.bodies:
+            self._parts.add_body(body.name, body.inertia)
+            self._inertia[body.name] = body.inertia
+        for c in (c for joints in parts for c in joints):
+            begins_there = c in bases and isinstance(c.joint, FreeFlyer)
+            self._parts.add_joint(**_fields(c if begins_there else _moved(c, X)))
+            if begins_there:
+                self.q[c.name] = np.array(c.joint.nearest_configuration(X), dtype=float)
+        for frame in twin.frames:
+            at = X @ frame.pose if frame.body == WORLD else frame.pose
+            self._parts.add_frame(frame.name, frame.body, at, frame.kind)
+        for shape in twin.shapes:
+            self._parts.add_shape(replace(shape, pose=X @ shape.pose) if shape.body == WORLD else shape)
+
+    def _check_free(self, twin: Mechanism, bases: Sequence[Connection], names: Sequence[str]) -> None:
+        """Raise if a name is in use, before anything is added."""
+        for kind, records in (("body", twin.bodies), ("frame", twin.frames)):
+            for record in records:
+                self._parts._check_new(kind, record.name)
+        for c in (*bases, *twin.joints):
+            self._check_new_joint(c.name)
+        for name in names:
+            self._check_new_articulation(name)
+
+    def _check_new_joint(self, name: str) -> None:
+        if any(c.name == name for c in self._parts.joints):
+            raise DuplicateNameError("joint", name, f"world {self._parts.name!r} (give prefix=...)")
+
+    def _check_new_articulation(self, name: str) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise ParameterError("name of an articulation", got=name, expected="a non-empty text")
+        if name in self._articulations:
+            raise DuplicateNameError("articulation", name, f"world {self._parts.name!r}")
+
+    def _articulation_names(self, name: str, parts: Sequence[Sequence[Connection]]) -> list[str]:
+        return [name if k == 0 else f"{name}_{joints[0].child}" for k, joints in enumerate(parts)]
+
+    def __repr__(self) -> str:
+        counts = f"{len(self._parts.bodies)} links, {len(self._parts.joints)} joints, {len(self._parts.shapes)} shapes"
+        return f"<WorldBuilder {self._parts.name!r}: {counts}, {len(self._articulations)} articulations>"
+
+
+def world_of(
+    mechanism: Mechanism,
+    base: str | Joint = "fixed",
+    *,
+    ground: bool | Material = False,
+    gravity: Sequence[float] = EARTH_GRAVITY,
+    pose: Any = None,
+    self_collision: bool = False,
+    disabled: Disabled = (),
+    movable_bases: bool = False,
+    closing: Sequence[str] = (),
+) -> World:
+    """Return the world of one mechanism; see `Mechanism.world`."""
+    b = WorldBuilder(mechanism.name, gravity)
+    b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
+    if ground:
+        b.add_ground(ground if isinstance(ground, Material) else None)
+    return b.finalize(movable_bases=movable_bases, closing=closing)
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {f.name: getattr(record, f.name) for f in fields(record)}
+
+
+def _bases(m: Mechanism, prefix: str, base: Joint) -> list[Connection]:
+    """Return the joints by which the parts of a mechanism hang on the world that do not by their own.
+
+    Raises:
+        MechanismError: if a joint is asked for and all do.
+    """
+    own = {c.name.removeprefix(prefix) for c in m.joints}
+    anchors = [anchor for anchor, _ in _loose(m, m.joints)]
+    if not anchors and not isinstance(base, Fixed):
+        raise MechanismError(f"base={base!r}: every body of {m.name!r} already hangs on the world by its joints.")
+    names = [base_name(anchor.removeprefix(prefix), own, plain=k == 0) for k, anchor in enumerate(anchors)]
+    return [Connection(prefix + name, base, WORLD, anchor) for name, anchor in zip(names, anchors, strict=True)]
+
+
+def _loose(m: Mechanism, joints: Sequence[Connection]) -> list[tuple[str, list[Connection]]]:
+    """Return the parts that do not hang on the world: a first body, no joint's child if there is one; its joints."""
+    found = []
+    for bodies, own in _components(m, joints):
+        if not any(WORLD in (c.parent, c.child) for c in own):
+            children = {c.child for c in own}
+            found.append((next((b for b in bodies if b not in children), bodies[0]), own))
+    return found
+
+
+def _moved(c: Connection, X: SE3) -> Connection:
+    """Return a joint with its end on the world, if it has one, moved by X."""
+    if c.parent == WORLD:
+        return replace(c, parent_pose=X @ c.parent_pose)
+    return replace(c, child_pose=X @ c.child_pose) if c.child == WORLD else c
+
+
+def _components(m: Mechanism, joints: Sequence[Connection]) -> list[tuple[list[str], list[Connection]]]:
+    """Return the bodies and joints of each part that hangs together without the world, in document order."""
+    forest = Forest(b.name for b in m.bodies)
+    for c in joints:
+        if WORLD not in (c.parent, c.child):
+            forest.join(c.parent, c.child)
+    parts: dict[str, tuple[list[str], list[Connection]]] = {}
+    for body in (b.name for b in m.bodies):
+        parts.setdefault(forest.find(body), ([], []))[0].append(body)
+    for c in joints:
+        parts[forest.find(c.parent if c.child == WORLD else c.child)][1].append(c)
+    return list(parts.values())
+
+
+def _bases_of(mechanism: Mechanism, joints: Sequence[str], added: Mapping[str, Connection]) -> list[str]:
+    """Return the free joint that was added for an articulation, if there is one."""
+    bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
+    return [c.name for anchor, c in added.items() if anchor in bodies]
+
+
+def _filled(model: Model, values: np.ndarray, given: Mapping[str, np.ndarray], size: str) -> np.ndarray:
+    for name, own in given.items():
+        values[model.v_slice(name) if size == "v" else model.q_slice(name)] = own
+    values.setflags(write=False)
+    return values
+
+
+def _movable(model: Model, articulations: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return, for each articulation that does not float, its joints on the world by the names of their inputs.
+
+    What closes a loop on the world cannot be moved: such an articulation is left out.
+    """
+    held = {body for c in model.closures if WORLD in (c.parent, c.child) for body in (c.parent, c.child)}
+    found = {}
+    for name, its in articulations.items():
+        on_world = [c.name for c in model.connections if c.parent == WORLD and c.child in its.bodies]
+        if not its.is_floating and not held.intersection(its.bodies):
+            found[name] = {f"{joint}_pose": joint for joint in on_world}
+    return found

@@ -1,0 +1,84 @@
+"""Moving whole articulations in the world.
+
+With the root's joint X_wl = P J(q) C^-1, from the world's frame P to the link's frame C: of a floating one q is found
+for a given X_wl, of a fixed one P = X_wl C J(q)^-1; its other joints on the world, if any, keep their places beside P.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cardan.errors import MechanismError
+from cardan.model import Connection
+from cardan.simulation.articulation import Articulation
+from cardan.simulation.kinematics import matrices_of, pose_of_matrices, pose_of_rows
+from cardan.spatial import SE3, Motion
+
+if TYPE_CHECKING:
+    from cardan.simulation.state import State
+
+
+def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray) -> None:
+    """Put an articulation's root link at poses, (rows, 7), in some of the worlds.
+
+    Raises:
+        MechanismError: if it is fixed on the world and nothing of that is an input.
+    """
+    c, X = _root_joint(state, a), pose_of_rows(poses)
+    iq = state.world.model.q_slice(c.name)
+    if a.is_floating:
+        X_joint = _frame(state, c, "parent_pose", rows).inverse() @ X @ _frame(state, c, "child_pose", rows)
+        own = c.joint.nearest_configuration(X_joint)
+        state.q[rows, iq] = np.stack(np.broadcast_arrays(*own), axis=-1)
+        return
+    inputs = _movable(state, a)
+    J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
+    P = X @ _frame(state, c, "child_pose", rows) @ J.inverse()
+    for name, joint in inputs.items():
+        beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
+        state.constants[name][rows] = matrices_of(P @ beside, (len(rows),))
+
+
+def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarray) -> None:
+    """Give an articulation's root link twists, (rows, 6), in some of the worlds.
+
+    Raises:
+        MechanismError: for others than 0, if it is fixed on the world.
+    """
+    if not a.is_floating:
+        if twists.any():
+            raise MechanismError(f"articulation {a.name!r} does not float: its root moves by its joints' velocities.")
+        return
+    c, model = _root_joint(state, a), state.world.model
+    V = _frame(state, c, "child_pose", rows).inverse_act(Motion.of(tuple(twists.T.astype(float))))
+    q = tuple(state.q[rows, model.q_slice(c.name)].T.astype(float))
+    columns = [np.broadcast_arrays(*column.scalars(), twists[:, 0])[:6] for column in c.joint.motion_subspace(q)]
+    S = np.moveaxis(np.array(columns, dtype=float), (0, 1), (-1, -2))
+    right = np.stack(np.broadcast_arrays(*V.scalars()), axis=-1)
+    state.v[rows, model.v_slice(c.name)] = np.linalg.solve(S, right[..., None])[..., 0]
+
+
+def _root_joint(state: State, a: Articulation) -> Connection:
+    return next(c for c in state.world.model.connections if c.child == a.root)
+
+
+def _movable(state: State, a: Articulation) -> dict[str, str]:
+    if a.name not in state.world.movable:
+        raise MechanismError(
+            f"articulation {a.name!r} hangs on the world by {_root_joint(state, a).name!r}, which does not float: its "
+            "place is written into the program. Make the world with movable_bases=True (WorldBuilder.finalize, "
+            "Mechanism.world), which gives every world its own; what closes a loop on the world cannot be moved."
+        )
+    return dict(state.world.movable[a.name])
+
+
+def _frame(state: State, c: Connection, constant: str, rows: np.ndarray) -> SE3:
+    """Return a joint's frame in one of its bodies: the model's, or that of each world if it is an input."""
+    model = state.world.model
+    for name, given in model.inputs.items():
+        if given.constant == constant and given.owner in (None, c.name):
+            X = state.constants[name][rows].astype(float)
+            return pose_of_matrices(X if given.owner else X[:, model.joint_names.index(c.name)])
+    return getattr(c, constant)

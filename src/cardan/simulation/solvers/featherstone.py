@@ -1,0 +1,221 @@
+"""Generalised coordinates: articulated bodies with drives, stops, friction and contacts inside the recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan.algorithms import stepping
+from cardan.algorithms.contact import LAWS, contacts
+from cardan.algorithms.drives import Elements, Servo
+from cardan.algorithms.health import is_sound, kept, or_zero
+from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan.algorithms.tree import Vector
+from cardan.errors import UnknownNameError, UnsupportedError
+from cardan.functions import Function, function
+from cardan.model import Model
+from cardan.simulation.pairs import ContactPair
+from cardan.simulation.solvers.solver import ARRAYS, YES, CompiledSolver, checked_steps
+from cardan.simulation.world import World
+
+Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
+Law = Literal["convex", "compliant", "hard"]
+INTEGRATORS = ("implicit", *stepping.EXPLICIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that a step is made for, beside the model.
+
+    Args:
+        dt: length of a step [s].
+        integrator: how it is taken.
+        contact: the law of contacts, or None.
+        pairs: what may touch.
+        iterations: passes over the joints and contacts of an implicit step; None for as many as they need.
+        limits: whether the joints' position limits are stops.
+    """
+
+    dt: float
+    integrator: str
+    contact: str | None
+    pairs: tuple[ContactPair, ...]
+    iterations: int | None
+    limits: bool
+
+
+class Featherstone(CompiledSolver):
+    """Articulated bodies in generalised coordinates, in O(n); the solver to begin with.
+
+    The implicit integrator, the default, takes drives, damping, dry friction, stops and contacts into the recursion of
+    articulated inertias, so that it stays stable with stiff gains at any step. The explicit ones (`"semi_implicit"`,
+    `"leapfrog"`, `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        integrator: see above.
+        contact: `"convex"` (friction cones solved as a convex problem: right at every step and stiffness),
+            `"compliant"` (Hunt-Crossley forces: smooth, for derivatives and small steps), `"hard"` (projected
+            Gauss-Seidel), or None to let everything pass through everything else.
+        iterations: of the solve for contacts, friction, stops and saturated drives; None for what each law needs, and
+            without contacts for 2, or 1 where all forces are straight lines. With 1, joints chatter on their stops.
+        substeps: into how many equal ones a step is cut.
+        limits: whether the joints' position limits are stops.
+
+    Raises:
+        UnsupportedError: for a world with something the integrator would leave out.
+        ParameterError, UnknownNameError: for values that cannot be.
+
+    Source: Featherstone (2008), table 7.1; see `algorithms/implicit.py`, `drives.py`, `stepping.py` and `contact/`.
+    """
+
+    supports: ClassVar[Mapping[str, str]] = {
+        "joint": YES,
+        "mimic joint": YES,
+        "loop": YES,
+        "orphan joint": YES,
+        "drive": YES,
+        "damping": YES,
+        "friction": YES,
+        "limit": YES,
+        "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
+        "contact": YES,
+    }
+
+    def __init__(
+        self,
+        world: World,
+        dt: float,
+        *,
+        integrator: Integrator = "implicit",
+        contact: Law | None = "convex",
+        iterations: int | None = None,
+        substeps: int = 1,
+        limits: bool = True,
+    ) -> None:
+        if integrator not in INTEGRATORS:
+            raise UnknownNameError("integrator", integrator, INTEGRATORS, where="Featherstone")
+        if contact is not None and contact not in LAWS:
+            raise UnknownNameError("contact law", contact, LAWS, where="Featherstone")
+        if iterations is not None:
+            checked_steps(iterations, "iterations")
+        self.integrator, self.contact, self.iterations, self.limits = integrator, contact, iterations, limits
+        super().__init__(world, dt, substeps)
+
+    def features(self) -> Iterator[tuple[str, str]]:
+        for c in (*self.world.model.connections, *self.world.model.closures):
+            if c.compliance is not None and any(c.compliance):
+                yield "compliance", f"the compliance of joint {c.name!r}"
+
+    def _check_support(self) -> None:
+        super()._check_support()
+        if self.integrator == "implicit":
+            return
+        model, by = self.world.model, f"solver Featherstone with integrator={self.integrator!r}"
+        stopped = [c.name for c in model.connections if np.isfinite([*c.limits.lower, *c.limits.upper]).any()]  # pyright: ignore
+        rubbing = [c.name for c in model.connections if any(c.friction or ())]
+        if self.limits and stopped:
+            raise UnsupportedError(
+                f"the position limits of joint {stopped[0]!r}", by, "ask for limits=False, or integrator='implicit'"
+            )
+        if rubbing:
+            raise UnsupportedError(f"the dry friction of joint {rubbing[0]!r}", by, "use integrator='implicit'")
+        if self.contact is not None and self.world.pairs:
+            raise UnsupportedError(
+                f"contacts ({self.world.pairs[0].name})", by, "ask for contact=None, or integrator='implicit'"
+            )
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What a step is made for."""
+        pairs = self.world.pairs if self.contact else ()
+        contact = self.contact if pairs else None
+        return Settings(self.dt / self.substeps, self.integrator, contact, pairs, self.iterations, bool(self.limits))
+
+    @cached_property
+    def function(self) -> Function[..., Any]:
+        """One step (of `dt / substeps`) of model, q, v, warm, count and, each optional, effort, position, velocity.
+
+        Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
+        """
+        return step_function(self.settings)
+
+
+def step_function(settings: Settings) -> Function[..., Any]:
+    """Return one step as a function, compiled for each model on first use."""
+
+    @function(shapes=ARRAYS, simplified=True)
+    def featherstone_step(
+        model: Model,
+        q: ArrayLike,
+        v: ArrayLike,
+        warm: ArrayLike,
+        count: ArrayLike,
+        effort: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+    ) -> dict[str, Any]:
+        return advanced(model, q, v, warm, count, asked(model, effort, position, velocity), settings)  # pyright: ignore
+
+    return featherstone_step
+
+
+def asked(model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None) -> Servo:
+    """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest."""
+    still = [0.0] * model.nv
+    rest = position if position is not None else model.manifold.limit_coordinates(model.manifold.neutral())
+    gains = model.passive("drive_stiffness"), model.passive("drive_damping")
+    return Servo(still if effort is None else effort, rest, still if velocity is None else velocity, *gains)
+
+
+def advanced(
+    model: Model, q: Vector, v: Vector, warm: Vector, count: Any, servo: Servo, settings: Settings
+) -> dict[str, Any]:
+    """Return a state after a step, as it was if what comes of it is no state."""
+    if settings.integrator == "implicit":
+        moved, a, residual = implicit_step(model, q, v, or_zero(warm), servo, settings)
+    else:
+        moved, a, residual = explicit_step(model, q, v, servo, settings)
+    sound = is_sound(moved.q, moved.v)
+    after = {"q": kept(sound, moved.q, q), "v": kept(sound, moved.v, v), "warm": a}
+    return after | {"count": kept(sound, [count + 1.0], [count])[0], "residual": residual}
+
+
+def implicit_step(
+    model: Model, q: Vector, v: Vector, warm: Vector, servo: Servo, settings: Settings
+) -> tuple[stepping.Moved, Vector, Any]:
+    """Return the state after an implicit step, the accelerations and the residual of their solve."""
+    dt = settings.dt
+    moment = Moment(model, q, v)
+    elements = Elements(model, q, v, servo, dt, limits=settings.limits)
+    if settings.contact is None:
+        passes = settings.iterations or (1 if elements.are_lines else 2)
+        solved = stepping.free_accelerations(moment, elements, dt, passes)
+    else:
+        touching = contacts(moment, settings.pairs)
+        solved = LAWS[settings.contact](moment, elements, touching, dt, warm, settings.iterations)
+    a = solved.found.a
+    return stepping.implicit(model, q, v, a, dt), a, solved.residual
+
+
+def explicit_step(
+    model: Model, q: Vector, v: Vector, servo: Servo, settings: Settings
+) -> tuple[stepping.Moved, Vector, Any]:
+    """Return the state after an explicit step, its first accelerations and the residual, 0."""
+
+    def rate(q: Vector, v: Vector) -> Vector:
+        elements = Elements(model, q, v, servo, 0.0, limits=False)
+        tau, _ = elements.total(elements.linear())
+        return implicit_dynamics(Moment(model, q, v), tau, dt=settings.dt).a
+
+    moved = stepping.EXPLICIT[settings.integrator](model, q, v, rate, settings.dt)
+    return moved, rate(q, v), 0.0
+
+
+__all__ = ["Featherstone", "Settings", "step_function"]

@@ -1,0 +1,196 @@
+"""What every solver has: a world, a step, what it supports; stepping, recording, and what went wrong."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from cardan.errors import ParameterError, UnsupportedError
+from cardan.functions import Function
+from cardan.functions.compiled import Bound
+from cardan.scalar import is_finite
+from cardan.simulation.control import Control
+from cardan.simulation.state import State
+from cardan.simulation.world import World
+
+YES = "yes"
+"""What a table of support says of what is done; anything else is the reason why not."""
+
+
+ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
+"""Core shapes of the arguments of a compiled step, beside q and v."""
+
+
+class Trajectory(NamedTuple):
+    """What a rollout recorded, the states at its beginning and after every recorded step.
+
+    Attributes:
+        time: (T, worlds) [s].
+        q: configurations, (T, worlds, nq).
+        v: velocities, (T, worlds, nv).
+        residual: of the solves of the steps, (T, worlds) [rad/s, m/s]; 0 at the beginning.
+        state: the last one, with which to go on.
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    residual: np.ndarray
+    state: State
+
+
+class Solver(ABC):
+    """Moves the worlds of a state on in time.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+
+    Raises:
+        ParameterError: for a step that is not positive.
+        UnsupportedError: for a world with anything that the solver would leave out.
+    """
+
+    supports: ClassVar[Mapping[str, str]]
+    """What may be in a world: for each feature `"yes"`, or why not and what to do."""
+
+    def __init__(self, world: World, dt: float) -> None:
+        if not isinstance(world, World):
+            expected = "a cardan.World: mechanism.world() or WorldBuilder.finalize()"
+            raise ParameterError("world", got=world, expected=expected)
+        if not is_finite(dt) or dt <= 0.0:
+            raise ParameterError("dt", got=dt, expected="a finite step > 0 [s]")
+        self.world, self.dt = world, float(dt)
+        self._kept: dict[Any, Any] = {}
+        self._check_support()
+
+    @abstractmethod
+    def features(self) -> Iterator[tuple[str, str]]:
+        """Yield what is in the world: keys of `supports`, each with the name of the thing."""
+
+    def _check_support(self) -> None:
+        for feature, what in self.features():
+            if self.supports[feature] != YES:
+                raise UnsupportedError(what, f"solver {type(self).__name__}", self.supports[feature])
+
+    @property
+    @abstractmethod
+    def function(self) -> Function[..., Any]:
+        """One step as a function of the model and arrays: it can be differentiated, explained, written as C."""
+
+    @abstractmethod
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        """Return the state after some steps under one control; the state given is left as it is.
+
+        Args:
+            state: where to begin.
+            control: what drives are asked for; by default no effort, and the world's targets.
+            steps: how many.
+            out: a state of the same worlds to write into; it may be `state`.
+
+        Raises:
+            ShapeError, ParameterError: for a state or control of other worlds, a number of steps below 1.
+        """
+
+    def _arrays(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
+        """Return a control and the worlds' constants as arguments of `function`.
+
+        Raises:
+            ParameterError: for a state or control of another world, or of another number of worlds or dtype.
+        """
+        if state.world is not self.world:
+            raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {self.world!r}")
+        if control is None:
+            return {"position": self._constant("targets", state, self.world.targets), **state.constants}
+        if control.world is not self.world or len(control) not in (1, len(state)) or control.dtype != state.dtype:
+            expected = f"a control of {len(state)} worlds (or 1) {self.world.name!r}, {state.dtype}"
+            raise ParameterError("control", got=control, expected=expected)
+        asked = {name: getattr(control, name) for name in ("effort", "position", "velocity")}
+        if len(control) != len(state):
+            asked = {name: np.repeat(array, len(state), axis=0) for name, array in asked.items()}
+        return {**asked, **state.constants}
+
+    def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
+        """Return what is the same in all worlds of a state, as an array of all of them, made once."""
+        key = name, len(state), state.dtype
+        if key not in self._kept:
+            array = np.empty((len(state), *np.shape(value)), state.dtype)
+            array[...] = value
+            array.flags.writeable = False
+            self._kept[key] = array
+        return self._kept[key]
+
+    def rollout(
+        self,
+        state: State,
+        control: Control | Callable[[int, State], Control | None] | None = None,
+        *,
+        steps: int,
+        every: int = 1,
+        progress: Callable[[int], None] | None = None,
+    ) -> Trajectory:
+        """Return the states of many steps.
+
+        Args:
+            state: where to begin; it is left as it is.
+            control: one for all steps, or a function of the number of the step and the state, asked before every
+                recorded step.
+            steps: how many in all, a multiple of `every`.
+            every: how many from one recorded state to the next.
+            progress: called with the number of steps done, after every recorded one.
+        """
+        checked_steps(steps)
+        checked_steps(every, "every")
+        if steps % every:
+            raise ParameterError("steps", got=steps, expected=f"a multiple of every={every}")
+        states, now = [state.copy()], state
+        for done in range(0, steps, every):
+            asked = control(done, now) if callable(control) else control
+            now = self.step(now, asked, steps=every)
+            states.append(now)
+            if progress is not None:
+                progress(done + every)
+        parts = [np.stack([getattr(s, name) for s in states]) for name in ("q", "v", "residual")]
+        return Trajectory(np.array([s.time for s in states]), *parts, now)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
+
+
+class CompiledSolver(Solver):
+    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        substeps: into how many equal ones a step is cut.
+    """
+
+    def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
+        self.substeps = checked_steps(substeps, "substeps")
+        super().__init__(world, dt)
+
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        """Return the state after some steps; see `Solver.step`."""
+        count = checked_steps(steps) * self.substeps
+        arrays = self._arrays(state, control)
+        run = self._bound(count, tuple(arrays))
+        found = run(state.q, state.v, state.warm, self._constant("count", state, 0.0), *arrays.values())
+        return state.advanced(found, found["count"], count, self.dt / self.substeps, out)
+
+    def _bound(self, count: int, names: tuple[str, ...]) -> Bound:
+        """Return so many steps one after the other, bound to the model."""
+        if (count, names) not in self._kept:
+            repeated = self.function if count == 1 else self.function.repeated(count)
+            self._kept[count, names] = repeated.bind(self.world.model, *(n for n in names if n in ARRAYS))
+        return self._kept[count, names]
+
+
+def checked_steps(steps: Any, what: str = "steps") -> int:
+    """Return a number of steps, or raise `ParameterError`."""
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise ParameterError(what, got=steps, expected="a whole number >= 1")
+    return int(steps)

@@ -1,0 +1,386 @@
+"""The state of many worlds: coordinates and velocities; poses and twists of the links follow from them when read."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import cardan
+from cardan.algorithms.health import BEYOND
+from cardan.errors import DescriptionError, Fault, ParameterError, UnknownNameError
+from cardan.functions.arguments import check_configuration
+from cardan.simulation.arrays import check_worlds, checked_dtype, filled
+from cardan.simulation.kinematics import body_poses, mass_center_twists
+from cardan.staging import write_whole
+
+if TYPE_CHECKING:
+    from cardan.model import Model
+    from cardan.simulation.world import World
+
+REACH = 1e-6
+"""How far links may be from where they are put, relative to the size of what is written [m, rad]; see `State.poses`."""
+
+SAVED = ("q", "v", "time", "warm", "residual", "diverged")
+
+
+class State:
+    """Configurations and velocities of a number of worlds, and the time in each. Made by `World.state()`.
+
+    The arrays are the state's own: what is assigned is copied into them, and they can be written in place. Poses and
+    twists are computed at each read, so that they are never out of date; assigning them writes q and v.
+
+    Attributes:
+        world: what it is a state of.
+        q: configurations, shape (worlds, nq).
+        v: velocities, shape (worlds, nv).
+        time: [s], shape (worlds,).
+        warm: what a solver begins its next search with, shape (worlds, nv).
+        residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
+        diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
+        constants: values of the model's inputs for each world, by name (`World.with_inputs`).
+    """
+
+    __slots__ = ("_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
+
+    def __init__(
+        self, world: World, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, constants: Any = None
+    ) -> None:
+        count, kind, model = check_worlds(worlds), checked_dtype(dtype), world.model
+        self.world = world
+        self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
+        self._time, self._warm = np.zeros(count), np.zeros((count, model.nv), kind)
+        self._residual, self._diverged = np.zeros(count, kind), np.zeros(count, bool)
+        self.q = world.initial if q is None else q
+        self.v = world.initial_velocity if v is None else v
+        own = model.input_values()
+        self._constants = Constants(
+            {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
+        )
+        for name, value in (constants or {}).items():
+            self._constants[name] = value
+
+    @classmethod
+    def of_arrays(cls, world: World, **arrays: Any) -> State:
+        """Return the state that holds these very arrays, unchecked: q, v, time, warm, diverged, constants."""
+        state = cls.__new__(cls)
+        state.world = world
+        for name, array in arrays.items():
+            setattr(state, f"_{name}", array)
+        return state
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds."""
+        return len(self._q)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float64 or float32."""
+        return self._q.dtype
+
+    def __len__(self) -> int:
+        return len(self._q)
+
+    # --- arrays ---
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configurations, shape (worlds, nq)."""
+        return self._q
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        array = filled("state", "q", value, self._q)
+        check_configuration("state", "q", array, self.world.model.unit_parts)
+        self._q[...] = array
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities, shape (worlds, nv)."""
+        return self._v
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self._v[...] = filled("state", "v", value, self._v)
+
+    @property
+    def time(self) -> np.ndarray:
+        """Time in each world [s], shape (worlds,)."""
+        return self._time
+
+    @time.setter
+    def time(self, value: Any) -> None:
+        self._time[...] = filled("state", "time", value, self._time)
+
+    @property
+    def warm(self) -> np.ndarray:
+        """What a solver begins its next search with, shape (worlds, nv)."""
+        return self._warm
+
+    @warm.setter
+    def warm(self, value: Any) -> None:
+        self._warm[...] = filled("state", "warm", value, self._warm)
+
+    @property
+    def residual(self) -> np.ndarray:
+        """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,)."""
+        return self._residual
+
+    @residual.setter
+    def residual(self, value: Any) -> None:
+        self._residual[...] = filled("state", "residual", value, self._residual)
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """Whether a solver found no finite result, shape (worlds,)."""
+        return self._diverged
+
+    @diverged.setter
+    def diverged(self, value: Any) -> None:
+        self._diverged[...] = np.asarray(value, dtype=bool)
+
+    @property
+    def constants(self) -> Constants:
+        """Values of the model's inputs, arrays of shape (worlds, ...) by name."""
+        return self._constants
+
+    # --- the links ---
+
+    @property
+    def poses(self) -> np.ndarray:
+        """Poses of `world.links`, shape (worlds, links, 7): position [m] and quaternion xyzw, in the world.
+
+        Assigning writes q, that nearest to the present one; v stays. It is an error (`ReachError`'s kind) if the joints
+        cannot bring the links there.
+        """
+        return cardan.eval_fk(self.world.model, self._q, self._v, **self._constants)[0]
+
+    @poses.setter
+    def poses(self, value: Any) -> None:
+        poses, twists = self._links(value, 7, "poses"), np.zeros((len(self), len(self.world.links), 6), self.dtype)
+        q, _, residual = cardan.eval_ik(self.world.model, poses, twists, near=self._q, **self._constants)
+        self._check_reached("poses", residual[..., :6], np.abs(poses).max(initial=1.0))
+        self._q[...] = q
+
+    @property
+    def twists(self) -> np.ndarray:
+        """Twists of `world.links` [m/s, rad/s], shape (worlds, links, 6): linear, angular; each in its own axes.
+
+        Assigning writes v. It is an error if the joints cannot move so.
+        """
+        return cardan.eval_fk(self.world.model, self._q, self._v, **self._constants)[1]
+
+    @twists.setter
+    def twists(self, value: Any) -> None:
+        twists = self._links(value, 6, "twists")
+        _, v, _ = cardan.eval_ik(self.world.model, self.poses, twists, near=self._q, **self._constants)
+        reached = cardan.eval_fk(self.world.model, self._q, v, **self._constants)[1]
+        self._check_reached("twists", reached - twists, np.abs(twists).max(initial=1.0))
+        self._v[...] = v
+
+    def _links(self, value: Any, size: int, name: str) -> np.ndarray:
+        return filled("state", name, value, np.empty((len(self), len(self.world.links), size), self.dtype))
+
+    def _check_reached(self, name: str, residual: np.ndarray, scale: float) -> None:
+        off = np.abs(residual).reshape(len(self), len(self.world.links), -1).max(axis=-1, initial=0.0)
+        tolerance = (REACH if self.dtype == np.float64 else 1e-3) * scale
+        bad = np.argwhere(~(off <= tolerance))
+        if len(bad):
+            row, link = bad[0]
+            got = f"link {self.world.links[link]!r} of world {row}, off by {off[row, link]:.3g}"
+            hint = "Write q and v, or move the root alone: view.set_root_poses."
+            expected = f"{name} the joints allow (to {tolerance:.3g} [m, rad])"
+            raise ParameterError(f"state: {name}", got=got, expected=expected, hint=hint)
+
+    def newton(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return poses and twists as Newton has them: body_q (worlds, links, 7), body_qd (worlds, links, 6).
+
+        Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass*, then angular
+        velocities, both in world axes.
+        """
+        given: dict[str, Any] = {"bodies": self.world.links, **self._constants}
+        model = self.world.model
+        return body_poses(model, self._q, **given), mass_center_twists(model, self._q, self._v, **given)
+
+    # --- steps ---
+
+    def advanced(self, found: Mapping[str, Any], good: np.ndarray, steps: int, dt: float, out: State | None) -> State:
+        """Return the state after steps of a solver.
+
+        Args:
+            found: arrays of the state after it, by name: q, v and, if the solver has them, warm and residual.
+            good: how many steps were good in each world, shape (worlds,): the rest were not taken.
+            steps: how many there were to take.
+            dt: the length of one [s].
+            out: a state of as many such worlds to write into, which may be this one.
+        """
+        if out is not None and (
+            out.world is not self.world or out._q.shape != self._q.shape or out.dtype != self.dtype
+        ):
+            expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
+            raise ParameterError("out", got=out, expected=expected)
+        after = State.of_arrays(self.world, **self._arrays(), constants=self._constants) if out is None else out
+        for name, was in self._arrays().items():
+            new = found.get(name, was)
+            if name == "time":
+                new = was + good * dt
+            elif name == "diverged":
+                new = was | (good < steps)
+            if out is None:  # arrays of its own
+                setattr(after, f"_{name}", np.array(new, order="C", copy=new is was or None))
+            elif new is not was or out is not self:
+                getattr(out, f"_{name}")[...] = new
+        if out is None:
+            after._constants = self._constants.copied()
+        return after
+
+    def divergences(self) -> list[Divergence]:
+        """Return where solvers found no finite result: the world, the time it stands at since, and the joint.
+
+        It is the first joint whose acceleration is not finite, if that is known.
+        """
+        names = [joint for joint in self.world.model.joint_names for _ in range(*_span(self.world.model, joint))]
+        found = []
+        for row in np.flatnonzero(self._diverged):
+            bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
+            found.append(Divergence(int(row), float(self._time[row]), names[bad[0]] if len(bad) else None))
+        return found
+
+    # --- copies ---
+
+    def _arrays(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SAVED}
+
+    def copy(self) -> State:
+        """Return a state that can be changed without changing this one."""
+        arrays = {name: array.copy() for name, array in self._arrays().items()}
+        return State.of_arrays(self.world, **arrays, constants=self._constants.copied())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> State:
+        return self.copy()
+
+    def __getitem__(self, rows: Any) -> State:
+        """Return a state of some of the worlds: a copy. Rows by slice, indices or mask."""
+        chosen = np.atleast_1d(np.arange(len(self))[rows])
+        arrays = {name: array[chosen] for name, array in self._arrays().items()}
+        constants = Constants({name: array[chosen] for name, array in self._constants.items()})
+        return State.of_arrays(self.world, **arrays, constants=constants)
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.world, self._arrays(), dict(self._constants))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether every array is the same to the last bit, of worlds that are made of the same."""
+        if not isinstance(other, State):
+            return NotImplemented
+        mine, theirs = self._bits(), other._bits()
+        return mine == theirs and _kind(self.world) == _kind(other.world)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
+
+    def _bits(self) -> dict[str, Any]:
+        arrays = self._arrays() | dict(self._constants)
+        return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the state to a file, exact to the last bit; `State.load` reads it. The world is not written.
+
+        Raises:
+            OSError: if the file cannot be written; what was there before is then untouched.
+        """
+        constants = {f"constants.{name}": array for name, array in self._constants.items()}
+        arrays = {**self._arrays(), **constants, "world": np.array(_kind(self.world))}
+        write_whole({Path(file): lambda stream: np.savez(stream, **arrays)})  # pyright: ignore
+
+    @staticmethod
+    def load(world: World, file: str | os.PathLike[str]) -> State:
+        """Return the state a file holds.
+
+        Args:
+            world: what it is a state of: that it was saved of, or one made of the same.
+            file: what `save` wrote. Nothing in it is executed.
+
+        Raises:
+            DescriptionError: if it holds no state of such a world.
+        """
+        try:
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+        except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+            raise DescriptionError([Fault(os.fspath(file), 0, f"holds no state of cardan: {error}")]) from None
+        return _checked(world, arrays, os.fspath(file))
+
+    def __repr__(self) -> str:
+        gone = f", {int(self._diverged.sum())} diverged" if self._diverged.any() else ""
+        return f"<State of {len(self)} worlds {self.world.name!r}, {self.dtype}{gone}>"
+
+
+class Divergence(NamedTuple):
+    """A world that a solver could not move on.
+
+    Attributes:
+        world: its row.
+        time: the time it stands at [s].
+        joint: the first joint without a finite acceleration; None where none is known.
+    """
+
+    world: int
+    time: float
+    joint: str | None
+
+
+def _span(model: Model, joint: str) -> tuple[int, int]:
+    own = model.v_slice(joint)
+    return own.start, own.stop
+
+
+class Constants(dict[str, np.ndarray]):
+    """Arrays by name, of shapes (worlds, ...), that keep their shapes: what is assigned is copied into them."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self:
+            hint = "make it an input first: world.with_inputs(...)"
+            raise UnknownNameError("constant", name, self, where="state.constants", hint=hint if not self else "")
+        self[name][...] = filled("state.constants", name, value, self[name])
+
+    def copied(self) -> Constants:
+        """Return the same with arrays of its own."""
+        return Constants({name: array.copy() for name, array in self.items()})
+
+    def __reduce__(self) -> Any:
+        return Constants, (dict(self),)
+
+
+def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
+    return State.of_arrays(world, **arrays, constants=Constants(constants))
+
+
+def _kind(world: World) -> str:
+    """Return what a world's coordinates belong to, as text: the digest of its model, or what it looks like."""
+    return world.model.digest or repr((world.name, world.model.joint_names, world.model.nq, world.model.nv))
+
+
+def _checked(world: World, arrays: dict[str, np.ndarray], file: str) -> State:
+    missing = [name for name in (*SAVED, "world") if name not in arrays]
+    if missing:
+        raise DescriptionError([Fault(file, 0, f"holds no state of cardan: {', '.join(missing)} missing")])
+    if str(arrays["world"]) != _kind(world):
+        message = f"holds a state of another world than {world.name!r}: bodies, joints, constants or inputs differ"
+        raise DescriptionError([Fault(file, 0, message)])
+    prefix = "constants."
+    constants = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+    given = {name: arrays[name] for name in SAVED}
+    fresh = State(world, len(given["q"]), given["q"].dtype)
+    for name, array in {**given, **constants}.items():
+        like = fresh._arrays().get(name, fresh.constants.get(name))
+        if like is None or (like.shape, like.dtype) != (array.shape, array.dtype):
+            raise DescriptionError([Fault(file, 0, f"{name}: {array.dtype}{array.shape} is not what this world has")])
+    return _rebuilt(world, given, constants)

@@ -1,0 +1,277 @@
+"""The world: one model with its articulations, from which states and controls are made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.description import Mechanism, Shape
+from cardan.manifolds import Manifold, Product
+from cardan.model import Model
+from cardan.simulation.articulation import Articulation
+from cardan.simulation.control import Control
+from cardan.simulation.pairs import ContactPair
+from cardan.simulation.selection import chosen
+from cardan.simulation.state import State
+
+if TYPE_CHECKING:
+    from cardan.simulation.collide import Contacts
+    from cardan.simulation.view import View
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
+class World:
+    """Everything that moves and touches, made by `WorldBuilder.finalize()` or `Mechanism.world()`. Immutable.
+
+    Many worlds of this kind are the leading axis of a `State`.
+
+    Joints are in document order (`model.joint_names`). What belongs to joints is told by starts: joint k's coordinates
+    are q[q_starts[k] : q_starts[k + 1]], its velocities, efforts, axes, targets and limits those from v_starts[k] on,
+    the linear ones first.
+
+    Attributes:
+        model: the rooted tree (or forest) all algorithms run over.
+        mechanism: the description it was made of.
+        articulations: its trees, by name, in document order.
+        shapes: visual and collision shapes.
+        pairs: the shapes that may touch, two by two.
+        overlapping: names of pairs that are left out because they overlap in the initial configuration.
+        orphans: names of the joints that are in no articulation.
+        initial: the configuration states begin with, shape (nq,).
+        initial_velocity: the velocities states begin with, shape (nv,).
+        targets: what drives go to by default, shape (nv,), in the coordinates of limits.
+        movable: for each articulation that can be moved as a whole by `View.set_root_poses` although it hangs on
+            the world by joints of its own: its joints on the world, by the inputs that hold their parent poses.
+        links: the bodies that move on joints of their own, in document order of the joints.
+    """
+
+    model: Model
+    mechanism: Mechanism
+    articulations: Mapping[str, Articulation]
+    pairs: tuple[ContactPair, ...]
+    overlapping: tuple[str, ...]
+    orphans: tuple[str, ...]
+    initial: np.ndarray
+    initial_velocity: np.ndarray
+    targets: np.ndarray
+    movable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    links: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", self.model.link_names)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.model.name
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Visual and collision shapes, in document order."""
+        return self.mechanism.shapes
+
+    # --- tables in document order ---
+
+    @property
+    def q_starts(self) -> np.ndarray:
+        """Where each joint's coordinates begin in q, and after them nq: shape (njoints + 1,)."""
+        return self._starts(0)
+
+    @property
+    def v_starts(self) -> np.ndarray:
+        """Where each joint's velocities begin in v, and after them nv: shape (njoints + 1,)."""
+        return self._starts(1)
+
+    def _starts(self, which: int) -> np.ndarray:
+        ends = [self.model.slices[joint][which].stop for joint in self.model.joint_names]
+        return np.array([0, *ends])
+
+    @property
+    def axes(self) -> np.ndarray:
+        """Axes of the degrees of freedom, each in the joint's parent frame at its neutral configuration: (nv, 3).
+
+        Of a degree of freedom that turns it is the axis it turns about, and of one that only shifts the direction.
+        """
+        rows = [axis for joint in self.model.joint_names for axis in _axes(self.model, joint)]
+        return np.array([axis for axis, _ in rows], dtype=float).reshape(-1, 3)
+
+    @property
+    def num_linear(self) -> np.ndarray:
+        """For each joint, how many of its degrees of freedom only shift: shape (njoints,)."""
+        return np.array(
+            [sum(not turns for _, turns in _axes(self.model, j)) for j in self.model.joint_names], dtype=int
+        )
+
+    @property
+    def num_angular(self) -> np.ndarray:
+        """For each joint, how many of its degrees of freedom turn: shape (njoints,)."""
+        return np.diff(self.v_starts) - self.num_linear
+
+    @property
+    def limits(self) -> np.ndarray:
+        """Smallest and largest positions, shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
+        return np.column_stack([self.model.lower, self.model.upper])
+
+    # --- states ---
+
+    def state(self, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, **constants: Any) -> State:
+        """Return a state of a number of worlds.
+
+        Args:
+            worlds: how many.
+            dtype: float64 or float32.
+            q: configurations to begin with, shape (nq,) or (worlds, nq); by default `initial`.
+            v: velocities, likewise; by default `initial_velocity`.
+            constants: values of the model's inputs, of one world or of each; by default those of the model.
+
+        Raises:
+            ShapeError, DTypeError, ParameterError, ConfigurationError: for values that do not fit.
+        """
+        return State(self, worlds, dtype, q, v, constants)
+
+    def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
+        """Return a control of a number of worlds: no effort, drives at their default targets."""
+        return Control(self, worlds, dtype)
+
+    def centre(self, q: Any = None) -> np.ndarray:
+        """Return a configuration at the middle of the limits.
+
+        Coordinates that are their own limit coordinates (angles and lengths) are put between two finite limits; the
+        others stay: those of orientations, (cos, sin) pairs, and where there is no limit.
+
+        Args:
+            q: the configuration the others are taken from, shape (..., nq); by default `initial`.
+        """
+        centred = np.array(self.initial if q is None else q, dtype=float)
+        lower, upper = self.model.lower, self.model.upper
+        for iq, iv in scalar_coordinates(self.model.manifold):
+            if np.isfinite([lower[iv], upper[iv]]).all():
+                centred[..., iq] = 0.5 * lower[iv] + 0.5 * upper[iv]
+        return centred
+
+    # --- other worlds of the same kind ---
+
+    def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
+        """Return the world with some of its constants given for every world: `State.constants` holds them.
+
+        Args:
+            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, ...
+            owned: constants of one body, joint or frame, likewise.
+        """
+        return replace(self, model=self.model.with_inputs(*names, **owned))
+
+    def collide(self, state: State) -> Contacts:
+        """Return where the shapes of `pairs` touch, or nearly, at the state's present coordinates.
+
+        Args:
+            state: of this world.
+
+        Returns:
+            Contacts: gap (worlds, C), point and normal (worlds, C, 3) in world axes, and pair (C,), which of `pairs`.
+
+        Raises:
+            UnsupportedError: for a pair of shapes cardan's own collision does not know, such as meshes.
+            ParameterError: for a state of another world.
+        """
+        from cardan.simulation.collide import collide
+
+        return collide(self, state)
+
+    def with_contacts(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+        """Return the world with some of its pairs of shapes alone; the others pass through one another.
+
+        Args:
+            pattern: which, as for `view`: by the names of a pair (`"left_sole/ground"`), of one of its shapes or of
+                one of its bodies, so that `"*_foot"` are all contacts of the feet.
+
+        Raises:
+            UnknownNameError: if nothing is selected.
+        """
+        labels = {pair.name: {pair.name, *pair.name.split("/"), pair.a, pair.b} for pair in self.pairs}
+        names = chosen("pair, shape or body", sorted({e for own in labels.values() for e in own}), pattern)
+        kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
+        return replace(self, pairs=kept)
+
+    def view(
+        self,
+        pattern: str | re.Pattern[str] | Sequence[str] = "*",
+        joints: str | re.Pattern[str] | Sequence[str] | None = None,
+        links: str | re.Pattern[str] | Sequence[str] | None = None,
+        include: Sequence[type[Any]] = (),
+        exclude: Sequence[type[Any]] = (),
+    ) -> View:
+        """Return a selection of articulations, and of their joints and links, to read and write states through.
+
+        Args:
+            pattern: which articulations: a pattern as file names have them (`"robot*"`), a list of names or patterns,
+                or a compiled regular expression, which must match the whole name.
+            joints: which of their joints, likewise; by default all that have coordinates.
+            links: which of their moving links, likewise; by default all.
+            include: types of joints, of which others are left out.
+            exclude: types of joints that are left out.
+
+        Raises:
+            UnknownNameError: if nothing is selected.
+        """
+        from cardan.simulation.view import view
+
+        return view(self, pattern, joints, links, include, exclude)
+
+    def __str__(self) -> str:
+        """The articulations with their places in q and v, what may touch, and what is in no articulation."""
+        rows = [("articulation", "root", "joints", "links", "q", "v")]
+        for a in self.articulations.values():
+            root = f"{a.root} ({'floating' if a.is_floating else 'movable' if a.name in self.movable else 'fixed'})"
+            counts = (str(len(a.joints)), str(len(a.links)))
+            spans = (f"{s.start}:{s.stop}" for s in (a.q_slice, a.v_slice))
+            rows.append((a.name, root, *counts, *spans))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(e.ljust(w) for e, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
+        told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
+        return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *lines, *told])
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"
+        return f"<World {self.name!r}: {counts}, nq={self.model.nq}, nv={self.model.nv}>"
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
+    return ", ".join(names[:8]) + more
+
+
+def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
+    """Return for each degree of freedom its axis in the joint's parent frame, and whether it turns."""
+    iv = model.v_slice(name)
+    if iv.start == iv.stop:
+        return []
+    joint, found = model.joint(name), []
+    q = tuple(float(e) for e in joint.neutral())
+    R = joint.transform(q).rotation
+    for column in joint.motion_subspace(q):
+        turns = bool(np.linalg.norm(tuple(map(float, column.angular))) > 0.0)
+        axis = np.array(tuple(R @ (column.angular if turns else column.linear)), dtype=float)
+        length = np.linalg.norm(axis)
+        found.append((axis / length if length > 0.0 else axis, turns))
+    return found
+
+
+def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
+    """Return the indices in q and in v of the coordinates that are limited as they are: angles and lengths."""
+    if isinstance(manifold, Product):
+        own = [(iq.start, iv.start, scalar_coordinates(factor)) for factor, iq, iv in manifold.slices()]
+        return [(a + i, b + j) for a, b, pairs in own for i, j in pairs]
+    if manifold.nq != manifold.nv:
+        return []
+    probe = tuple(0.125 + 0.25 * k for k in range(manifold.nq))
+    return [(k, k) for k in range(manifold.nq) if tuple(manifold.limit_coordinates(probe)) == probe]
+
+
+def default_targets(model: Model) -> np.ndarray:
+    """Return the limit coordinates of the neutral configuration, shape (nv,)."""
+    return np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)

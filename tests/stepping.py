@@ -1,0 +1,37 @@
+"""Steps of one model as compiled functions, for tests."""
+
+from __future__ import annotations
+
+import cardan
+from cardan.algorithms import stepping
+from cardan.algorithms.drives import Elements, Servo
+from cardan.algorithms.implicit import Moment, implicit_dynamics
+
+SHAPES = dict.fromkeys(("effort", "position", "velocity"), ("nv",))
+
+
+def implicit_step(dt, stiffness=0.0, damping=0.0, passes=2, limits=True):
+    """Return one implicit step with gains, the same for all joints or nv of each."""
+
+    @cardan.function(shapes=SHAPES, simplified=True)
+    def step(model, q, v, effort, position, velocity):
+        gains = [[float(g)] * model.nv if isinstance(g, float) else list(g) for g in (stiffness, damping)]
+        elements = Elements(model, q, v, Servo(effort, position, velocity, *gains), dt, limits=limits)
+        solved = stepping.free_accelerations(Moment(model, q, v), elements, dt, passes)
+        moved = stepping.implicit(model, q, v, solved.found.a, dt)
+        return {"q": moved.q, "v": moved.v, "a": solved.found.a, "residual": solved.residual}
+
+    return step
+
+
+def explicit_step(integrator, dt):
+    """Return one step of an explicit integrator without forces but gravity."""
+
+    @cardan.function
+    def step(model, q, v):
+        def rate(q, v):
+            return implicit_dynamics(Moment(model, q, v), [0.0] * model.nv, dt=dt).a
+
+        return stepping.EXPLICIT[integrator](model, q, v, rate, dt)._asdict()
+
+    return step

@@ -1,0 +1,194 @@
+"""Implicit steps: drives, friction and stops inside the recursion; the integrators' orders."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.algorithms import stepping as algorithms
+from cardan.algorithms.implicit import JointSpace, Moment, implicit_dynamics
+from cardan.robots import double_pendulum, four_bar
+from cardan.spatial import ArticulatedInertia, Force, Inertia
+from mechanisms import random_inertia, random_model, random_state
+from stepping import explicit_step, implicit_step
+
+HINGE = 0.1 + 2.0 * 0.25  # inertia of the pendulum about its hinge
+
+
+def pendulum(**properties):
+    m = cardan.Mechanism("pendulum")
+    m.add_body("rod", cardan.Inertia(mass=2.0, com=[0, 0, -0.5], inertia=np.diag([0.1, 0.1, 0.01])))
+    m.add_joint("hinge", cardan.joints.Revolute(axis=[0, 1, 0]), "world", "rod", **properties)
+    return m.model()
+
+
+def moved(step, model, q, v, count, effort=0.0, position=0.0, dtype=float):
+    """Return the last result of a number of steps, and the largest of each result on the way."""
+    q, v, zero = np.array(q, dtype), np.array(v, dtype), np.zeros(model.nv, dtype)
+    largest, found = {}, {}
+    for _ in range(count):
+        found = step(model, q, v, zero + dtype(effort), zero + dtype(position), zero)
+        q, v = found["q"], found["v"]
+        largest = {name: max(largest.get(name, -np.inf), np.max(value)) for name, value in found.items()}
+    return found, largest
+
+
+@pytest.mark.usefixtures("quick_target")
+@pytest.mark.parametrize("seed", range(3))
+def test_one_step_of_proportional_derivative_control_is_the_closed_form(seed):
+    model = random_model(seed)
+    q, v, *_ = random_state(model, seed)
+    rng = np.random.default_rng(seed)
+    dt, kp, kd = 0.01, rng.uniform(10.0, 100.0, model.nv), rng.uniform(1.0, 10.0, model.nv)
+    target, rate, effort = rng.normal(size=(3, model.nv))
+    found = implicit_step(dt, kp, kd, limits=False)(model, q, v, effort, target, rate)
+    error = cardan.difference(model, q, cardan.integrate(model, model.neutral(), target))
+    damping = np.array(model.passive("damping"))
+    M = cardan.mass_matrix(model, q) + np.diag(dt * (kd + damping) + dt * dt * kp)
+    tau = effort + kp * (error - dt * v) + kd * (rate - v) - damping * v - cardan.bias_forces(model, q, v)
+    np.testing.assert_allclose(found["a"], np.linalg.solve(M, tau), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found["v"], v + dt * found["a"], atol=1e-12)
+    np.testing.assert_allclose(found["q"], cardan.integrate(model, q, dt * found["v"]), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_impedances_in_the_recursion_are_those_in_joint_space(seed):
+    model = random_model(seed, primary=None)
+    q, v, *_ = random_state(model, seed)
+    rng = np.random.default_rng(seed)
+    tau, armature = rng.normal(size=model.nv), rng.uniform(0.0, 1.0, model.nv)
+    touched = [int(i) for i in rng.integers(0, len(model.nodes), 3)]
+    forces = [(i, Force(*rng.normal(size=(2, 3)))) for i in touched]
+    impedances = [(i, random_inertia(rng).articulated()) for i in touched]
+    moment = Moment(model, list(q), list(v))
+    space = JointSpace(moment, tau, armature, forces, impedances)
+    expected = np.linalg.solve(np.array(space.A, float), np.array(space.b, float))
+    found = implicit_dynamics(moment, tau, armature, forces, impedances)
+    np.testing.assert_allclose(np.array(found.a, float), expected, rtol=1e-7, atol=1e-7)
+    for node, A in zip(model.nodes, moment.accelerations(found.a), strict=True):
+        np.testing.assert_allclose(found.A[node.index].scalars(), A.scalars(), rtol=1e-9, atol=1e-7)
+
+
+def test_no_impedance_changes_nothing(reference_target):
+    model = random_model(1)
+    q, v, *_ = random_state(model, 1)
+    tau = np.ones(model.nv)
+    found = implicit_dynamics(Moment(model, list(q), list(v)), tau, impedances=[(0, Inertia.zero().articulated())])
+    np.testing.assert_allclose(np.array(found.a, float), cardan.forward_dynamics(model, q, v, tau), rtol=1e-9)
+    assert isinstance(Inertia.zero().articulated(), ArticulatedInertia)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_dry_friction_holds_what_it_can_and_does_not_creep(dtype):
+    found, _ = moved(implicit_step(2e-3), pendulum(friction=[12.0]), [1.0], [0.0], 1000, dtype=dtype)
+    assert abs(found["v"][0]) < 1e-7  # the load is 8.3 N m
+    np.testing.assert_allclose(found["q"], 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_dry_friction_slows_what_it_cannot_hold_by_its_own_amount_until_it_stops(dtype):
+    model, friction, dt = pendulum(friction=[2.0]), 2.0, 1e-3
+    one, _ = moved(implicit_step(dt), model, [1.0], [0.0], 1, dtype=dtype)
+    np.testing.assert_allclose(one["a"], (friction - 2.0 * 9.81 * 0.5 * np.sin(1.0)) / HINGE, rtol=1e-5)
+    end, largest = moved(implicit_step(dt), model, [1.0], [0.0], 10000, dtype=dtype)
+    assert abs(end["v"][0]) < 1e-7
+    assert abs(2.0 * 9.81 * 0.5 * np.sin(end["q"][0])) < friction
+    assert largest["residual"] < 1e-5
+
+
+def test_friction_of_a_slider_stops_it_where_work_says():
+    m = cardan.Mechanism("slider")
+    m.add_body("box", cardan.Inertia(mass=1.5, com=[0, 0, 0], inertia=np.eye(3)))
+    m.add_joint("slide", cardan.joints.Prismatic(axis=[1, 0, 0]), "world", "box", friction=[3.0])
+    dt = 1e-3
+    found, _ = moved(implicit_step(dt), m.model(), [0.0], [2.0], 3000)
+    np.testing.assert_allclose(found["q"], 1.5 * 4.0 / (2 * 3.0) - 2.0 * dt / 2, atol=2e-6)
+    assert abs(found["v"][0]) < 1e-8
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_stop_is_hard_holds_and_lets_go(dtype):
+    model, step, dt = pendulum(limits=cardan.Limits(lower=[-0.5], upper=[0.3])), implicit_step(2e-3), 2e-3
+    pressed, largest = moved(step, model, [-0.4], [0.0], 1000, effort=20.0, dtype=dtype)
+    assert abs(pressed["v"][0]) < 2e-5
+    load = 20.0 - 2.0 * 9.81 * 0.5 * np.sin(0.3)
+    np.testing.assert_allclose(
+        pressed["q"] - 0.3, load * dt**2 / (100.0 * HINGE), atol=1e-7 if dtype is float else 1e-6
+    )
+    assert largest["q"] - 0.3 < 2.0 * load / HINGE * dt**2  # what one step moves before it is seen
+    free, _ = moved(step, model, pressed["q"], pressed["v"], 10, dtype=dtype)
+    assert free["v"][0] < -0.05
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_saturated_drive_gives_its_limit_and_no_more(dtype):
+    model = pendulum(limits=cardan.Limits(effort=[5.0]))
+    stiff = implicit_step(2e-3, 1e5, 1e3)
+    found, _ = moved(stiff, model, [0.0], [0.0], 1, position=1.0, dtype=dtype)
+    np.testing.assert_allclose(found["a"], 5.0 / HINGE, rtol=1e-6)
+    held, largest = moved(stiff, model, [0.0], [0.0], 1500, position=0.3, dtype=dtype)
+    np.testing.assert_allclose(held["q"], 0.3, atol=1e-4)
+    assert largest["residual"] < 1e-6
+
+
+def test_the_effort_given_beside_gains_is_limited_with_them():
+    model = pendulum(limits=cardan.Limits(effort=[5.0]))
+    found, _ = moved(implicit_step(2e-3), model, [0.0], [0.0], 1, effort=50.0)
+    np.testing.assert_allclose(found["a"], 5.0 / HINGE, rtol=1e-9)
+
+
+def test_loops_of_a_swinging_linkage_stay_closed_to_the_square_of_the_step():
+    model = four_bar().model()
+    gaps = []
+    for dt in (0.01, 0.001):
+        step = implicit_step(dt)
+        q, v, z, gap = cardan.assemble(model, model.neutral()), np.zeros(model.nv), np.zeros(model.nv), 0.0
+        for _ in range(round(2.0 / dt)):
+            q, v, *_ = step(model, q, v, z, z, z).values()
+            gap = max(gap, np.abs(cardan.loop_residual(model, q)).max())
+        gaps.append(gap)
+    assert gaps[0] < 0.02  # at 22 rad/s, 0.22 rad a step
+    assert gaps[0] / gaps[1] > 50.0
+
+
+# --- orders -----------------------------------------------------------------------------------------------------------
+
+
+def energy_drift(integrator, dt, seconds=0.8):
+    model = double_pendulum().model()
+    q, v = np.array([2.0, 1.0]), np.zeros(2)
+    step = explicit_step(integrator, dt)
+    start, largest = cardan.potential_energy(model, q), 0.0
+    for _ in range(round(seconds / dt)):
+        q, v = step(model, q, v).values()
+        energy = cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)
+        largest = max(largest, abs(energy - start))
+    return largest
+
+
+@pytest.mark.parametrize(("integrator", "order"), [("semi_implicit", 1), ("leapfrog", 1), ("midpoint", 2), ("rk4", 4)])
+def test_energy_errors_fall_with_the_order(integrator, order):
+    coarse, fine = energy_drift(integrator, 0.01), energy_drift(integrator, 0.005)
+    assert np.log2(coarse / fine) > order - 0.4
+
+
+def tumbled(integrator, dt, seconds=1.0):
+    m = cardan.Mechanism("brick")
+    m.add_body("brick", cardan.Inertia(mass=1.0, com=[0.1, 0, 0.2], inertia=np.diag([0.1, 0.2, 0.25])))
+    model = m.model(root="brick", base="floating", gravity=(0, 0, 0))
+    q, v = model.neutral(), np.array([0.3, -0.2, 0.1, 2.0, 1.0, 3.0])
+    step = explicit_step(integrator, dt)
+    for _ in range(round(seconds / dt)):
+        q, v = step(model, q, v).values()
+    return model, q, v
+
+
+@pytest.mark.parametrize(("integrator", "order"), [("semi_implicit", 1), ("midpoint", 2), ("rk4", 4)])
+def test_positions_on_the_manifold_have_the_order(integrator, order):
+    model, exact, _ = tumbled("rk4", 1 / 1024)
+    errors = [np.linalg.norm(cardan.difference(model, tumbled(integrator, dt)[1], exact)) for dt in (1 / 32, 1 / 64)]
+    assert np.log2(errors[0] / errors[1]) > order - 0.3
+    assert abs(np.linalg.norm(tumbled(integrator, 1 / 32)[1][3:]) - 1.0) < 1e-12
+
+
+def test_every_explicit_integrator_is_tested_above():
+    assert set(algorithms.EXPLICIT) == {"semi_implicit", "leapfrog", "midpoint", "rk4"}

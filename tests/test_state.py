@@ -1,0 +1,347 @@
+"""States and controls: what they hold, how it is written, and that it comes back to the last bit."""
+
+import copy
+import dataclasses
+import io
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import Inertia, State, WorldBuilder
+from cardan.description import Sphere
+from cardan.errors import (
+    ConfigurationError,
+    DescriptionError,
+    DTypeError,
+    NotFiniteError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+)
+from cardan.joints import Revolute
+from cardan.simulation import solvers
+from mechanisms import random_mechanism
+from test_world import TURNED, pendulum, walker
+
+pytestmark = pytest.mark.usefixtures("reference_target")
+
+
+@pytest.fixture(scope="module")
+def world():
+    return walker().world(base="floating", pose=TURNED)
+
+
+def moved(world, worlds=3, dtype="float64", seed=0):
+    rng = np.random.default_rng(seed)
+    q = world.model.random_configuration((worlds,), seed=rng)
+    return world.state(worlds, dtype, q, rng.standard_normal((worlds, world.model.nv)))
+
+
+# --- arrays --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_arrays_are_the_states_own(world, dtype):
+    q = world.model.random_configuration((4,), seed=1)
+    state = world.state(4, dtype, q=q)
+    assert {array.dtype for array in (state.q, state.v, state.warm)} == {np.dtype(dtype)}
+    assert state.time.dtype == np.float64  # a million steps of 1 ms in float32 would be 8 s off
+    assert (state.q.shape, state.v.shape) == ((4, world.model.nq), (4, world.model.nv))
+    q[...] = 0.0
+    held = state.q
+    state.q = world.initial
+    assert held is state.q
+    np.testing.assert_array_equal(held, np.broadcast_to(world.initial, held.shape).astype(dtype))
+    state.q[1, 7:] = 0.25
+    assert (state.q[:, 7:] == [[0, 0], [0.25, 0.25], [0, 0], [0, 0]]).all()
+    state.q[:, 7] += 1.0
+    state.v += 1.0
+    assert (state.v == 1.0).all()
+    state.time = 0.5
+    assert (state.time == 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "said"),
+    [
+        ("q", np.zeros(3), ShapeError, r"state: argument 'q' has shape \(3,\), expected \(9,\) or \(3, 9\)"),
+        ("q", np.zeros((2, 9)), ShapeError, r"\(2, 9\)"),
+        ("q", np.zeros(9), ConfigurationError, "quaternion"),
+        ("q", "text", DTypeError, "'q'"),
+        ("v", np.full((3, 8), np.nan), NotFiniteError, r"v\[0, 0\] is nan"),
+        ("v", [[0] * 8, [0] * 7 + [np.inf], [0] * 8], NotFiniteError, r"v\[1, 7\] is inf"),
+        ("v", 1.0 + 2j, DTypeError, "'v'"),
+        ("warm", np.zeros(9), ShapeError, "'warm'"),
+        ("time", np.zeros((3, 1)), ShapeError, "'time'"),
+        ("poses", np.zeros((3, 2, 7)), ShapeError, "'poses'"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(world, name, value, error, said):
+    state = moved(world)
+    before = state.copy()
+    with pytest.raises(error, match=said):
+        setattr(state, name, value)
+    assert state == before
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"worlds": -1}, {"worlds": 1.5}, {"worlds": True}, {"dtype": "int32"}, {"dtype": "x"}]
+)
+def test_states_are_of_a_number_of_worlds_and_a_type(world, wrong):
+    for make in (world.state, world.control):
+        with pytest.raises(ParameterError):
+            make(**wrong)
+    with pytest.raises(UnknownNameError, match=r"world.with_inputs"):
+        world.state(mass=1.0)
+
+
+def test_a_state_of_no_world(world):
+    state = world.state(0)
+    assert state.q.shape == (0, 9)
+    assert state.newton()[0].shape == (0, 3, 7)
+    assert pickle.loads(pickle.dumps(state)) == state
+
+
+# --- poses and twists ----------------------------------------------------------------------------------------------
+
+
+def test_poses_are_never_out_of_date(world):
+    state = moved(world)
+    for _ in range(2):
+        for k, link in enumerate(world.links):
+            X = cardan.frame_transform(world.model, state.q, link)
+            V = cardan.frame_velocity(world.model, state.q, state.v, link, expressed_in=link)
+            np.testing.assert_allclose(state.poses[:, k, :3], X[:, :3, 3], atol=1e-14)
+            np.testing.assert_allclose(state.twists[:, k], V, atol=1e-13)
+        state.q[:, 7] += 0.3  # in place, with no word to anyone
+        state.v[1] *= -2.0
+
+
+@pytest.mark.parametrize(("dtype", "close"), [("float64", 1e-12), ("float32", 1e-4)])
+def test_writing_poses_and_twists_writes_coordinates(world, dtype, close):
+    one, other = moved(world, dtype=dtype), moved(world, dtype=dtype, seed=5)
+    v = other.v.copy()
+    other.poses = one.poses
+    np.testing.assert_allclose(other.poses, one.poses, atol=close)
+    np.testing.assert_allclose(other.q[:, 7:], one.q[:, 7:], atol=close)
+    assert (other.v == v).all()  # positions alone were written
+    other.twists = one.twists
+    np.testing.assert_allclose(other.v, one.v, atol=10 * close)
+    assert other.dtype == dtype
+
+
+def test_turns_are_kept_when_poses_are_written():
+    state = pendulum().world().state(1, q=[6.5 * np.pi])
+    state.poses = state.poses
+    np.testing.assert_allclose(state.q, 6.5 * np.pi)
+
+
+def test_poses_the_joints_do_not_allow_are_refused(world):
+    state = moved(world)
+    before = state.copy()
+    poses, twists = state.poses, state.twists
+    poses[1, 2, 0] += 0.01
+    twists[2, 1, 0] += 0.1
+    with pytest.raises(ParameterError, match="link 'right_leg' of world 1, off by"):
+        state.poses = poses
+    with pytest.raises(ParameterError, match="link 'left_leg' of world 2"):
+        state.twists = twists
+    assert state == before
+
+
+def test_newtons_twist_is_of_the_centre_of_mass_in_world_axes(world):
+    """By the difference of its positions along the motion."""
+    state = moved(world)
+    state.v *= 0.1
+    poses, twists = state.newton()
+    np.testing.assert_array_equal(poses, state.poses)
+    h, places = 1e-5, []
+    for s in (-h, h):
+        q = cardan.integrate(world.model, state.q, s * state.v)
+        X = [cardan.frame_transform(world.model, q, link) for link in world.links]
+        coms = [world.model.body(link).inertia.com for link in world.links]
+        places.append(
+            np.stack([x[:, :3, :3] @ np.array(tuple(c)) + x[:, :3, 3] for x, c in zip(X, coms, strict=True)], 1)
+        )
+    np.testing.assert_allclose(twists[..., :3], (places[1] - places[0]) / (2 * h), atol=1e-8)
+    w = cardan.frame_velocity(world.model, state.q, state.v, "left_leg", expressed_in="world")[:, 3:]
+    np.testing.assert_allclose(twists[:, 1, 3:], w, atol=1e-13)
+
+
+def test_poses_of_every_kind_of_joint():
+    world = random_mechanism(3).world(base="floating")
+    state = moved(world, 2)
+    poses = state.poses
+    assert poses.shape == (2, len(world.links), 7)
+    np.testing.assert_allclose(np.linalg.norm(poses[..., 3:], axis=-1), 1.0, atol=1e-12)
+
+
+# --- copies, files -------------------------------------------------------------------------------------------------
+
+
+def test_copies_share_nothing(world):
+    state = moved(world)
+    for twin in (state.copy(), copy.copy(state), copy.deepcopy(state), pickle.loads(pickle.dumps(state))):
+        assert twin == state
+        twin.q[0, 0] += 1e-16 if state.q[0, 0] == 0 else abs(state.q[0, 0]) * 1e-15
+        assert twin != state
+    assert state[1:].q.tolist() == state.q[1:].tolist()
+    assert len(state[[0, 2]]) == len(state[np.array([True, False, True])]) == 2
+    assert state[1] == state[1:2]
+    assert state != state[1]
+    assert (state == 3) is False
+
+
+def test_equal_is_to_the_last_bit(world):
+    state = world.state(2)
+    other = state.copy()
+    other.v[0, 0] = -0.0
+    assert other != state
+    state.v[0, 0], other.v[0, 0] = np.nan, np.nan
+    assert state == other
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_saved_state_comes_back_to_the_last_bit(world, dtype, tmp_path):
+    varied = world.with_inputs("mass", "gravity")
+    state = varied.state(3, dtype, gravity=[0, 0, -1.0])
+    state.v[...] = np.random.default_rng(2).standard_normal(state.v.shape)
+    state.v[0, 0], state.q[1, 0] = np.nan, -0.0
+    state.warm[...], state.time[...], state.diverged = 1 / 3, 0.1, [False, True, False]
+    state.constants["mass"][1] *= 2.0
+    state.save(tmp_path / "state.npz")
+    back = State.load(varied, tmp_path / "state.npz")
+    assert back == state
+    again = walker().world(base="floating", pose=TURNED).with_inputs("mass", "gravity")
+    assert State.load(again, str(tmp_path / "state.npz")) == state
+
+
+def test_a_file_of_another_world_is_refused(world, tmp_path):
+    file = tmp_path / "state.npz"
+    pendulum().world().state().save(file)
+    with pytest.raises(DescriptionError, match="another world than 'walker'"):
+        State.load(world, file)
+    file.write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(DescriptionError, match="holds no state of cardan"):
+        State.load(world, file)
+    np.savez(file, q=np.zeros((1, 9)))
+    with pytest.raises(DescriptionError, match="v, time, warm, residual, diverged, world missing"):
+        State.load(world, file)
+    with pytest.raises(FileNotFoundError):
+        State.load(world, tmp_path / "none.npz")
+
+
+def test_a_file_with_arrays_of_other_shapes_is_refused(world, tmp_path):
+    file = tmp_path / "state.npz"
+    world.state(2).save(file)
+    with np.load(file) as stored:
+        arrays = dict(stored)
+    for name, array in {"v": np.zeros((2, 3)), "warm": np.zeros((1, 8)), "constants.mass": np.zeros(2)}.items():
+        stream = io.BytesIO()
+        np.savez(stream, **{**arrays, name: array})
+        file.write_bytes(stream.getvalue())
+        with pytest.raises(DescriptionError, match=name.removeprefix("constants.")):
+            State.load(world, file)
+
+
+def poses_elsewhere(state):
+    return state.newton()[0]
+
+
+def test_a_state_goes_to_another_process(world):
+    state = moved(world)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        there = pool.apply(poses_elsewhere, (state,))
+    np.testing.assert_array_equal(there, state.newton()[0])
+
+
+# --- constants of each world ---------------------------------------------------------------------------------------
+
+
+def test_constants_belong_to_each_world(world):
+    varied = world.with_inputs("mass", "gravity", kp=("left_hip", "drive_stiffness"))
+    state = varied.state(3, mass=np.arange(1.0, 6.0))
+    np.testing.assert_array_equal(state.constants["mass"], np.tile(np.arange(1.0, 6.0), (3, 1)))
+    assert state.constants["gravity"].tolist() == [[0, 0, -9.81]] * 3
+    state.constants["gravity"] = [[0, 0, -1], [0, 0, -2], [0, 0, -3]]
+    tau = cardan.gravity_forces(varied.model, state.q, **state.constants)
+    np.testing.assert_allclose(np.linalg.norm(tau[:, :3], axis=-1), [15.0, 30.0, 45.0])
+    with pytest.raises(ShapeError, match="gravity"):
+        state.constants["gravity"] = [1.0]
+    with pytest.raises(NotFiniteError, match="mass"):
+        state.constants["mass"] = np.nan * np.ones(5)
+    with pytest.raises(UnknownNameError, match="did you mean 'mass'"):
+        state.constants["masses"] = 1.0
+    twin = state.copy()
+    twin.constants["mass"][0, 0] = 9.0
+    assert state.constants["mass"][0, 0] == 1.0
+    assert state[1:].constants["gravity"].tolist() == [[0, 0, -2], [0, 0, -3]]
+
+
+def test_newtons_twists_follow_the_mass_centre_of_each_world():
+    world = pendulum().world().with_inputs("com")
+    state = world.state(2, v=[2.0])
+    state.constants["com"] = [[[0, 0, -1.0]], [[0, 0, -2.0]]]
+    np.testing.assert_allclose(state.newton()[1][:, 0, 0], [-2.0, -4.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("mass", [2.0]), ("com", [[0, 0, -1.0]]), ("gravity", [0, 0, -1.6]), ("armature", [0.5]), ("damping", [2.0]),
+        ("friction", [0.7]), ("drive_stiffness", [90.0]), ("drive_damping", [7.0]),
+    ],
+)  # fmt: skip
+def test_a_step_takes_the_constants_of_each_world(name, other):
+    """One world as it was described, one with another value: as two models with these numbers, to the last digits."""
+    limits, drive = cardan.Limits(effort=[50.0]), cardan.Drive(30.0, 1.0)
+    properties = {"friction": [0.1], "armature": [0.1], "damping": [0.1], "limits": limits, "drive": drive}
+    m = cardan.Mechanism("pendulum")
+    m.add_body("bob", Inertia(1.0, (0, 0, -0.5), np.eye(3) * 0.01))
+    m.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob", **properties)
+    both = m.world().with_inputs(name)
+    state = both.state(2)
+    state.constants[name][1] = other
+    after = solvers.Featherstone(both, 2e-3).step(moved_to(state, 0.8), steps=5)
+    for k, value in enumerate(state.constants[name]):
+        alone = dataclasses.replace(m.world(), model=m.model().with_values(**{name: value}))
+        expected = solvers.Featherstone(alone, 2e-3).step(moved_to(alone.state(), 0.8), steps=5)
+        np.testing.assert_allclose(after.q[k], expected.q[0], rtol=1e-13)
+        np.testing.assert_allclose(after.v[k], expected.v[0], rtol=1e-12)
+    assert abs(after.v[1] - after.v[0]) > 1e-6
+
+
+def moved_to(state, q):
+    state.q = np.full(state.q.shape, q)
+    return state
+
+
+# --- control ---------------------------------------------------------------------------------------------------------
+
+
+def test_control_begins_at_the_targets_and_takes_what_it_is_given():
+    b = WorldBuilder()
+    b.add(pendulum())
+    b.add_body("ball", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_shape("ball", Sphere(0.1))
+    b.targets["hinge"] = 0.5
+    world = b.finalize()
+    control = world.control(2, "float32")
+    assert control.position.tolist() == [[0.5] + [0.0] * 6] * 2
+    assert (control.dtype, len(control)) == (np.float32, 2)
+    control.effort = np.arange(7.0)
+    control.velocity[1, 0] = 3.0
+    twin = pickle.loads(pickle.dumps(control))
+    copied = control.copy()
+    control.effort[...] = np.nan  # hostile, and a solver's to flag
+    for same in (twin, copied):
+        assert same.effort.tolist() == [list(range(7))] * 2
+        assert same.velocity[1, 0] == 3.0
+    assert len(control[1:]) == 1
+    with pytest.raises(ShapeError, match="control: argument 'effort'"):
+        control.effort = np.zeros(3)
+    with pytest.raises(DTypeError):
+        control.position = ["a"] * 7

@@ -1,0 +1,552 @@
+"""Worlds: how they are built, what they are told to be, and the tables of the joints."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
+from cardan.description import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from cardan.errors import (
+    DescriptionError,
+    DuplicateNameError,
+    MechanismError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+)
+from cardan.formats import disabled_contacts
+from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Prismatic, Revolute, Spherical
+from cardan.simulation import contact_pairs
+from mechanisms import random_mechanism
+
+TURNED = SE3([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1.0, 2.0, 3.0])
+HALF = np.sqrt(0.5)
+
+
+def pendulum(name="pendulum"):
+    m = Mechanism(name)
+    m.add_body("bob", Inertia(1.0, (0, 0, -0.5), np.eye(3) * 0.01))
+    m.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob")
+    return m
+
+
+def walker(name="walker", foot=0.05):
+    """A trunk with two legs of one joint each, with shapes."""
+    m = Mechanism(name)
+    m.add_body("trunk", Inertia(5.0, (0, 0, 0), np.eye(3) * 0.1))
+    m.add_shape(Shape("trunk", "collision", Box((0.2, 0.2, 0.1)), name="trunk"))
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        m.add_body(f"{side}_leg", Inertia(1.0, (0, 0, -0.2), np.eye(3) * 0.01))
+        m.add_body(f"{side}_foot", Inertia(0.1, (0, 0, 0), np.eye(3) * 1e-3))
+        limits = Limits([-0.5], [1.5])
+        hip = SE3(translation=[0, y, 0])
+        m.add_joint(f"{side}_hip", Revolute([0, 1, 0]), "trunk", f"{side}_leg", hip, limits=limits)
+        m.add_joint(f"{side}_ankle", Fixed(), f"{side}_leg", f"{side}_foot", SE3(translation=[0, 0, -0.4]))
+        m.add_shape(Shape(f"{side}_foot", "collision", Sphere(foot), name=f"{side}_sole"))
+    return m
+
+
+# --- the seed's examples -------------------------------------------------------------------------------------------
+
+
+def test_a_joint_begins_with_its_coordinates():
+    """The seed's first example: one hinge, begun at 0.5 rad and 10 rad/s."""
+    b = WorldBuilder()
+    b.add_link("body")
+    b.add_shape("body", Box((1, 1, 1)))
+    b.add_joint("hinge", Revolute([0, 0, 1]), "world", "body")
+    b.add_articulation("arm", ["hinge"])
+    b.q["hinge"], b.v["hinge"] = 0.5, 10.0
+    state = b.finalize().state()
+    assert (state.q == 0.5).all()
+    assert (state.v == 10.0).all()
+
+
+def test_a_body_begins_at_its_pose():
+    """The seed's second: the free joint that add_body adds has the pose as its coordinates."""
+    b = WorldBuilder()
+    b.add_body("box", pose=TURNED)
+    b.add_shape("box", Box((1, 1, 1)))
+    state = b.finalize().state()
+    np.testing.assert_allclose(state.q, [[1, 2, 3, 0, 0, HALF, HALF]], atol=1e-15)
+    np.testing.assert_allclose(state.newton()[0], [[[1, 2, 3, 0, 0, HALF, HALF]]], atol=1e-15)
+
+
+def test_a_free_joint_of_ones_own_begins_at_the_pose_whatever_its_anchors():
+    """The seed's third; anchors that are not the identity are part of the coordinates (Newton's erred)."""
+    parent, child = SE3(TURNED.rotation, [0.3, 0, 0]), SE3(translation=[0, 0.1, 0])
+    b = WorldBuilder()
+    b.add_link("box", pose=TURNED)
+    b.add_joint("free", FreeFlyer(), "world", "box", parent, child)
+    b.add_articulation("box", ["free"])
+    state = b.finalize().state()
+    np.testing.assert_allclose(state.newton()[0], [[[1, 2, 3, 0, 0, HALF, HALF]]], atol=1e-15)
+    assert np.abs(state.q[0, :3] - [1, 2, 3]).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("joint", "counts"),
+    [
+        (Prismatic([0, 0, 1]), (1, 1, 1, 0)),
+        (Revolute([0, 0, 1]), (1, 1, 0, 1)),
+        (Spherical(), (4, 3, 0, 3)),
+        (Fixed(), (0, 0, 0, 0)),
+        (FreeFlyer(), (7, 6, 3, 3)),
+        (Distance(maximum=1.0), (7, 6, 3, 3)),
+        (D6(linear=[[0, 0, 1], [1, 0, 0]], angular=[[0, 1, 0]]), (3, 3, 2, 1)),
+        (Cable([0, 0, 1]), (3, 3, 1, 2)),
+    ],
+    ids=lambda e: type(e).__name__ if hasattr(e, "nq") else "",
+)
+def test_the_seeds_table_of_joints(joint, counts):
+    """Coordinates, velocities, linear and angular degrees of freedom. Our cable bends both ways, Newton's one."""
+    m = Mechanism()
+    m.add_body("link", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_joint("joint", joint, "world", "link")
+    world = m.world()
+    table = (np.diff(world.q_starts)[0], np.diff(world.v_starts)[0], world.num_linear[0], world.num_angular[0])
+    assert table == counts
+
+
+def test_axes_targets_and_limits_are_where_the_seed_says():
+    """Of each joint first the linear, then the angular degrees of freedom, from the joint's start on."""
+    b = WorldBuilder()
+    turned = SE3(TURNED.rotation, [0, 0, 1])
+    joints = {
+        "slide": Prismatic([1, 0, 0]),
+        "held": Fixed(),
+        "d6": D6(linear=[[0, 0, 1]], angular=[[0, 1, 0], [1, 0, 0]]),
+        "hinge": Revolute([0, 0.6, 0.8]),
+    }
+    above = "world"
+    for k, (name, joint) in enumerate(joints.items()):
+        b.add_link(f"link{k}", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+        bounds = Limits([-k - 0.1 * i for i in range(joint.nv)], [k + 0.1 * i for i in range(joint.nv)])
+        b.add_joint(name, joint, above, f"link{k}", turned, limits=bounds, drive=Drive(10.0 * k, 1.0))
+        above = f"link{k}"
+    b.add_articulation("arm", list(joints))
+    b.targets["d6"] = [0.1, 0.2, 0.3]
+    world = b.finalize()
+    assert world.model.joint_names == tuple(joints)
+    k = world.model.joint_names.index("d6")
+    start, linear = world.v_starts[k], world.num_linear[k]
+    np.testing.assert_array_equal(world.axes[start], [0, 0, 1])  # the first linear axis, in the parent frame
+    np.testing.assert_array_equal(world.axes[start + linear], [0, 1, 0])  # the first angular one
+    np.testing.assert_array_equal(world.control().position[0, start : start + 3], [0.1, 0.2, 0.3])
+    assert world.limits[start].tolist() == [-2.0, 2.0]
+    assert world.limits[start + linear].tolist() == [-2.1, 2.1]
+    np.testing.assert_allclose(world.axes[world.v_starts[3]], [0, 0.6, 0.8])
+    assert world.q_starts.tolist() == [0, 1, 1, 4, 5]
+    assert world.model.passive("drive_stiffness") == (0.0, 20.0, 20.0, 20.0, 30.0)
+    assert world.model.passive("drive_damping") == (1.0,) * 5
+
+
+# --- inertia of shapes ---------------------------------------------------------------------------------------------
+
+
+def test_shapes_add_up_to_the_inertia_of_the_whole():
+    """Two half cubes are the cube, wherever its frame is; and three solids by the parallel-axis theorem."""
+    whole, halves = WorldBuilder(), WorldBuilder()
+    for b in (whole, halves):
+        b.add_body("cube")
+    at = SE3(TURNED.rotation, [0.1, -0.4, 2.0])
+    whole.add_shape("cube", Box((1, 1, 1)), at, density=300.0)
+    for x in (-0.25, 0.25):
+        halves.add_shape("cube", Box((0.5, 1, 1)), at @ SE3(translation=[x, 0, 0]), density=300.0)
+    a, b = (builder.finalize().model.body("cube").inertia for builder in (whole, halves))
+    np.testing.assert_allclose(b.parameters(), a.parameters(), rtol=1e-14, atol=1e-12)
+    assert a.mass == pytest.approx(300.0)
+
+
+def test_density_locked_inertia_and_shapes_without_mass():
+    own = Inertia(2.0, (0, 0, 0.1), np.eye(3))
+    b = WorldBuilder()
+    b.add_body("plain", inertia=own)
+    b.add_body("locked", inertia=own, lock_inertia=True)
+    for body in ("plain", "locked"):
+        b.add_shape(body, Sphere(0.1), density=1000.0)
+        b.add_shape(body, Capsule(0.1, 0.2), density=0.0)
+    b.add_shape("world", Box((1, 1, 1)))
+    world = b.finalize()
+    assert world.model.body("locked").inertia == own
+    assert world.model.body("plain").inertia.mass == pytest.approx(2.0 + 1000.0 * 4 / 3 * np.pi * 1e-3)
+    with pytest.raises(ParameterError, match="half space"):
+        b.add_shape("plain", Plane())
+    with pytest.raises(ParameterError, match="density"):
+        b.add_shape("plain", Sphere(0.1), density=-1.0)
+    assert len(b.finalize().shapes) == len(world.shapes)  # what was refused was not added
+
+
+# --- orphans, articulations, compositions --------------------------------------------------------------------------
+
+
+def test_orphan_joints_are_found_named_refused_and_kept_on_request():
+    b = WorldBuilder()
+    for name in ("a", "b", "c"):
+        b.add_link(name, inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_joint("first", Revolute([0, 0, 1]), "world", "a")
+    b.add_articulation("arm", ["first"])
+    b.add_joint("loose one", Revolute([0, 0, 1]), "b", "c", SE3(translation=[1, 0, 0]))
+    with pytest.raises(MechanismError, match=r"'loose one'.*check_orphans=False"):
+        b.finalize()
+    world = b.finalize(check_orphans=False)
+    assert world.orphans == ("loose one",)
+    assert list(world.articulations) == ["arm"]
+    assert isinstance(world.model.joint("b_free"), FreeFlyer)  # in maximal coordinates it moves freely, so it does here
+    assert world.links == ("a", "b", "c")
+    assert b.finalize(check_orphans=False).model.joint_names == world.model.joint_names
+
+
+def test_articulations_name_what_is_theirs():
+    b = WorldBuilder()
+    b.add(walker(), base="floating", prefix="one_")
+    b.add(pendulum(), prefix="two_", pose=TURNED)
+    b.add_body("ball", pose=TURNED)
+    b.add_shape("ball", Sphere(0.1))
+    world = b.finalize()
+    one, two, ball = world.articulations.values()
+    assert (one.name, two.name, ball.name) == ("one_walker", "two_pendulum", "ball")
+    assert one.joints[0] == "one_root"
+    assert (one.root, two.root, ball.root) == ("one_trunk", "two_bob", "ball")
+    assert (one.is_floating, two.is_floating, ball.is_floating) == (True, False, True)
+    assert (one.q_slice, two.q_slice, ball.q_slice) == (slice(0, 9), slice(9, 10), slice(10, 17))
+    assert (one.v_slice, two.v_slice, ball.v_slice) == (slice(0, 8), slice(8, 9), slice(9, 15))
+    assert one.links == ("one_trunk", "one_left_leg", "one_right_leg")
+    assert "one_left_foot" in one.bodies
+    X = cardan.frame_transform(world.model, world.initial, "two_bob")
+    np.testing.assert_allclose(X, TURNED.matrix(), atol=1e-15)
+
+
+def test_a_floating_robot_begins_at_its_pose():
+    world = walker().world(base="floating", pose=TURNED)
+    np.testing.assert_allclose(world.initial[:7], [1, 2, 3, 0, 0, HALF, HALF], atol=1e-15)
+    free = cardan.frame_transform(world.model, world.model.neutral(), "trunk")
+    np.testing.assert_array_equal(free, np.eye(4))  # it moves in the world's own axes
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_robot_in_a_world_moves_as_its_model(seed):
+    """The same tree whatever world it is in: same masses and forces, beside others."""
+    m = random_mechanism(seed)
+    alone = m.model(base="floating")
+    b = WorldBuilder()
+    b.add(pendulum())
+    b.add(m, prefix="x_", base="floating")
+    world = b.finalize()
+    its = world.articulations["x_" + m.name]
+    assert (its.nq, its.nv) == (alone.nq, alone.nv)
+    q, v = alone.random_configuration(seed=seed), np.linspace(-1, 1, alone.nv)
+    state = world.state()
+    state.q[:, its.q_slice], state.v[:, its.v_slice] = q, v
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CARDAN_TARGET", "numpy")
+        both = cardan.bias_forces(world.model, state.q, state.v)[0, its.v_slice]
+        np.testing.assert_allclose(both, cardan.bias_forces(alone, q, v), rtol=1e-10, atol=1e-10)
+
+
+def test_loops_and_mimics_survive():
+    m = walker()
+    m.add_joint("bar", Spherical(), "left_foot", "right_foot")
+    m.add_body("follower", Inertia(0.1, (0, 0, 0), np.eye(3)))
+    m.add_joint("copy", Mimic(Revolute([0, 1, 0]), "left_hip", 2.0, 0.0), "trunk", "follower")
+    world = m.world(base="floating")
+    assert world.model.closure_names == ("bar",)
+    assert world.model.nv == 8
+    assert "follower" in world.links
+
+
+def test_nothing_is_added_by_what_fails():
+    b = WorldBuilder()
+    b.add(pendulum())
+    before = repr(b)
+    with pytest.raises(DuplicateNameError, match="bob"):
+        b.add(pendulum())
+    with pytest.raises(DuplicateNameError, match="articulation"):
+        b.add(pendulum(), prefix="x_", name="pendulum")
+    with pytest.raises(MechanismError, match="already hangs on the world"):
+        b.add(pendulum(), prefix="y_", base="floating")
+    with pytest.raises(DuplicateNameError):
+        b.add_body("bob")
+    with pytest.raises(ParameterError, match="load_mechanism"):
+        b.add(pendulum().model())
+    assert repr(b) == before
+    assert b.finalize().name == "world"
+
+
+@pytest.mark.parametrize(
+    ("do", "error", "said"),
+    [
+        (lambda b: b.add_articulation("p", ["hinge"]), DuplicateNameError, "articulation named 'p'"),
+        (lambda b: b.add_articulation("r", ["hinge"]), MechanismError, "is in articulation 'p'"),
+        (lambda b: b.add_articulation("r", ["hinges"]), UnknownNameError, "did you mean 'hinge'"),
+        (lambda b: b.add_articulation("r", "hinge"), ParameterError, "a list of names"),
+        (lambda b: b.add_shape("bobb", Sphere(1)), UnknownNameError, "did you mean 'bob'"),
+        (lambda b: b.add_shape("bob", Sphere(1), material="rubber"), ParameterError, "cardan.Material"),
+        (lambda b: b.add_shape("bob", Sphere(1), group=-1), ParameterError, "32 bits"),
+        (lambda b: b.add_link("l", pose=np.ones((4, 4))), ParameterError, "rotation"),
+        (lambda b: b.q.update(hinge=[1, 2]) or b.finalize(), ShapeError, "'hinge'"),
+        (lambda b: b.q.update(hinge=np.nan) or b.finalize(), ParameterError, "finite"),
+        (lambda b: b.q.update(hing=1) or b.finalize(), UnknownNameError, "did you mean 'hinge'"),
+        (lambda b: b.disable_contact("bob", "x"), UnknownNameError, "'x'"),
+    ],
+)
+def test_what_is_refused(do, error, said):
+    b = WorldBuilder()
+    b.add(pendulum(), name="p")
+    with pytest.raises(error, match=said):
+        do(b)
+
+
+def test_an_articulation_is_one_tree_from_the_world_on():
+    b = WorldBuilder()
+    for name in "abc":
+        b.add_link(name, inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_joint("ja", Revolute([0, 0, 1]), "world", "a")
+    b.add_joint("jc", Revolute([0, 0, 1]), "world", "c")
+    b.add_joint("jb", Revolute([0, 0, 1]), "a", "b")
+    b.add_articulation("in pieces", ["ja", "jb"])
+    with pytest.raises(MechanismError, match=r"'in pieces'.*\['jc'\] stand between"):
+        b.finalize(check_orphans=False)
+
+
+def test_a_link_is_where_its_joints_allow():
+    b = WorldBuilder()
+    b.add_link("bob", pose=SE3(cardan.spatial.rotations.rotation_about_axis((0.0, 1.0, 0.0), 0.5)))
+    b.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob")
+    b.add_articulation("p", ["hinge"])
+    np.testing.assert_allclose(b.finalize().initial, [0.5], atol=1e-15)
+    b.add_link("far", pose=SE3(translation=[5, 0, 0]))
+    b.add_joint("h2", Revolute([0, 1, 0]), "world", "far")
+    b.add_articulation("far", ["h2"])
+    with pytest.raises(ParameterError, match="pose of link 'far'"):
+        b.finalize()
+
+
+def test_centre_is_between_limits_and_leaves_orientations():
+    m = walker()
+    m.add_body("ball", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    joint = D6(linear=[[1, 0, 0]], angular=[[0, 0, 1]])
+    m.add_joint("head", joint, "trunk", "ball", limits=Limits([-1.0, -np.inf], [3.0, 1.0]))
+    world = m.world(base="floating", pose=TURNED)
+    q = world.centre()
+    np.testing.assert_array_equal(q[:7], world.initial[:7])
+    np.testing.assert_allclose(q[7:], [0.5, 0.5, 1.0, 0.0])
+
+
+# --- what may touch ------------------------------------------------------------------------------------------------
+
+
+def names(world):
+    return {pair.name for pair in world.pairs}
+
+
+def test_pairs_leave_out_neighbours_and_what_is_fixed_together():
+    world = walker().world(base="floating", ground=True, self_collision=True)
+    assert names(world) == {"right_sole/left_sole", "trunk/ground", "left_sole/ground", "right_sole/ground"}
+    assert {pair.b for pair in world.pairs if pair.b == "world"} == {"world"}
+    assert names(walker().world(base="floating", ground=True)) == {
+        "trunk/ground", "left_sole/ground", "right_sole/ground",
+    }  # fmt: skip
+
+
+def test_groups_masks_and_disabled_pairs():
+    b = WorldBuilder()
+    b.add(walker(), base="floating", self_collision=True)
+    b.add_ground()
+    b.disable_contact("world", "trunk")
+    b.add_body("ghost")
+    b.add_shape("ghost", Sphere(0.1), group=2, mask=4)
+    b.add_body("ball")
+    b.add_shape("ball", Sphere(0.1), name="ball", group=4, mask=2)
+    b.add_shape("ball", Sphere(0.1), role="visual")
+    expected = {"right_sole/left_sole", "left_sole/ground", "right_sole/ground", "ball/ghost"}
+    assert names(b.finalize()) == expected
+    with pytest.raises(UnknownNameError, match="trunkk"):
+        contact_pairs(b.finalize().model, (), [("trunkk", "world")])
+
+
+def test_what_overlaps_at_rest_is_left_out_and_named():
+    """Within a robot and where it stands on the world; not what was put into the ground to come out of it."""
+    world = walker(foot=0.11).world(base="floating", ground=True, self_collision=True)
+    assert world.overlapping == ("right_sole/left_sole",)
+    assert names(world) == {"trunk/ground", "left_sole/ground", "right_sole/ground"}
+    assert names(walker(foot=0.1).world(base="floating", self_collision=True)) == {
+        "right_sole/left_sole"
+    }  # these just meet
+    b = WorldBuilder()
+    b.add(pendulum())
+    b.add_shape("bob", Box((1, 1, 1)))
+    b.add_shape("bob", Sphere(0.1), SE3(translation=[0, 0, 1]), name="high")
+    b.add_ground()
+    b.q["hinge"] = 0.1
+    assert (names(b.finalize()), b.finalize().overlapping) == ({"high/ground"}, ("bob/ground",))
+
+
+SRDF = """<robot name="walker"><group name="legs"/>
+<disable_collisions link1="right_foot" link2="left_foot" reason="Never"/>
+<disable_collisions link1="right_foot" link2="antenna" reason="Never"/></robot>"""
+
+
+def test_an_srdf_file_disables_contacts():
+    pairs = disabled_contacts(SRDF)
+    assert pairs == (("right_foot", "left_foot"), ("right_foot", "antenna"))
+    assert names(walker().world(base="floating", self_collision=True, disabled=pairs)) == set()
+    for text, said in {
+        "<sdf/>": "expected <robot>",
+        '<robot><disable_collisions link1="a"/></robot>': "'link2'",
+        '<robot><disable_default_collisions link="a"/></robot>': "is not read",
+    }.items():
+        with pytest.raises(DescriptionError, match=said):
+            disabled_contacts(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kept"),
+    [
+        ("*_foot", {"left_sole/ground", "right_sole/ground"}),
+        (["left_sole", "trunk"], {"left_sole/ground", "trunk/ground"}),
+        (re.compile("trunk/.*"), {"trunk/ground"}),
+        ("ground", {"left_sole/ground", "right_sole/ground", "trunk/ground"}),
+    ],
+)
+def test_contacts_are_chosen_by_name(pattern, kept):
+    world = walker().world(base="floating", ground=True)
+    assert names(world.with_contacts(pattern)) == kept
+    assert len(world.pairs) == 3
+    with pytest.raises(UnknownNameError, match="did you mean 'left_foot'"):
+        world.with_contacts("left_fot")
+
+
+def test_materials_combine():
+    rough, smooth = Material(friction=0.9, stiffness=2e5, dissipation=2.0), Material(friction=0.4, restitution=0.3)
+    both = rough.combined(smooth)
+    assert both == smooth.combined(rough)
+    assert both.friction == pytest.approx(0.6)
+    assert both.restitution == 0.3
+    assert both.stiffness == pytest.approx(2e5 / 3)
+    assert both.dissipation == pytest.approx(1e5 / 3e5 * 2.0 + 2e5 / 3e5 * 1.0)
+    assert Material(friction=0.0, stiffness=1e9).combined(Material(stiffness=1e-9)).stiffness == pytest.approx(1e-9)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"friction": -1}, {"restitution": 1.5}, {"stiffness": 0}, {"rolling": np.nan}, {"dissipation": "x"}]
+)
+def test_materials_are_checked(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        Material(**wrong)
+
+
+# --- drives ---------------------------------------------------------------------------------------------------------
+
+
+def driven():
+    m = walker()
+    m = m.replace_joint("left_hip", Revolute([0, 1, 0]), drive=Drive(100.0, [5.0])).mechanism
+    m.add_shape(Shape("trunk", "collision", Plane(), surface=Material(friction=0.3), group=2, mask=5))
+    m.add_body("tail", Inertia(0.1, (0, 0, 0), np.eye(3)))
+    m.add_joint("tail", Spherical(), "trunk", "tail", drive=Drive([1, 2, 3]), compliance=[1e-6] * 6)
+    return m
+
+
+def test_drives_and_surfaces_go_through_files_and_edits():
+    m = driven()
+    assert cardan.from_json(cardan.to_json(m)) == m
+    assert cardan.to_json(cardan.from_json(cardan.to_json(m))) == cardan.to_json(m)
+    model = m.model(base="floating")
+    assert model.passive("drive_stiffness") == (0,) * 6 + (100.0, 0.0, 1.0, 2.0, 3.0)
+    assert m.lock({"left_hip": 0.1}).mechanism.model(base="floating").passive("drive_damping") == (0.0,) * 10
+    with pytest.raises(ParameterError, match="drive"):
+        m.replace_joint("tail", Revolute([0, 0, 1]))
+
+
+def test_urdf_refuses_what_it_has_no_word_for():
+    m = pendulum()
+    m.add_shape(Shape("bob", "collision", Sphere(0.1), surface=Material()))
+    with pytest.raises(ParameterError, match="surface, group and mask of a shape of 'bob' in URDF"):
+        cardan.to_urdf(m)
+    m = pendulum().replace_joint("hinge", Revolute([0, 1, 0]), drive=Drive(100.0)).mechanism
+    with pytest.raises(ParameterError, match="drive_stiffness of joint 'hinge' in URDF"):
+        cardan.to_urdf(m)
+
+
+def test_gains_are_inputs_and_part_of_the_digest():
+    m = driven()
+    model = m.model(base="floating")
+    other = m.replace_joint("left_hip", Revolute([0, 1, 0]), drive=Drive(101.0, [5.0])).mechanism.model(base="floating")
+    assert model.digest != other.digest
+    varied = model.with_inputs("drive_stiffness", kd=("tail", "drive_damping"))
+    assert varied.input_values()["drive_stiffness"].tolist() == list(model.passive("drive_stiffness"))
+    filled = varied.with_values(drive_stiffness=np.arange(11.0), kd=[7.0, 8.0, 9.0])
+    assert filled.passive("drive_stiffness") == tuple(np.arange(11.0))
+    assert filled.passive("drive_damping")[-3:] == (7.0, 8.0, 9.0)
+
+
+def test_a_mimic_adds_its_gains_along_its_primary():
+    m = pendulum()
+    m.add_body("copy", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_joint("copy", Mimic(Revolute([0, 1, 0]), "hinge", -3.0, 0.0), "world", "copy", drive=Drive(10.0, 1.0))
+    assert m.model().passive("drive_stiffness") == (90.0,)
+    assert m.model().passive("drive_damping") == (9.0,)
+
+
+@pytest.mark.parametrize(
+    "wrong", [Drive(-1.0), Drive([1.0, 2.0]), Drive(np.inf), Drive(0, np.nan), Drive("stiff"), 3.0]
+)
+def test_drives_are_checked(wrong):
+    m = Mechanism()
+    m.add_body("bob")
+    with pytest.raises(ParameterError, match="drive"):
+        m.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob", drive=wrong)
+
+
+def test_a_closing_joint_has_no_drive():
+    m = walker()
+    m.add_joint("bar", Spherical(), "left_foot", "right_foot", drive=Drive(1.0))
+    with pytest.raises(MechanismError, match="'bar' has a drive but closes a loop"):
+        m.model()
+
+
+# --- worlds as values ------------------------------------------------------------------------------------------------
+
+
+def test_a_world_prints_what_is_in_it():
+    b = WorldBuilder("scene")
+    b.add(walker(), base="floating")
+    b.add(pendulum())
+    b.add_ground()
+    assert str(b.finalize()).splitlines() == [
+        "scene: nq = 10, nv = 9",
+        "articulation  root              joints  links  q     v",
+        "walker        trunk (floating)  5       3      0:9   0:8",
+        "pendulum      bob (fixed)       1       1      9:10  8:9",
+        "may touch: trunk/ground, left_sole/ground, right_sole/ground",
+    ]
+
+
+def test_a_world_does_not_change_with_what_it_was_made_of():
+    m = pendulum()
+    b = WorldBuilder()
+    b.add(m)
+    world = b.finalize()
+    m.add_body("more")
+    b.add_body("more")
+    assert world.model.body_names == world.mechanism.model().body_names == ("bob",)
+    for array in (world.initial, world.initial_velocity, world.targets):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 1.0
+    twin = pickle.loads(pickle.dumps(world))
+    assert twin.model.digest == world.model.digest
+    assert twin.pairs == world.pairs
+    assert list(twin.articulations.values()) == list(world.articulations.values())
+
+
+def test_cylinders_and_capsules_find_their_names():
+    b = WorldBuilder()
+    b.add_body("rod")
+    b.add_shape("rod", Cylinder(0.1, 0.2))
+    b.add_shape("rod", Capsule(0.1, 0.2))
+    b.add_ground()
+    assert [p.name for p in b.finalize().pairs] == ["rod/ground", "rod#2/ground"]
