@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,6 +16,9 @@ from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.geometry.shapes import Geometry
 from cardan.model import WORLD, Material, Model
 from cardan.spatial import SE3
+
+MANY = 200
+"""Pairs, from which on a warning says so: a step of a walking robot costs about as much as 100."""
 
 Disabled = Collection[tuple[str, str]]
 """Pairs of names of bodies."""
@@ -95,6 +99,7 @@ def contact_pairs(
         bodies = frozenset((one.shape.body, other.shape.body))
         if len(nodes) == 2 and nodes not in joined and bodies not in off and one.shape.may_touch(other.shape):
             found.append(_pair(one, other))
+    _warn_of_many(model, found)
     if rest is None:
         return Pairs(tuple(found))
     inside = _overlapping(model, found, rest)
@@ -128,6 +133,15 @@ def _roots(model: Model) -> dict[int, int]:
     for node in model.nodes:
         roots[node.index] = node.index if node.parent == WORLD_NODE else roots[node.parent]
     return roots
+
+
+def _warn_of_many(model: Model, found: Sequence[ContactPair]) -> None:
+    if len(found) > MANY:
+        warnings.warn(
+            f"{len(found)} pairs of shapes may touch in model {model.name!r}, and every step looks at all of them: "
+            "disable contact of bodies that never meet, or use groups and masks, or cardan.solvers.MuJoCo.",
+            stacklevel=4,
+        )
 
 
 def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:

@@ -19,6 +19,7 @@ from cardan.simulation.selection import chosen
 from cardan.simulation.state import State
 
 if TYPE_CHECKING:
+    from cardan.simulation.collide import Contacts
     from cardan.simulation.view import View
 
 
@@ -162,6 +163,23 @@ class World:
             owned: constants of one body, joint or frame, likewise.
         """
         return replace(self, model=self.model.with_inputs(*names, **owned))
+
+    def collide(self, state: State) -> Contacts:
+        """Return where the shapes of `pairs` touch, or nearly, at the state's present coordinates.
+
+        Args:
+            state: of this world.
+
+        Returns:
+            Contacts: gap (worlds, C), point and normal (worlds, C, 3) in world axes, and pair (C,), which of `pairs`.
+
+        Raises:
+            UnsupportedError: for a pair of shapes cardan's own collision does not know, such as meshes.
+            ParameterError: for a state of another world.
+        """
+        from cardan.simulation.collide import collide
+
+        return collide(self, state)
 
     def with_contacts(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
         """Return the world with some of its pairs of shapes alone; the others pass through one another.
