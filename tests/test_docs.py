@@ -21,6 +21,7 @@ PAGES = {
     "identification.md": ("scipy",),
     "mechanism.md": (),
     "conventions.md": (),
+    "mujoco.md": ("mujoco",),
     "loops.md": (),
     "functions.md": (),
 }
