@@ -31,7 +31,7 @@ LEAST = 1e-15
 """The smallest mass [kg] and principal moment [kg m^2] MuJoCo takes for one."""
 
 
-def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: bool = False) -> mj.MjSpec:
+def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: bool = False) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's

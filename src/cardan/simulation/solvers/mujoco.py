@@ -252,7 +252,7 @@ def _nearest(target: np.ndarray, angle: np.ndarray) -> np.ndarray:
 def _sound(*parts: np.ndarray) -> np.ndarray:
     """Return for each row whether its numbers are finite, and the sum of their sizes below `BEYOND`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return sum(np.abs(part).sum(axis=-1) for part in parts) < BEYOND
+        return np.abs(np.concatenate(parts, axis=-1)).sum(axis=-1) < BEYOND
 
 
 def _begin(array: np.ndarray, warm: np.ndarray) -> None:
