@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from cardan.simulation.pairs import ContactPair
     from cardan.simulation.state import State
     from cardan.simulation.world import World
-
-OVERLAP = 1e-9
-"""Depth [m] from which on shapes overlap and do not only touch."""
 
 
 class Contacts(NamedTuple):
@@ -144,16 +141,3 @@ def contact_points(shape_a: Geometry, X_a: Any, shape_b: Geometry, X_b: Any) -> 
 
     vectors = (np.stack([stacked(v) for v in each], axis=-2) for each in (found.point, found.normal))
     return ContactPoints(stacked(found.gap), *vectors)
-
-
-def overlapping(model: Model, pairs: Iterable[ContactPair], q: Sequence[float]) -> list[ContactPair]:
-    """Return the pairs whose shapes overlap in a configuration; those of which no page knows do not count."""
-    kinematics = Kinematics(model, q)
-    return [pair for pair in pairs if _overlap(kinematics, pair)]
-
-
-def _overlap(kinematics: Kinematics, pair: ContactPair) -> bool:
-    try:
-        return min(c.gap for c in candidates(kinematics, pair)) < -OVERLAP
-    except UnsupportedError:
-        return False

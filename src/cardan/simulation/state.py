@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +20,7 @@ from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
 
 if TYPE_CHECKING:
+    from cardan.model import Model
     from cardan.simulation.world import World
 
 REACH = 1e-6
@@ -304,7 +307,7 @@ class State:
         try:
             with np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-        except (ValueError, EOFError, KeyError) as error:
+        except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
             raise DescriptionError([Fault(os.fspath(file), 0, f"holds no state of cardan: {error}")]) from None
         return _checked(world, arrays, os.fspath(file))
 
