@@ -484,6 +484,26 @@ def test_compiled_with_derivatives_everywhere_finite(kinds, quick_target):
             assert np.isfinite(derivative(model, Y.astype(dtype), np.eye(4, dtype=dtype))).all()
 
 
+@EVERY_PAIR
+def test_plain_numbers_and_symbols_of_others(kinds):
+    """The pages run on floats, mpmath's numbers and CasADi's symbols, with the values they have on arrays."""
+    casadi, mpmath = pytest.importorskip("casadi"), pytest.importorskip("mpmath")
+    a, b = shapes_of(kinds)
+    R, p = grid(1.0)
+    expected = candidates(a, (R, p), b, LEVEL)[0]
+    for k in range(0, len(p), 5):
+        found = points(a, SE3(R[k], p[k]), b, SE3())
+        np.testing.assert_allclose([c.gap for c in found], expected[k], atol=1e-12)
+    number = SE3([[mpmath.mpf(e) for e in row] for row in R[7]], [mpmath.mpf(e) for e in p[7]])
+    np.testing.assert_allclose([float(c.gap) for c in points(a, number, b, SE3())], expected[7], atol=1e-12)
+    x = casadi.SX.sym("x", 3)
+    gaps = casadi.Function("gaps", [x], [c.gap for c in points(a, SE3(R[7], [x[0], x[1], x[2]]), b, SE3())])
+    found = gaps(p[7])
+    np.testing.assert_allclose(
+        [float(g) for g in (found if isinstance(found, tuple) else [found])], expected[7], atol=1e-12
+    )
+
+
 def test_a_box_parts_from_the_nearest_face():
     """A sphere's centre in a box leaves by the face it is nearest to."""
     box, rng = SHAPES[Box], np.random.default_rng(9)
