@@ -20,6 +20,7 @@ PAGES = {
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
     "mechanism.md": (),
+    "articulations.md": (),
     "conventions.md": (),
     "loops.md": (),
     "functions.md": (),

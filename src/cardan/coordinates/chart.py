@@ -77,8 +77,12 @@ def follower(mimic: Mimic, inner: Chart) -> Chart:
     def inverse(q: Scalars) -> Rows:
         return [[0.0] * inner.nv for _ in range(mimic.nv)]  # the primary's velocity is taken from the primary
 
+    def there(q: Scalars) -> list[Scalar]:
+        if inner.nq == mimic.nv:  # the coordinate itself, which has no seam though the mimic's circle has one
+            return [mimic.multiplier * e + mimic.offset for e in inner.there(q)]
+        return inner.there(mimic.inner_configuration(q))
+
     note = f"coordinates of its own: {mimic.multiplier:g} {mimic.primary} + {mimic.offset:g}" + inner.note
-    there = lambda q: inner.there(mimic.inner_configuration(q))  # noqa: E731
     return Chart(inner.nq, inner.nv, there, lambda q: [], matrix, inverse, note, follows=True)
 
 

@@ -23,7 +23,8 @@ class Instruction(NamedTuple):
     Attributes:
         op: which.
         args: numbers of the earlier instructions it acts on.
-        value: the number of a CONST; the position of an INPUT in the flattened inputs; else 0.
+        value: the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED from
+            others; else 0.
     """
 
     op: Op
@@ -109,7 +110,7 @@ class Program:
     def multiply_adds(self) -> int:
         """Number of sums that take a product of which nothing else is made: processors do both as one instruction."""
         uses = Counter(a for i in self.instructions for a in i.args)
-        uses.update(self.results)
+        uses.update([*self.results, *(after for region in self.regions for _, after in region.carried)])
         alone = {k for k, i in enumerate(self.instructions) if i.op is Op.MUL and uses[k] == 1}
         return sum(i.op in (Op.ADD, Op.SUB) and any(a in alone for a in i.args) for i in self.instructions)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -305,7 +307,7 @@ class State:
         try:
             with np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-        except (ValueError, EOFError, KeyError) as error:
+        except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
             raise DescriptionError([Fault(os.fspath(file), 0, f"holds no state of cardan: {error}")]) from None
         return _checked(world, arrays, os.fspath(file))
 

@@ -1,17 +1,18 @@
 """Rigid bodies in maximal coordinates, the rows that joints are between them, and the way from and to coordinates.
 
-A body is placed by its centre of mass p and its orientation R; it moves with the velocity v of the centre, in world axes,
-and the angular velocity w in its own axes. It turns by Cayley's map, R' = R cay(h w), whose quaternion is (h w / 2, 1)
-but for its length, so that with the momentum pi that goes with the turn, free motion keeps the momentum in space exactly:
+A body is placed by its centre of mass p and its orientation R; it moves with the velocity v of the centre, in world
+axes, and the angular velocity w in its own axes. It turns by Cayley's map, R' = R cay(h w), whose quaternion is
+(h w / 2, 1) but for its length, so that with the momentum pi that goes with the turn, free motion keeps the momentum in
+space exactly:
 
     pi = J w + h/2 w x J w + h^2/4 (w . J w) w        and after it        pi' = cay(h w)^T pi
 
 A row is one constraint: how far it is from fulfilled, and the wrench on each body, about its centre of mass in its
 own axes, that a unit of its multiplier is. Joints, closing ones, mimics and the bounds of a distance are all rows.
 
-Coordinates keep no gaps. What velocities a step leaves is therefore projected to those the joints allow, in the metric of
-the inertias: v = M^-1 sum X_b^T I_b V_b keeps the momentum along every motion that is allowed, and with it the order of
-the step. (The nearest joint velocities, S^+ V, would lose half of the Coriolis forces.)
+Coordinates keep no gaps. What velocities a step leaves is therefore projected to those the joints allow, in the metric
+of the inertias: v = M^-1 sum X_b^T I_b V_b keeps the momentum along every motion that is allowed, and with it the order
+of the step. (The nearest joint velocities, S^+ V, would lose half of the Coriolis forces.)
 
 Source: Lee, Leok and McClamroch, Lie group variational integrators for the full body problem (2007), section 3;
 Kobilarov, Crane and Desbrun, Lie group integrators for animation and control of vehicles (2009), for Cayley's map.
@@ -19,14 +20,14 @@ Kobilarov, Crane and Desbrun, Lie group integrators for animation and control of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.aba import factored
 from cardan.algorithms.closed import Closed
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.kinematics import Kinematics
-from cardan.algorithms.linear import Factor, dot, gram
+from cardan.algorithms.linear import Factor, Rows, dot, gram
 from cardan.algorithms.maximal import coordinates_of
 from cardan.algorithms.rows import JointRows, joint_rows, offset
 from cardan.algorithms.tree import Vector, relative_kinematics
@@ -42,8 +43,8 @@ from cardan.spatial.rotations import (
     quaternion_xyzw_from_matrix,
 )
 
-NEWTON = 3
-"""Newton steps for the angular velocity of a momentum; each squares its error, which begins at h |w|."""
+NEWTON = 2
+"""Newton steps for the angular velocity of a momentum: what they leave is (h |w|)^7 of it."""
 
 
 class Efforts(NamedTuple):
@@ -51,10 +52,6 @@ class Efforts(NamedTuple):
 
     tau: list[Scalar]
     W: list[Scalar]
-
-
-EffortLaw = Callable[[Vector, Vector, float], Efforts]
-"""Efforts of (q, v, step)."""
 
 
 # --- bodies ---
@@ -76,10 +73,9 @@ class Body:
         except ZeroDivisionError:
             inverse = []
         if not inverse:
-            raise UnsupportedError(
-                f"what joint {node.name!r} moves has no mass, or no inertia about some axis: in maximal coordinates it "
-                "has no motion of its own. Take the solver Featherstone, or give the link an inertia."
-            )
+            what = f"what joint {node.name!r} moves, which has no mass, or no inertia about some axis"
+            instead = "give the link an inertia, or take cardan.solvers.Featherstone"
+            raise UnsupportedError(what, "A step in maximal coordinates", instead)
         self.com = inertia.com
         self.J, self.J_inverse = Matrix3(e for row in rows for e in row), Matrix3(e for row in inverse for e in row)
         self.frame = SE3(translation=-self.com)  # X_com_node
@@ -386,7 +382,9 @@ def _following(mimic: Joined, primary: Joined) -> Joined:
 
 
 class Responses:
-    """G = J M^-1 J^T of rows and the changes of velocity that their multipliers make.
+    """G = J M^-1 J^T of rows, factored.
+
+    Rows are taken in the order of the outermost body that they touch: then the factors are as sparse as the tree.
 
     Args:
         bodies: the bodies.
@@ -396,16 +394,72 @@ class Responses:
     """
 
     def __init__(self, bodies: Sequence[Body], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
-        self.responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
-        n = len(rows)
-        G = [[self._product(rows[i], self.responses[j]) for j in range(i + 1)] + [0.0] * (n - i - 1) for i in range(n)]
-        for i, c in enumerate(compliances):
-            G[i][i] = G[i][i] * (1.0 + small) + c
+        self.order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
+        rows = [rows[i] for i in self.order]
+        responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
+        G: Rows = [[_product(row, response) for response in responses[: i + 1]] for i, row in enumerate(rows)]
+        for i, k in enumerate(self.order):
+            G[i] = [*G[i][:i], G[i][i] * (1.0 + small) + compliances[k], *[0.0] * (len(rows) - i - 1)]
         self.factor = Factor(G)
 
-    @staticmethod
-    def _product(row: Row, response: dict[int, Motion]) -> Scalar:
-        return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
+    def solve(self, b: Vector) -> list[Scalar]:
+        """Return G^-1 b."""
+        found = dict(zip(self.order, self.factor.solve([b[i] for i in self.order]), strict=True))
+        return [found[i] for i in range(len(b))]
+
+
+def _product(row: Row, response: dict[int, Motion]) -> Scalar:
+    return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
+
+
+class Stepped(NamedTuple):
+    """A state after a step, and the gaps of the joints on the way [m, rad]."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    gaps: list[Scalar]
+
+
+def finished(
+    system: System,
+    placed: Sequence[Placed],
+    q: Vector,
+    h: float,
+    impulse: Vector | None = None,
+    turned_for: float | None = None,
+) -> Stepped:
+    """Return the coordinates of bodies that have moved with their velocities for a time h.
+
+    Args:
+        system: the bodies and joints.
+        placed: where they are now.
+        q: configuration they came from.
+        h: the time [s].
+        impulse: efforts times time that still act, along v.
+        turned_for: the time for which their angular velocities are those of the turn; by default h.
+    """
+    model, turn = system.model, h if turned_for is None else turned_for
+    after, gaps = system.configuration_of(placed, q)
+    rates = [e * (1.0 / h) for e in model.manifold.difference(q, after)]
+    momenta = [
+        body.momentum(b, momentum_after_turn(body, b.w, turn)) for body, b in zip(system.bodies, placed, strict=True)
+    ]
+    own = [a * rate for a, rate in zip(model.passive("armature"), rates, strict=True)]
+    total = own if impulse is None else [a + b for a, b in zip(own, impulse, strict=True)]
+    return Stepped(after, system.velocity_of(momenta, after, total), gaps)
+
+
+def started(system: System, start: Sequence[Placed], kick: Sequence[Force], h: float, fall: float) -> list[Placed]:
+    """Return the bodies where they are, with the velocities that impulses and gravity for a time `fall` make.
+
+    Those of turning are the ones that take them through a step of h.
+    """
+    found = []
+    for body, b, impulse in zip(system.bodies, start, kick, strict=True):
+        v = b.v + system.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)
+        momentum = body.J @ b.w + impulse.angular
+        found.append(b._replace(v=v, w=turn_of_momentum(body, momentum, body.J_inverse @ momentum, h)))
+    return found
 
 
 def gain(bodies: Sequence[Body], row: Row) -> Scalar:

@@ -1,0 +1,106 @@
+"""Efforts along the joints in maximal coordinates: drives, damping, friction, stops, springs, as rows.
+
+An effort tau acts on the two bodies of its joint by the wrenches S (S^T S)^-1 tau; what it works on is the rate S^+ V.
+One that answers to the acceleration, tau - W a, is over a step of h a row of the same kind as a constraint, with a
+compliance: of its impulse l,
+
+    J V' + l / W = J V_n + h tau / W
+
+Source: the laws of `drives.py`; Macklin, Mueller and Chentanez, XPBD (2016), for forces as compliant constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cardan.algorithms.maximal_steps.bodies import Efforts, Joined, Row, System, gain
+from cardan.algorithms.tree import Vector
+from cardan.joints import Joint, Mimic, Reversed
+from cardan.model import Model
+from cardan.scalar import is_zero
+from cardan.spatial import Motion, Scalar
+
+SOFT = 1e-6
+"""Share of the bodies' own inertia by which efforts answer to the acceleration at least: 1 / W must exist."""
+
+
+class EffortRows(NamedTuple):
+    """The efforts of a step.
+
+    Attributes:
+        units: the nv rows of unit efforts.
+        plain: along v, what acts on the bodies before they move; 0 where a row does.
+        rest: along v, what acts after.
+        rows: of the efforts that answer, and of drives' inertias.
+        weights: W of each.
+        forces: tau of each.
+        rates: J V_n of each.
+    """
+
+    units: list[Row]
+    plain: list[Scalar]
+    rest: list[Scalar]
+    rows: list[Row]
+    weights: list[Scalar]
+    forces: list[Scalar]
+    rates: list[Scalar]
+
+    def lag(self, twists: Sequence[Motion], multipliers: Vector, h: float) -> list[Scalar]:
+        """Return J V' + l / W - J V_n - h tau / W."""
+        parts = zip(self.rows, self.weights, self.forces, self.rates, multipliers, strict=True)
+        return [row.velocity(twists) - rate + (amount - h * f) / w for row, w, f, rate, amount in parts]
+
+
+def effort_rows(system: System, joined: Sequence[Joined], loads: Efforts, v: Vector, share: float = 1.0) -> EffortRows:
+    """Return the efforts at a state.
+
+    Args:
+        system: the bodies and joints.
+        joined: the joints at the state.
+        loads: the efforts.
+        v: velocity.
+        share: of those that do not answer, how much acts before the bodies move.
+    """
+    model, units = system.model, system.effort_rows(joined)
+    armature, constant = model.passive("armature"), [is_zero(w) for w in loads.W]
+    before = [share * tau if still else tau for tau, still in zip(loads.tau, constant, strict=True)]
+    rest = [(1.0 - share) * tau if still else 0.0 for tau, still in zip(loads.tau, constant, strict=True)]
+    chosen = [i for i in range(model.nv) if not (constant[i] and is_zero(armature[i]))]
+    plain = [0.0 if i in chosen else before[i] for i in range(model.nv)]
+    weights = [loads.W[i] + armature[i] + SOFT / gain(system.bodies, units[i]) for i in chosen]
+    rows, forces, rates = ([values[i] for i in chosen] for values in (units, before, v))
+    return EffortRows(units, plain, rest, rows, weights, forces, rates)
+
+
+def with_springs(model: Model, tau: Vector, W: Vector, q: Vector, v: Vector, h: float) -> Efforts:
+    """Return efforts with those of the joints' own springs and dampers, such as a cable's, over a step h."""
+    loads = Efforts(list(tau), list(W))
+    for node in model.nodes:
+        spring = None if isinstance(node.joint, Mimic) else spring_of(node.joint)
+        if spring is not None:
+            force, w = _answering(spring, node.joint, node.configuration(q), node.velocity(v), h)
+            node.scatter(loads.tau, force)
+            node.scatter(loads.W, w)
+    return loads
+
+
+def spring_of(joint: Joint) -> Any:
+    """Return `passive_effort` of a joint that has one, such as a cable's."""
+    inner = joint.joint if isinstance(joint, Reversed) else joint
+    return getattr(inner, "passive_effort", None)
+
+
+def _answering(
+    spring: Any, joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar], h: float
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return tau and the diagonal of W of a joint's springs and dampers, linear as those of `Cable` are."""
+    ahead = joint.integrate(q, [h * e for e in v])
+    tau = list(spring(ahead, v))
+    W = []
+    for i in range(joint.nv):
+        unit = [float(i == k) for k in range(joint.nv)]
+        damper = spring(ahead, [a + b for a, b in zip(v, unit, strict=True)])[i]
+        stretched = spring(joint.integrate(ahead, unit), v)[i]
+        W.append(h * (tau[i] - damper) + h * h * (tau[i] - stretched))
+    return tau, W

@@ -1,0 +1,167 @@
+"""What solvers in maximal coordinates share: every body by its own pose, joints as constraints between them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan.algorithms.health import is_sound, kept
+from cardan.algorithms.maximal_steps import Body, advance, semi_implicit_step, variational_step, xpbd_step
+from cardan.errors import UnsupportedError
+from cardan.functions import Function, function
+from cardan.model import Model
+from cardan.records import Connection
+from cardan.simulation.control import Control
+from cardan.simulation.solvers.featherstone import ARRAYS, asked
+from cardan.simulation.solvers.solver import YES, Solver, checked_steps
+from cardan.simulation.state import State
+from cardan.simulation.world import World
+
+STEPS: dict[str, Any] = {"variational": variational_step, "xpbd": xpbd_step, "semi_implicit": semi_implicit_step}
+"""How a step is taken, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that a step is made for, beside the model.
+
+    Args:
+        method: one of `STEPS`.
+        dt: length of a step [s].
+        options: of the method, by name.
+        limits: whether the joints' position limits are stops.
+    """
+
+    method: str
+    dt: float
+    options: tuple[tuple[str, Any], ...]
+    limits: bool
+
+
+class MaximalSolver(Solver):
+    """A solver that moves every body by itself and brings joints together.
+
+    A state is coordinates, which keep no gaps: each step begins with closed joints, and what velocities it leaves are
+    projected to those the joints allow. `residual` is the largest gap of a step over its length.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        substeps: into how many equal ones a step is cut.
+        limits: whether the joints' position limits are stops.
+        contacts: False to let everything pass through everything else; with contacts a world is refused.
+
+    Raises:
+        UnsupportedError: for a world with something the solver would leave out.
+        ParameterError: for values that cannot be.
+    """
+
+    supports: ClassVar[Mapping[str, str]] = {
+        "joint": YES,
+        "mimic joint": YES,
+        "loop": YES,
+        "orphan joint": YES,
+        "drive": YES,
+        "damping": YES,
+        "friction": YES,
+        "limit": YES,
+        "distance": YES,
+        "cable": YES,
+        "link without inertia": "give it one, or take cardan.solvers.Featherstone",
+        "force of a closing joint": "let another joint of the loop close it: model(closing=[...])",
+        "compliance": "a state keeps no gaps: use a D6 joint with drives",
+        "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
+    }
+
+    def __init__(
+        self, world: World, dt: float, *, substeps: int = 1, limits: bool = True, contacts: bool = True
+    ) -> None:
+        self.substeps, self.limits, self.contacts = checked_steps(substeps, "substeps"), limits, contacts
+        super().__init__(world, dt)
+
+    @abstractmethod
+    def method(self) -> tuple[str, dict[str, Any]]:
+        """Return how a step is taken, one of `STEPS`, and its options."""
+
+    def features(self) -> Iterator[tuple[str, str]]:
+        """Yield what is in the world that not every solver takes."""
+        model = self.world.model
+        for c in (*model.connections, *model.closures):
+            if c.compliance is not None and any(c.compliance):
+                yield "compliance", f"the compliance of joint {c.name!r}"
+        for c in model.closures:
+            if _has_forces(c):
+                yield "force of a closing joint", f"the drive, friction or limits of closing joint {c.name!r}"
+        for node in model.nodes:
+            if not _has_inertia(node):
+                yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
+        if self.contacts and self.world.pairs:
+            yield "contact", f"contacts ({self.world.pairs[0].name})"
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What a step is made for."""
+        method, options = self.method()
+        return Settings(method, self.dt / self.substeps, tuple(options.items()), bool(self.limits))
+
+    @cached_property
+    def function(self) -> Function[..., Any]:
+        """One step (of `dt / substeps`) of model, q, v, warm, count and, each optional, effort, position, velocity.
+
+        Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
+        """
+        return step_function(self.settings)
+
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        """Return the state after some steps; see `Solver.step`."""
+        count = checked_steps(steps) * self.substeps
+        arrays = self._arrays(state, control)
+        repeated = self.function if count == 1 else self.function.repeated(count)
+        found = repeated(self.world.model, state.q, state.v, state.warm, np.zeros((), state.dtype), **arrays)
+        good = found.pop("count")
+        return state.advanced(found, good, count, self.dt / self.substeps, out)
+
+
+def _has_forces(c: Connection) -> bool:
+    values = [*(c.damping or ()), *(c.friction or ())]
+    drive = [] if c.drive is None else np.ravel([*np.ravel(c.drive.stiffness), *np.ravel(c.drive.damping)]).tolist()
+    bounded = np.isfinite([*np.ravel(c.limits.lower), *np.ravel(c.limits.upper)]).any()
+    return bool(any(values) or any(drive) or bounded)
+
+
+def _has_inertia(node: Any) -> bool:
+    try:
+        Body(node)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def step_function(settings: Settings) -> Function[..., Any]:
+    """Return one step as a function, compiled for each model on first use."""
+
+    @function(shapes=ARRAYS)
+    def maximal_step(
+        model: Model,
+        q: ArrayLike,
+        v: ArrayLike,
+        warm: ArrayLike,
+        count: ArrayLike,
+        effort: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+    ) -> dict[str, Any]:
+        step = partial(STEPS[settings.method], **dict(settings.options))
+        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
+        after = advance(model, q, v, servo, settings.dt, step, limits=settings.limits)  # pyright: ignore
+        sound = is_sound(after.q, after.v)
+        found = {"q": kept(sound, after.q, q), "v": kept(sound, after.v, v), "warm": after.a}  # pyright: ignore
+        return found | {"count": kept(sound, [count + 1.0], [count])[0], "residual": after.residual}  # pyright: ignore
+
+    return maximal_step
