@@ -57,6 +57,46 @@ class Estimate:
     lines: Sequence[Line]
 
 
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """What was found, with the laws it shall obey.
+
+    Attributes:
+        found: accelerations and forces.
+        laws: of the contacts.
+        elements: of the joints.
+    """
+
+    found: Estimate
+    laws: Sequence[Cone]
+    elements: Elements
+
+    @property
+    def residual(self) -> Scalar:
+        """By how much velocities are wrong, at most [m/s, rad/s]."""
+        found = self.found
+        worst = self.elements.residual(found.forces, found.a)
+        for law, twist, impulse in zip(self.laws, found.twists, found.impulses, strict=True):
+            worst = maximum(worst, law.inverse_mass * impulse.error(law.at(twist)))
+        return worst
+
+    @property
+    def cone(self) -> Scalar:
+        """By how much impulses are outside their cones, at most, as a velocity [m/s]."""
+        worst: Scalar = 0.0
+        for law, impulse in zip(self.laws, self.found.impulses, strict=True):
+            worst = maximum(worst, law.inverse_mass * law.excess(impulse))
+        return worst
+
+    @property
+    def complementarity(self) -> Scalar:
+        """The velocity, at most, at which bodies part against an impulse: g . (v - v* + R g) / |g| [m/s]."""
+        worst: Scalar = 0.0
+        for law, twist, impulse in zip(self.laws, self.found.twists, self.found.impulses, strict=True):
+            worst = maximum(worst, abs(law.slack(impulse, twist)))
+        return worst
+
+
 def convex(
     moment: Moment,
     elements: Elements,
@@ -75,16 +115,24 @@ def convex(
         warm: not used, see above.
         iterations: of Newton's method; `ITERATIONS` by default.
     """
+    least = minimum(moment, elements, contacts, dt, iterations)
+    a = list(least.found.a)
+    return Solved(Accelerations(a, moment.accelerations(a)), least.residual)
+
+
+def minimum(
+    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
+) -> Minimum:
+    """Return all that `convex` finds, with the impulses."""
     equation = equation_of_motion(moment, contacts, dt)
     laws = [Cone.of(contact, dt) for contact in contacts]
-    now = _start(equation, elements, laws)
-    carrying = equation.carrying()
+    now, carrying = _start(equation, elements, laws), equation.carrying()
     for k in range(iterations or ITERATIONS):
         lines = elements.linear(now.forces, now.a)
         if k >= FREE_PASSES:
             lines = [new if j in carrying else old for (j, _), new, old in zip(elements, lines, now.lines, strict=True)]
         now = _newton(equation, elements, laws, now, lines)
-    return Solved(Accelerations(list(now.a), moment.accelerations(now.a)), _residual(elements, laws, now))
+    return Minimum(now, laws, elements)
 
 
 def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:
@@ -107,11 +155,3 @@ def _newton(
     twists = [contact.velocity + change * dt for contact, change in zip(contacts, changes, strict=True)]
     impulses = [part.at(twist) for part, twist in zip(parts, twists, strict=True)]
     return Estimate(a, twists, impulses, elements.on(lines, a), lines)
-
-
-def _residual(elements: Elements, laws: Sequence[Cone], found: Estimate) -> Scalar:
-    """Return by how much velocities are wrong, at most [m/s, rad/s]."""
-    worst = elements.residual(found.forces, found.a)
-    for law, twist, impulse in zip(laws, found.twists, found.impulses, strict=True):
-        worst = maximum(worst, law.inverse_mass * impulse.error(law.at(twist)))
-    return worst

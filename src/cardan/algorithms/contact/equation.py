@@ -23,6 +23,7 @@ from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.implicit import Moment, add_impedance, closed_solution, implicit_dynamics, is_tree
+from cardan.algorithms.linear import Rows
 from cardan.algorithms.rnea import bias_forces
 from cardan.algorithms.tree import Vector, supports
 from cardan.spatial import ArticulatedInertia, Force, Motion, Scalar
@@ -108,17 +109,19 @@ class JointEquation(Equation):
         self.groups = _by_nodes(contacts)
 
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
-        """Return the accelerations."""
+        """Return the accelerations; without responses, those of what touches nothing."""
         tau, W = efforts
-        A, b = [list(row) for row in self.M], [t - h for t, h in zip(tau, self.h, strict=True)]
-        for j, w in enumerate(W):
-            A[j][j] = A[j][j] + w
-        for group in self.groups:
+        A, b = self.matrix(W), [t - h for t, h in zip(tau, self.h, strict=True)]
+        for group in self.groups if responses else ():
             J, force, Z = self._felt(group, responses)
             for j, column in J.items():
                 b[j] = b[j] + force.dot(column)
             add_impedance(A, J, Z)
         return self.change(closed_solution(self.moment, A, b, self.dt))
+
+    def matrix(self, W: Vector) -> Rows:
+        """Return M + W."""
+        return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(self.M)]
 
     def _felt(
         self, group: Sequence[int], responses: Sequence[Response]
