@@ -606,10 +606,10 @@ class Writer:
         """Add values to a pool, and conditions."""
         rng = self.rng
         for _ in range(steps):
-            kind, a, b = rng.randrange(9), rng.choice(pool), rng.choice(pool)
+            kind, a, b = rng.randrange(10), rng.choice(pool), rng.choice(pool)
             if kind == 0:
                 conditions.append(a < b + 0.01)
-            elif kind < 8 or depth == 3:
+            elif kind < 7 or depth == 3:
                 chosen = cardan.where(conditions[-1], a, 0.3 * b) if conditions else -a
                 pool.append([0.0, 0.5 * a + 0.3 * b, 0.5 * a * b - 0.1, cardan.sin(a - b), chosen, -a, -0.5][kind % 7])
             else:
