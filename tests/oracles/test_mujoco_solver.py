@@ -263,10 +263,13 @@ def test_a_box_slides_to_its_stop():
 
 
 def test_what_touches_is_what_the_world_lists():
-    world = boxes((1, 1), (2, 2))  # the second box and the ground are of no common group, nor are the boxes
+    world = boxes((1, 1), (2, 2), friction=0.2, torsional=0.01)  # the second box and the ground are of no common group, nor are the boxes
     assert [(pair.a, pair.b) for pair in world.pairs] == [("box0", "world")]
     state = world.state(q=[0, 0, 0.1, 0, 0, 0, 1, 0, 0, 0.35, 0, 0, 0, 1])
-    new = cardan.solvers.MuJoCo(world, 0.002).step(state, steps=500)
+    solver = cardan.solvers.MuJoCo(world, 0.002)
+    np.testing.assert_allclose(solver.model.pair_friction, [[np.sqrt(0.8 * 0.2)] * 2 + [0.01, 0.0, 0.0]], atol=1e-15)
+    assert solver.model.pair_dim.tolist() == [4]
+    new = solver.step(state, steps=500)
     assert new.q[0, 2] == pytest.approx(0.1, abs=1e-3)
     assert new.q[0, 9] < -1.0
 
