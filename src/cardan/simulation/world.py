@@ -155,6 +155,13 @@ class World:
 
     # --- other worlds of the same kind ---
 
+    def moves_like(self, other: World) -> bool:
+        """Return whether states and controls of the other world are this one's, too: it is made of the same.
+
+        So is a world that was pickled.
+        """
+        return self is other or (self.model.digest is not None and self.model.digest == other.model.digest)
+
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 
@@ -223,7 +230,7 @@ class World:
 
     def __str__(self) -> str:
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""
-        rows = [("articulation", "root", "joints", "links", "q", "v")]
+        rows: list[tuple[str, ...]] = [("articulation", "root", "joints", "links", "q", "v")]
         for a in self.articulations.values():
             root = f"{a.root} ({'floating' if a.is_floating else 'movable' if a.name in self.movable else 'fixed'})"
             counts = (str(len(a.joints)), str(len(a.links)))
