@@ -559,6 +559,20 @@ def test_a_world_collides_where_the_state_is_now(quick_target):
         world.collide(stack().state())
 
 
+def test_constants_of_each_world_move_its_shapes(quick_target):
+    """A pose that is an input counts in the world it is given for."""
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    b.add_link("bob")
+    b.add_shape("bob", Sphere(0.1))
+    b.add_joint("slide", cardan.joints.Prismatic([0, 0, 1]), "world", "bob")
+    b.add_articulation("slider", ["slide"])
+    world = b.finalize().with_inputs(base=("slide", "parent_pose"))
+    state = world.state(2)
+    state.constants["base"] = np.array([SE3().matrix(), SE3(translation=[0.0, 0.0, 0.5]).matrix()])
+    np.testing.assert_allclose(world.collide(state).gap, [[-0.1], [0.4]], atol=1e-15)
+
+
 def test_a_world_without_pairs_collides_nowhere():
     b = cardan.WorldBuilder()
     b.add_body("ball", inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
