@@ -18,7 +18,7 @@ from cardan.functions import Function, function
 from cardan.model import Model
 from cardan.records import Connection
 from cardan.simulation.solvers.featherstone import asked
-from cardan.simulation.solvers.solver import YES
+from cardan.simulation.solvers.solver import ARRAYS, YES, CompiledSolver
 from cardan.simulation.world import World
 
 STEPS: dict[str, Any] = {"variational": variational_step, "xpbd": xpbd_step, "semi_implicit": semi_implicit_step}
