@@ -565,7 +565,7 @@ def test_constants_of_each_world_move_its_shapes(quick_target):
     b.add_ground()
     b.add_link("bob")
     b.add_shape("bob", Sphere(0.1))
-    b.add_joint("slide", cardan.joints.Prismatic([0, 0, 1]), "world", "bob")
+    b.add_joint("slide", cardan.joints.Prismatic([0, 0, 1]), "world", "bob", SE3(translation=[0.0, 0.0, 1.0]))
     b.add_articulation("slider", ["slide"])
     world = b.finalize().with_inputs(base=("slide", "parent_pose"))
     state = world.state(2)
