@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.cli.options import add_continuous, add_file, add_json, add_overwrite, check_output, harmless, print_json, say
+from cardan.cli.options import (
+    add_continuous,
+    add_file,
+    add_json,
+    add_overwrite,
+    check_output,
+    harmless,
+    print_json,
+    say,
+)
 from cardan.cli.plots import check_picture, picture_writer
 from cardan.cli.progress_bar import progress_bar
 from cardan.cli.simulation_plot import simulation_figure
