@@ -20,7 +20,9 @@ PAGES = {
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
     "mechanism.md": (),
+    "articulations.md": (),
     "conventions.md": (),
+    "mujoco.md": ("mujoco",),
     "loops.md": (),
     "functions.md": (),
 }

@@ -7,7 +7,7 @@ Each is a straight line in the acceleration a of its degree of freedom, cut off 
     drive, to x_d, v_d          f0 = u + kp (x_d - x - dt v) + kd (v_d - v),   w = dt kd + dt^2 kp,   limits of efforts
     damping                     f0 = -d v,                                     w = dt d,              no ends
     dry friction                f0 = -(w / dt) v,                              w = STICKING D,        +-friction
-    stop at x <= upper          f0 = (w / dt^2) (upper - x - dt v),            w = STOPPING D,        low -inf, high 0
+    stops, y = x + dt v + dt^2 a   f = (w / dt^2) (clip(y, lower, upper) - y),   w = STOPPING D
 
 with D the inertia that the joint feels: so friction holds (what creeps is 1 / STICKING of what would move) and stops
 are hard and do not bounce. x are the coordinates of `Manifold.limit_coordinates`; x_d - x is the manifold's difference.
@@ -52,15 +52,15 @@ class Element(NamedTuple):
     @property
     def is_line(self) -> bool:
         """Whether it has no ends."""
-        return self.low == -math.inf and self.high == math.inf
+        return _is_open(self.low) and _is_open(self.high)
 
     def at(self, a: Scalar) -> Scalar:
         """Return the force at an acceleration."""
         return self._clipped(self.force - self.w * a)
 
     def _clipped(self, force: Scalar) -> Scalar:
-        force = force if self.low == -math.inf else maximum(force, self.low)
-        return force if self.high == math.inf else minimum(force, self.high)
+        force = force if _is_open(self.low) else maximum(force, self.low)
+        return force if _is_open(self.high) else minimum(force, self.high)
 
     def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
         """Return the part of the line it is on at the estimate (f, a)."""
@@ -71,9 +71,57 @@ class Element(NamedTuple):
         test = (self.w * f + inertia * (self.force - self.w * a)) * (1.0 / (self.w + inertia))
         force, w = self.force, self.w
         for end, beyond in ((self.low, test <= self.low), (self.high, test >= self.high)):
-            if not (isinstance(end, float) and math.isinf(end)):
+            if not _is_open(end):
                 force, w = where(beyond, end, force), where(beyond, 0.0, w)
         return Line(force, w)
+
+
+class Stops(NamedTuple):
+    """The stops of one degree of freedom: stiffness (clip(y, lower, upper) - y), y = ahead + dt^2 a.
+
+    Attributes:
+        ahead: x + dt v, where it gets to without accelerating.
+        stiffness: w / dt^2.
+        w: by how much the force falls with the acceleration while a stop is touched.
+        square: dt^2.
+        lower: smallest position.
+        upper: largest position.
+    """
+
+    ahead: Scalar
+    stiffness: Scalar
+    w: Scalar
+    square: float
+    lower: float
+    upper: float
+
+    is_line = False
+
+    def at(self, a: Scalar) -> Scalar:
+        """Return the force at an acceleration."""
+        y = self.ahead + self.square * a
+        return self.stiffness * (self._clipped(y) - y)
+
+    def _clipped(self, y: Scalar) -> Scalar:
+        y = maximum(y, self.lower) if math.isfinite(self.lower) else y
+        return minimum(y, self.upper) if math.isfinite(self.upper) else y
+
+    def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
+        """Return the part of the line it is on at the estimate (f, a)."""
+        y = self.ahead + self.square * (a - f * _inverse(inertia))
+        end = self._clipped(y)
+        force = self.stiffness * (end - self.ahead)
+        touched = abs(end - y) > 0.0
+        return Line(where(touched, force, 0.0), where(touched, self.w, 0.0))
+
+
+def _inverse(x: Scalar) -> Scalar:
+    return 0.0 if is_zero(x) else 1.0 / x
+
+
+def _is_open(end: Scalar) -> bool:
+    """Return whether an end of an element's range is none; a symbol, such as a friction that is an input, is one."""
+    return isinstance(end, float) and math.isinf(end)
 
 
 class Line(NamedTuple):
@@ -116,7 +164,7 @@ class Elements:
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
-        self.of_joints: list[list[Element]] = [[] for _ in range(model.nv)]
+        self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
         if limits:
@@ -148,14 +196,12 @@ class Elements:
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
         dt, x = self.dt, model.manifold.limit_coordinates(q)
         for j, (lower, upper) in enumerate(zip(model.lower, model.upper, strict=True)):
-            w = STOPPING * self.inertias[j]
-            k = w / (dt * dt)
-            if math.isfinite(lower):
-                self.of_joints[j].append(Element(k * (float(lower) - x[j] - dt * v[j]), w, 0.0, math.inf))
-            if math.isfinite(upper):
-                self.of_joints[j].append(Element(k * (float(upper) - x[j] - dt * v[j]), w, -math.inf, 0.0))
+            if math.isfinite(lower) or math.isfinite(upper):
+                w = STOPPING * self.inertias[j]
+                ends = float(lower), float(upper)
+                self.of_joints[j].append(Stops(x[j] + dt * v[j], w / (dt * dt), w, dt * dt, *ends))
 
-    def __iter__(self) -> Iterator[tuple[int, Element]]:
+    def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
         """Yield every element with its degree of freedom."""
         for j, own in enumerate(self.of_joints):
             for element in own:

@@ -1,21 +1,35 @@
-"""The force of a contact as the minimiser of a convex function: Coulomb's cone, regularised.
+"""The impulse of a contact in a step, as Coulomb's cone has it, regularised so that it is one of a convex problem.
 
-    g(v) = projection of y = R^-1 (v* - v) on the cone |g_t| <= mu g_n, in the norm of R = diag(R_n, R_t, R_t)
+    v* - v - R g  in the normal cone of  |g_t| <= mu g_n  at g,        R = diag(R_n, R_t, R_t)
 
-v is the velocity at the step's end, g the impulse, v* the wanted one: the depth recovered in a step, or the rebound.
+v is the velocity at the step's end, g the impulse, v* the wanted velocity: the depth recovered in a step, or the
+rebound. That is g(v) = projection of y = R^-1 (v* - v) on the cone in the norm of R:
 
-    stick       |y_t| <= mu y_n                 g = y
-    slide       else, if y_n + m |y_t| > 0      g_n = (y_n + m |y_t|) / (1 + mu m),  g_t = mu g_n y_t / |y_t|,  m = mu R_t / R_n
-    apart       else                            g = 0
+    stick     |y_t| <= mu y_n               g = y
+    slide     else, y_n + m |y_t| > 0       g_n = (y_n + m |y_t|) / (1 + mu m),  g_t = mu g_n y_t / |y_t|
+    apart     else                          g = 0
 
-R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d; both R have a floor that makes the contact nearly
-rigid, of a share of the inverse mass w that is felt: more is beyond what single precision and a few iterations hold.
+with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d; both R have a floor, in parts of the inverse mass w
+that is felt, that makes a contact nearly rigid: more is beyond what single precision holds.
 
-With torsional and rolling friction the slip has further components, the angular velocities about the normal and across
-it times the lengths a, b: so the cone is elliptic in all of them, as friction that slides does not hold a turn.
+In Newton's method the part of the cone is decided at an estimate of both g and v, by the projection of
 
-Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25.
-Cost: 70 operations for the impulse, 60 for the impedance.
+    z = g + (v* - v - R g) / w
+
+which leaves a solution where it is, like that of y, but moves with v by the mass that is felt and not by the
+stiffness: so a step goes to the other side of the cone's edge when the impulse says so, not when the velocity has
+crossed a slip of R_t g. On its part the impulse is linear in the velocity, g = W (v* - v), W symmetric and not
+negative:
+
+    stick     W = R^-1
+    slide     W = e e^T / (R_n + mu^2 R_t) + (1 - n n^T - t t^T) / (w (|z_t| / mu z_n' - 1) + R_t)
+
+with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips, the angular velocities about the
+normal and across it times lengths: the cone is elliptic in all of them.
+
+Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25;
+Hintermueller, Ito and Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), for z.
+Cost: 45 operations for an impulse, 110 for W.
 """
 
 from __future__ import annotations
@@ -29,7 +43,7 @@ from cardan.scalar import is_zero, logical_and, maximum, sqrt, where
 from cardan.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
 NEARLY_RIGID = 1.0 / (4.0 * math.pi**2)
-"""R_n / w of a contact whose spring, in steps of a period, is as stiff as steps can resolve (Castro, equation 41)."""
+"""R_n / w of a contact whose spring, in steps of its period, is as stiff as steps can resolve (Castro, equation 41)."""
 STICKING = 1e-3
 """R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B)."""
 IMPACT = 0.1
@@ -38,36 +52,39 @@ SMALL = 1e-12
 """The slip [m/s] below which its direction is nothing but rounding."""
 
 
-class Slip(NamedTuple):
-    """Components of slip: of the points, and of turning, in lengths times angular velocities."""
+class Impulse(NamedTuple):
+    """An impulse by its components: along the normal, and against the slips."""
 
-    linear: Vector3
-    angular: Vector3
+    normal: Scalar
+    slip: Force
 
-    def norm(self) -> Scalar:
-        """Return its size [m/s], never 0."""
-        return sqrt(self.linear.norm_squared() + self.angular.norm_squared() + SMALL * SMALL)
+    def error(self, other: Impulse) -> Scalar:
+        """Return the size of the difference."""
+        normal, slip = self.normal - other.normal, self.slip - other.slip
+        return sqrt(normal * normal + _squared(slip))
 
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """The law of one contact.
+    """The law of one contact in a step.
 
     Attributes:
         normal: n.
         friction: mu.
+        inverse_mass: w [1/kg].
         R_n, R_t: regularisations [1/kg].
-        wanted: normal velocity v*_n at the step's end without force.
-        torsional, rolling: lengths of the slips of turning over that of the points [m].
+        wanted: v*, along the normal.
+        torsional, rolling: slip over angular velocity, about the normal and across it [m].
     """
 
     normal: Vector3
     friction: Scalar
+    inverse_mass: Scalar
     R_n: Scalar
     R_t: Scalar
     wanted: Scalar
-    torsional: Scalar
-    rolling: Scalar
+    torsional: Scalar = 0.0
+    rolling: Scalar = 0.0
 
     @staticmethod
     def of(contact: Contact, dt: float) -> Cone:
@@ -80,99 +97,123 @@ class Cone:
             v_n = contact.normal.dot(contact.velocity.linear)
             hits = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
             wanted = where(hits, maximum(wanted, -material.restitution * v_n), wanted)
-            R_n = where(hits, STICKING * w, R_n)
+            R_n = where(hits, STICKING * w, R_n)  # a soft contact would add its own rebound
         lengths = (_over(e, material.friction) for e in (material.torsional, material.rolling))
-        return Cone(contact.normal, material.friction, R_n, STICKING * w, wanted, *lengths)
-
-    def at(self, twist: Motion) -> Reaction:
-        """Return the impulse at a twist of the points, and the part of the cone it is on."""
-        v_n = self.normal.dot(twist.linear)
-        y_n = (self.wanted - v_n) * (1.0 / self.R_n)
-        if is_zero(self.friction):
-            return Reaction(self, maximum(y_n, 0.0), Slip(Vector3.zero(), Vector3.zero()), 1.0, False)
-        slip = Slip(twist.linear - self.normal * v_n, self._lengths(twist.angular))
-        size = slip.norm()
-        sticks = size <= (self.friction * self.R_t) * y_n
-        slides = maximum((y_n + size * (self.friction / self.R_n)) * self._share, 0.0)
-        return Reaction(self, where(sticks, y_n, slides), slip, size, sticks)
+        return Cone(contact.normal, material.friction, w, R_n, STICKING * w, wanted, *lengths)
 
     @property
-    def _share(self) -> Scalar:
-        """1 / (1 + mu m)."""
-        return self.R_n / (self.R_n + self.friction * self.friction * self.R_t)
+    def has_friction(self) -> bool:
+        """Whether there is any."""
+        return not is_zero(self.friction)
+
+    def slip(self, twist: Motion) -> Motion:
+        """Return the slips of a twist: of the points, and of turning."""
+        if not self.has_friction:
+            return Motion.zero()
+        v = twist.linear
+        return Motion(v - self.normal * self.normal.dot(v), self._lengths(twist.angular))
 
     def _lengths(self, w: Vector3) -> Vector3:
-        """Return (a n n^T + b (1 - n n^T)) w."""
         if is_zero(self.torsional) and is_zero(self.rolling):
             return Vector3.zero()
         return w * self.rolling + self.normal * (self.normal.dot(w) * (self.torsional - self.rolling))
 
+    def at(self, twist: Motion) -> Impulse:
+        """Return the impulse g(v)."""
+        y_n = (self.wanted - self.normal.dot(twist.linear)) / self.R_n
+        if not self.has_friction:
+            return Impulse(maximum(y_n, 0.0), Force.zero())
+        mu, y = self.friction, _against(self.slip(twist)) * (1.0 / self.R_t)
+        size = sqrt(_squared(y) + (SMALL / self.R_t) ** 2)
+        m = mu * self.R_t / self.R_n
+        slides = maximum((y_n + m * size) / (1.0 + mu * m), 0.0)
+        sticks = size <= mu * y_n
+        return Impulse(where(sticks, y_n, slides), y * where(sticks, 1.0, mu * slides / size))
 
-class Reaction(NamedTuple):
-    """The impulse of a contact at a twist.
+    def decided(self, g: Impulse, twist: Motion) -> Part:
+        """Return the part of the cone that an estimate of impulse and twist is on."""
+        per_mass, mu = 1.0 / self.inverse_mass, self.friction
+        z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
+        if not self.has_friction:
+            return Part(self, where(z_n > 0.0, 1.0 / self.R_n, 0.0), 0.0, Force.zero())
+        z = g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass
+        size = sqrt(_squared(z) + (SMALL * per_mass) ** 2)
+        sticks = size <= mu * z_n
+        normal = z_n + mu * size
+        touches = normal > 0.0
+        excess = size * (1.0 + mu * mu) / where(touches, mu * normal, 1.0) - 1.0  # |z_t| / mu z_n' - 1
+        drag = 1.0 / (self.inverse_mass * maximum(excess, 0.0) + self.R_t)
+        along = 1.0 / (self.R_n + where(sticks, 0.0, mu * mu * self.R_t))
+        t = z * where(sticks, 0.0, 1.0 / size)
+        return Part(self, where(touches, along, 0.0), where(touches, drag, 0.0), t)
+
+    def excess(self, impulse: Impulse) -> Scalar:
+        """Return by how much an impulse is outside the cone [N s]."""
+        size = sqrt(_squared(impulse.slip))
+        return maximum(maximum(size - self.friction * impulse.normal, -impulse.normal), 0.0)
+
+    def slack(self, impulse: Impulse, twist: Motion) -> Scalar:
+        """Return g . (v - v* + R g) / |g| [m/s], 0 of a solution."""
+        g_n, slip = impulse.normal, impulse.slip
+        power = g_n * (self.normal.dot(twist.linear) - self.wanted + self.R_n * g_n)
+        power = power + slip.dot(self.slip(twist)) + self.R_t * _squared(slip)
+        return power / sqrt(g_n * g_n + _squared(slip) + (SMALL / self.inverse_mass) ** 2)
+
+    def wrench(self, impulse: Impulse) -> Force:
+        """Return an impulse as a wrench at the point."""
+        return Force(self.normal * impulse.normal + impulse.slip.linear, self._lengths(impulse.slip.angular))
+
+
+class Part(NamedTuple):
+    """A part of the cone, on which the impulse is W (v* - v).
 
     Attributes:
         law: whose it is.
-        normal: g_n.
-        slip: of the points and of turning.
-        size: of the slip.
-        sticks: whether it is inside the cone.
+        along: of W, along the normal, or the edge that slides.
+        drag: of W, along slips that do not change the edge.
+        t: the direction of friction that slides; 0 where it sticks.
     """
 
     law: Cone
-    normal: Scalar
-    slip: Slip
-    size: Scalar
-    sticks: Scalar
+    along: Scalar
+    drag: Scalar
+    t: Force
 
-    @property
-    def _drag(self) -> Scalar:
-        """|g_t| / |slip|, of one sliding; at most 1 / R_t."""
-        law = self.law
-        return where(self.sticks, 1.0 / law.R_t, law.friction * self.normal / self.size)
-
-    @property
-    def impulse(self) -> Force:
-        """The impulse g, as a wrench at the point."""
-        n = self.law.normal * self.normal
-        if is_zero(self.law.friction):
-            return Force(n, Vector3.zero())
-        drag, law = self._drag, self.law
-        return Force(n - self.slip.linear * drag, law._lengths(self.slip.angular) * -drag)
+    def at(self, twist: Motion) -> Impulse:
+        """Return W (v* - v)."""
+        law, slip = self.law, self.law.slip(twist)
+        with_t = self.t.dot(slip)
+        normal = self.along * (law.wanted - law.normal.dot(twist.linear) - law.friction * with_t)
+        return Impulse(normal, _against(slip) * self.drag + self.t * (self.drag * with_t + law.friction * normal))
 
     @property
     def impedance(self) -> ArticulatedInertia:
-        """-dg / d(twist), symmetric and not negative.
-
-        With t the slip's direction: 1/R_n n n^T + 1/R_t (1 - n n^T) where it sticks; where it slides,
-        drag (1 - n n^T - t t^T) + share / R_n (n - mu t)(n - mu t)^T.
-        """
+        """W, at the point."""
         law, n = self.law, self.law.normal
-        touches = self.normal > 0.0
-        if is_zero(law.friction):
-            return _square(Force(n, Vector3.zero()), where(touches, 1.0 / law.R_n, 0.0))
-        drag = where(touches, self._drag, 0.0)
-        along = where(touches, where(self.sticks, 1.0, law._share) / law.R_n, 0.0)
-        mu = where(self.sticks, 0.0, law.friction / self.size)
-        t = Force(self.slip.linear, law._lengths(self.slip.angular))
-        edge = Force(n, Vector3.zero()) - t * mu
-        across = where(self.sticks, 0.0, -drag / (self.size * self.size))
-        return self._everywhere(drag) + _square(edge, along) + _square(t, across)
+        t = law.wrench(Impulse(0.0, self.t))
+        edge = Force(n, Vector3.zero()) + t * law.friction
+        return _square(edge, self.along) + _square(t, -self.drag) + self._all_slips()
 
-    def _everywhere(self, drag: Scalar) -> ArticulatedInertia:
-        """Return drag (1 - n n^T) on all components of slip."""
-        law = self.law
-        normal = Symmetric3.outer_square(law.normal)
-        across = Symmetric3.isotropic(1.0) - normal
-        turning = across * (law.rolling * law.rolling) + normal * (law.torsional * law.torsional)
-        return ArticulatedInertia(across * drag, Matrix3.zero(), turning * drag)
+    def _all_slips(self) -> ArticulatedInertia:
+        law, about = self.law, Symmetric3.outer_square(self.law.normal)
+        across = Symmetric3.isotropic(1.0) - about
+        turning = across * (law.rolling * law.rolling) + about * (law.torsional * law.torsional)
+        return ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
+
+
+def _against(slip: Motion) -> Force:
+    return Force(-slip.linear, -slip.angular)
+
+
+def _squared(slip: Force) -> Scalar:
+    return slip.linear.norm_squared() + slip.angular.norm_squared()
 
 
 def _square(force: Force, factor: Scalar) -> ArticulatedInertia:
     """Return factor f f^T."""
-    f, m = force
-    outer = (f * factor).outer(m)
-    return ArticulatedInertia(Symmetric3.outer_square(f) * factor, outer, Symmetric3.outer_square(m) * factor)
+    scaled = force * factor
+    upper = [Symmetric3(a[i] * b[j] for i in range(3) for j in range(i, 3)) for a, b in zip(scaled, force, strict=True)]
+    return ArticulatedInertia(upper[0], scaled.linear.outer(force.angular), upper[1])
 
 
 def _over(length: Scalar, friction: Scalar) -> Scalar:
