@@ -43,11 +43,20 @@ def returns(envs: gymnasium.vector.VectorEnv, weights: np.ndarray, seed: int) ->
 
 
 def learn(
-    rounds: int = 80, directions: int = 128, best: int = 32, step: float = 0.1, noise: float = 0.1, seed: int = 0, steps=300, verbose: bool = False
+    rounds: int = 80,
+    directions: int = 128,
+    best: int = 32,
+    step: float = 0.1,
+    noise: float = 0.1,
+    seed: int = 0,
+    steps=300,
+    verbose: bool = False,
 ) -> np.ndarray:
     """Return the weights of a network that swings the pole up, (WEIGHTS,)."""
     rng = np.random.default_rng(seed)
-    envs = gymnasium.make_vec("cardan/CartPoleSwingUp-v0", num_envs=2 * directions, dtype="float32", max_episode_steps=steps)
+    envs = gymnasium.make_vec(
+        "cardan/CartPoleSwingUp-v0", num_envs=2 * directions, dtype="float32", max_episode_steps=steps
+    )
     weights = 0.1 * rng.standard_normal(WEIGHTS)
     for k in range(rounds):
         changes = rng.standard_normal((directions, WEIGHTS))
@@ -74,6 +83,7 @@ def evaluate(weights, worlds=64):
 
 if __name__ == "__main__":
     import sys, time
+
     t = time.time()
     kw = eval("dict(" + ",".join(sys.argv[1:]) + ")")
     w = learn(verbose=True, **kw)
