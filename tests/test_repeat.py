@@ -349,7 +349,7 @@ def test_rules_of_regions():
     good = traced(lambda x, y: ([e + y[0] for e in x], [cardan.sin(e) for e in y]))[1]
     (region,) = good.regions
     wrong = [
-        (region._replace(count=0),),
+        (region._replace(passes=0),),
         (region._replace(stop=len(good.instructions) + 1),),
         (region._replace(carried=((len(good.instructions) - 1, 0),)),),
         (region._replace(carried=((0, -1),)),),
@@ -518,7 +518,7 @@ def close(found, expected, dtype=np.float64):
 @pytest.mark.parametrize("target", ["numpy", "llvm"])
 def test_iterations_within_a_function(target, dtype):
     program = verify(projected.program(pendulum()))
-    assert [region.count for region in program.regions] == [20, 3, 4]
+    assert [region.passes for region in program.regions] == [20, 3, 4]
     assert program.operations < straight_projected.program(pendulum()).operations / 4
     for rows in (1, 9, 100):
         given = problems(rows, dtype)
@@ -530,7 +530,7 @@ def test_iterations_within_a_function(target, dtype):
 def test_a_repeat_of_iterations(target):
     A, b, v = problems(9)
     many = projected.repeated(3).on(target)
-    assert [region.count for region in verify(many.program(pendulum())).regions] == [3, 20, 3, 4]
+    assert [region.passes for region in verify(many.program(pendulum())).regions] == [3, 20, 3, 4]
     found = many(pendulum(), A, b, v)
     for _ in range(3):
         expected = straight_projected(pendulum(), A, b, v)
@@ -568,7 +568,7 @@ def test_iterations_from_numbers_begin_with_a_simpler_pass(reference_target):
         return cardan.repeat(10, lambda x: 0.5 * x + v, np.zeros(2))
 
     (region,) = verify(relaxed.program(pendulum())).regions
-    assert region.count == 9
+    assert region.passes == 9
     v = np.array([1.0, -2.0])
     np.testing.assert_allclose(relaxed(pendulum(), v), v * (2.0 - 2.0**-9), rtol=1e-15)
 

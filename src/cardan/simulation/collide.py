@@ -98,12 +98,15 @@ def collide(world: World, state: State) -> Contacts:
     if state.world is not world:
         raise ParameterError("state to collide", got=state, expected=f"a state of {world!r}")
     if not world.pairs:
-        nothing = np.empty((len(state), 0), state.dtype)
-        return Contacts(nothing, *(np.empty((len(state), 0, 3), state.dtype) for _ in range(2)), np.empty(0, int))
+        shape, kind = (len(state), 0), state.dtype
+        return Contacts(
+            np.empty(shape, kind), np.empty((*shape, 3), kind), np.empty((*shape, 3), kind), np.empty(0, int)
+        )
     if world not in _FUNCTIONS:
         _FUNCTIONS[world] = collide_function(world.pairs), _owners(world)
     compiled, owners = _FUNCTIONS[world]
-    return Contacts(*compiled(world.model, state.q, **state.constants), owners.copy())
+    found = compiled(world.model, state.q, **state.constants)
+    return Contacts(found.gap, found.point, found.normal, owners.copy())
 
 
 def _owners(world: World) -> np.ndarray:

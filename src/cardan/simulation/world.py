@@ -223,7 +223,7 @@ class World:
 
     def __str__(self) -> str:
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""
-        rows = [("articulation", "root", "joints", "links", "q", "v")]
+        rows: list[tuple[str, ...]] = [("articulation", "root", "joints", "links", "q", "v")]
         for a in self.articulations.values():
             root = f"{a.root} ({'floating' if a.is_floating else 'movable' if a.name in self.movable else 'fixed'})"
             counts = (str(len(a.joints)), str(len(a.links)))

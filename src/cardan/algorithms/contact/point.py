@@ -54,7 +54,7 @@ class Contact:
         centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),
         radii: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        self.moment, (self.a, self.b), self.material = moment, nodes, material
+        self.moment, self.nodes, (self.a, self.b), self.material = moment, nodes, nodes, material
         self.gap, self.point, self.normal = candidate
         self.place = SE3(None, self.point)
         self._centres, self._radii = centres, radii
@@ -95,12 +95,17 @@ class Contact:
 
     def columns(self) -> dict[int, Motion]:
         """Return the columns of the Jacobian of V that are not zero, by the index in v."""
+        return {j: self.place.inverse_act(column) for j, column in self.node_columns.items()}
+
+    @cached_property
+    def node_columns(self) -> dict[int, Motion]:
+        """The same of V_a - X_ab V_b, at the node."""
         columns = dict(self.moment.columns(self.a))
         if not self.is_with_world:
             for j, column in self.moment.columns(self.b).items():
                 seen = self.X_ab @ column
                 columns[j] = columns[j] - seen if j in columns else -seen
-        return {j: self.place.inverse_act(column) for j, column in columns.items()}
+        return columns
 
     def forces(self, force: Force) -> list[tuple[int, Force]]:
         """Return a wrench at the point, and its reaction, as wrenches on the nodes."""

@@ -14,22 +14,42 @@ from cardan.spatial import SE3
 
 
 class Pair(Protocol):
-    """Two shapes that may touch: bodies a and b (b may be the world), shapes, their poses in the bodies, material."""
+    """Two shapes that may touch."""
 
     @property
-    def a(self) -> str: ...
+    def a(self) -> str:
+        """Name of the first body, one that moves."""
+        ...
+
     @property
-    def shape_a(self) -> Geometry: ...
+    def shape_a(self) -> Geometry:
+        """Its shape."""
+        ...
+
     @property
-    def pose_a(self) -> SE3: ...
+    def pose_a(self) -> SE3:
+        """The shape in the body."""
+        ...
+
     @property
-    def b(self) -> str: ...
+    def b(self) -> str:
+        """Name of the other body, or `"world"`."""
+        ...
+
     @property
-    def shape_b(self) -> Geometry: ...
+    def shape_b(self) -> Geometry:
+        """Its shape."""
+        ...
+
     @property
-    def pose_b(self) -> SE3: ...
+    def pose_b(self) -> SE3:
+        """The shape in the body."""
+        ...
+
     @property
-    def material(self) -> Material: ...
+    def material(self) -> Material:
+        """Of both surfaces combined."""
+        ...
 
 
 def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:

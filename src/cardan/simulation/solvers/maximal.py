@@ -17,10 +17,8 @@ from cardan.errors import UnsupportedError
 from cardan.functions import Function, function
 from cardan.model import Model
 from cardan.records import Connection
-from cardan.simulation.control import Control
-from cardan.simulation.solvers.featherstone import ARRAYS, asked
-from cardan.simulation.solvers.solver import YES, Solver, checked_steps
-from cardan.simulation.state import State
+from cardan.simulation.solvers.featherstone import asked
+from cardan.simulation.solvers.solver import ARRAYS, YES, CompiledSolver
 from cardan.simulation.world import World
 
 STEPS: dict[str, Any] = {"variational": variational_step, "xpbd": xpbd_step, "semi_implicit": semi_implicit_step}
@@ -44,7 +42,7 @@ class Settings:
     limits: bool
 
 
-class MaximalSolver(Solver):
+class MaximalSolver(CompiledSolver):
     """A solver that moves every body by itself and brings joints together.
 
     A state is coordinates, which keep no gaps: each step begins with closed joints, and what velocities it leaves are
@@ -82,8 +80,8 @@ class MaximalSolver(Solver):
     def __init__(
         self, world: World, dt: float, *, substeps: int = 1, limits: bool = True, contacts: bool = True
     ) -> None:
-        self.substeps, self.limits, self.contacts = checked_steps(substeps, "substeps"), limits, contacts
-        super().__init__(world, dt)
+        self.limits, self.contacts = limits, contacts
+        super().__init__(world, dt, substeps)
 
     @abstractmethod
     def method(self) -> tuple[str, dict[str, Any]]:
@@ -117,15 +115,6 @@ class MaximalSolver(Solver):
         Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
         """
         return step_function(self.settings)
-
-    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
-        """Return the state after some steps; see `Solver.step`."""
-        count = checked_steps(steps) * self.substeps
-        arrays = self._arrays(state, control)
-        repeated = self.function if count == 1 else self.function.repeated(count)
-        found = repeated(self.world.model, state.q, state.v, state.warm, np.zeros((), state.dtype), **arrays)
-        good = found.pop("count")
-        return state.advanced(found, good, count, self.dt / self.substeps, out)
 
 
 def _has_forces(c: Connection) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
+from cardan.functions.compiled import Bound
 from cardan.scalar import is_finite
 from cardan.simulation.control import Control
 from cardan.simulation.state import State
@@ -17,6 +18,10 @@ from cardan.simulation.world import World
 
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
+
+
+ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
+"""Core shapes of the arguments of a compiled step, beside q and v."""
 
 
 class Trajectory(NamedTuple):
@@ -59,6 +64,7 @@ class Solver(ABC):
         if not is_finite(dt) or dt <= 0.0:
             raise ParameterError("dt", got=dt, expected="a finite step > 0 [s]")
         self.world, self.dt = world, float(dt)
+        self._kept: dict[Any, Any] = {}
         self._check_support()
 
     @abstractmethod
@@ -98,12 +104,24 @@ class Solver(ABC):
         if state.world is not self.world:
             raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {self.world!r}")
         if control is None:
-            return {"position": self.world.targets.astype(state.dtype), **state.constants}
+            return {"position": self._constant("targets", state, self.world.targets), **state.constants}
         if control.world is not self.world or len(control) not in (1, len(state)) or control.dtype != state.dtype:
             expected = f"a control of {len(state)} worlds (or 1) {self.world.name!r}, {state.dtype}"
             raise ParameterError("control", got=control, expected=expected)
         asked = {name: getattr(control, name) for name in ("effort", "position", "velocity")}
+        if len(control) != len(state):
+            asked = {name: np.repeat(array, len(state), axis=0) for name, array in asked.items()}
         return {**asked, **state.constants}
+
+    def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
+        """Return what is the same in all worlds of a state, as an array of all of them, made once."""
+        key = name, len(state), state.dtype
+        if key not in self._kept:
+            array = np.empty((len(state), *np.shape(value)), state.dtype)
+            array[...] = value
+            array.flags.writeable = False
+            self._kept[key] = array
+        return self._kept[key]
 
     def rollout(
         self,
@@ -140,6 +158,35 @@ class Solver(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
+
+
+class CompiledSolver(Solver):
+    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        substeps: into how many equal ones a step is cut.
+    """
+
+    def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
+        self.substeps = checked_steps(substeps, "substeps")
+        super().__init__(world, dt)
+
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        """Return the state after some steps; see `Solver.step`."""
+        count = checked_steps(steps) * self.substeps
+        arrays = self._arrays(state, control)
+        run = self._bound(count, tuple(arrays))
+        found = run(state.q, state.v, state.warm, self._constant("count", state, 0.0), *arrays.values())
+        return state.advanced(found, found["count"], count, self.dt / self.substeps, out)
+
+    def _bound(self, count: int, names: tuple[str, ...]) -> Bound:
+        """Return so many steps one after the other, bound to the model."""
+        if (count, names) not in self._kept:
+            repeated = self.function if count == 1 else self.function.repeated(count)
+            self._kept[count, names] = repeated.bind(self.world.model, *(n for n in names if n in ARRAYS))
+        return self._kept[count, names]
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
