@@ -24,8 +24,8 @@ negative:
     stick     W = R^-1
     slide     W = e e^T / (R_n + mu^2 R_t) + (1 - n n^T - t t^T) / (w (|z_t| / mu z_n' - 1) + R_t)
 
-with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips, the angular velocities about the
-normal and across it times lengths: the cone is elliptic in all of them.
+with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips, the
+angular velocities about the normal and across it times lengths: the cone is elliptic in all of them.
 
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25;
 Hintermueller, Ito and Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), for z.
