@@ -22,6 +22,7 @@ PAGES = {
     "mechanism.md": (),
     "articulations.md": (),
     "conventions.md": (),
+    "mujoco.md": ("mujoco",),
     "loops.md": (),
     "functions.md": (),
 }

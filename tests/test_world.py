@@ -247,6 +247,15 @@ def test_a_robot_in_a_world_moves_as_its_model(seed):
         np.testing.assert_allclose(both, cardan.bias_forces(alone, q, v), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_world_of_one_robot_is_its_model(seed):
+    """To the digest: what is compiled for a robot serves its world."""
+    m = random_mechanism(seed)
+    for base in ("fixed", "floating"):
+        assert m.world(base=base).model.digest == m.model(base=base).digest
+    assert walker().world(ground=True).model.digest == walker().model().digest
+
+
 def test_loops_and_mimics_survive():
     m = walker()
     m.add_joint("bar", Spherical(), "left_foot", "right_foot")

@@ -153,7 +153,7 @@ _fetch = fetcher(
         ".simulation": "Control State World WorldBuilder solvers",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli description coordinates formats geometry robots simulation verification",
+    modules="cli description coordinates formats geometry interop robots simulation verification",
 )
 
 

@@ -12,7 +12,7 @@ from cardan.interop import MujocoCollision
 from mechanisms import random_pose
 
 pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
-pytestmark = pytest.mark.usefixtures("reference_target")
+pytestmark = pytest.mark.usefixtures("quick_target")
 
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
 

@@ -14,6 +14,7 @@ from cardan.algorithms.tree import Vector
 from cardan.coordinates.change import Block, Indices, Rows, rate_of, transposed
 from cardan.coordinates.forms import NAMES, ONE, SIZES, Circle, Quaternion, Rotation, Scalars, form_of, rewritten
 from cardan.joints import Joint, Mimic
+from cardan.manifolds import UnitComplex
 from cardan.manifolds.manifold import identity_rows
 from cardan.model import WORLD, Connection, Model
 from cardan.spatial import SE3, Matrix3, Motion, Representation, Scalar, Vector3, in_body, represented
@@ -78,7 +79,7 @@ def follower(mimic: Mimic, inner: Chart) -> Chart:
         return [[0.0] * inner.nv for _ in range(mimic.nv)]  # the primary's velocity is taken from the primary
 
     def there(q: Scalars) -> list[Scalar]:
-        if inner.nq == mimic.nv:  # the coordinate itself, which has no seam though the mimic's circle has one
+        if isinstance(mimic.manifold, UnitComplex) and inner.nq == 1:  # an angle, which has no seam
             return [mimic.multiplier * e + mimic.offset for e in inner.there(q)]
         return inner.there(mimic.inner_configuration(q))
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from cardan.coordinates import conventions
 from cardan.description import Mechanism
-from cardan.errors import DTypeError, MechanismError, UnsupportedError
+from cardan.errors import DTypeError, DuplicateNameError, MechanismError, UnsupportedError
 from cardan.geometry.shapes import Shape
 from cardan.interop.chains import Chain, chain_of
 from cardan.interop.emulated import Emulated, can_be_emulated, emulated
 from cardan.interop.mujoco_drives import add_drives
 from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
-from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed
+from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed, step_names
 from cardan.interop.mujoco_package import mujoco
 from cardan.interop.mujoco_shapes import add_pairs, add_shapes, set_groups
 from cardan.interop.opened_loops import opened
@@ -27,11 +27,11 @@ from cardan.spatial import SE3, Inertia, Matrix3
 if TYPE_CHECKING:
     import mujoco as mj  # pyright: ignore[reportMissingImports]
 
-LEAST = 1e-14
+LEAST = 1e-15
 """The smallest mass [kg] and principal moment [kg m^2] MuJoCo takes for one."""
 
 
-def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: bool = False) -> mj.MjSpec:
+def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: bool = False) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
@@ -80,6 +80,16 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: bool | Iterable[Shape]) -> 
         set_groups(writer.spec, names, chosen)
 
 
+def _check_names(chains: dict[str, Chain]) -> None:
+    """Raise `DuplicateNameError` where the name of a step is a joint's own."""
+    seen: set[str] = set()
+    for joint, chain in chains.items():
+        for name in step_names(joint, len(chain.steps)):
+            if name in seen:
+                raise DuplicateNameError("joint", name, "to_mjspec, where joints in a row are name:0, name:1, ...")
+            seen.add(name)
+
+
 def model_of(robot: Any) -> Model:
     """Return the model of a mechanism, a model or a world."""
     if isinstance(robot, Mechanism):
@@ -103,6 +113,7 @@ class _Writer:
         self.steps: dict[str, list[str]] = {}
         self._set_options()
         self._chains = {c.name: _chain(model, c) for c in model.connections}
+        _check_names(self._chains)
         self._children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
         for c in model.connections:
             self._children[c.parent].append(c)
@@ -171,7 +182,7 @@ def _set_inertia(body: Any, c: Connection, inertia: Inertia) -> None:
     if min(inertia.mass, moments[0]) < LEAST or inertia.faults():
         shown = f"mass {inertia.mass:.3g} kg, principal moments {', '.join(f'{m:.3g}' for m in moments)} kg m^2"
         what = f"body {c.child!r}, with all that is fixed to it ({shown})"
-        instead = "give every moving body a mass and an inertia that a real body could have"
+        instead = f"give all that moves a mass and moments above {LEAST:g} that a real body could have"
         raise UnsupportedError(what, LIBRARY, instead)
     axes[:, 2] *= np.linalg.det(axes)
     place = placed(SE3(Matrix3.of(axes), inertia.com))

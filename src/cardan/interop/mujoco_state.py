@@ -74,6 +74,21 @@ class _Extended(Compiled):
     @compiled()
     def state(self, q: Any, v: Any) -> Any:
         """Return q and v there."""
+        return self._state(q, v)
+
+    @compiled(q=("nq'",), v=("nv'",))
+    def from_state(self, q: Any, v: Any) -> Any:
+        """Return q and v from those there."""
+        return self._from_state(q, v)
+
+    @compiled()
+    def effort(self, q: Any, tau: Any) -> Any:
+        """Return q and tau there: tau of the same work, by the columns of v = T v'."""
+        there, _ = self._state(q, [0.0] * self.model.nv)
+        columns = [self._from_state(there, e)[1] for e in identity_rows(self.nv)]
+        return there, [sum((a * b for a, b in zip(column, tau, strict=True)), 0.0) for column in columns]
+
+    def _state(self, q: Vector, v: Vector) -> tuple[list[Scalar], list[Scalar]]:
         kinematics = Kinematics(self._tree, q, v)
         parts = [self._part(kinematics, c, q, v) for c in owners(self.there)]
         return [e for x, _ in parts for e in x], [e for _, rate in parts for e in rate]
@@ -86,9 +101,7 @@ class _Extended(Compiled):
         x, rate = q[model.q_slice(c.name)], v[model.v_slice(c.name)]
         return _emulating(c, x), _emulating(c, rate)
 
-    @compiled(q=("nq'",), v=("nv'",))
-    def from_state(self, q: Any, v: Any) -> Any:
-        """Return q and v from those there."""
+    def _from_state(self, q: Vector, v: Vector) -> tuple[list[Scalar], list[Scalar]]:
         kinematics = Kinematics(self.there.spanning_tree(), q, v)
         parts = [self._part_back(kinematics, c, q, v) for c in owners(self.model)]
         return [e for x, _ in parts for e in x], [e for _, rate in parts for e in rate]
@@ -102,13 +115,6 @@ class _Extended(Compiled):
         if kind == "helical":
             return x[1:], rate[1:]
         return (x[:2], rate[:2]) if kind == "constant velocity" else (x, rate)
-
-    @compiled()
-    def effort(self, q: Any, tau: Any) -> Any:
-        """Return q and tau there: tau of the same work, by the columns of v = T v'."""
-        there, _ = self.state.__wrapped__(self, q, [0.0] * self.model.nv)
-        columns = [self.from_state.__wrapped__(self, there, e)[1] for e in identity_rows(self.nv)]
-        return there, [sum((a * b for a, b in zip(column, tau, strict=True)), 0.0) for column in columns]
 
 
 def _emulating(c: Connection, x: Vector) -> list[Scalar]:

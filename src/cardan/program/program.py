@@ -55,13 +55,13 @@ class Region(NamedTuple):
     Attributes:
         start: number of its first instruction.
         stop: number of the first one behind it.
-        count: how often it is run.
+        passes: how often it is run.
         carried: pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before.
     """
 
     start: int
     stop: int
-    count: int
+    passes: int
     carried: tuple[tuple[int, int], ...]
 
     @property
@@ -124,7 +124,7 @@ def _operations(instructions: Sequence[Instruction]) -> int:
 
 def _work(program: Program, parts: Sequence[Region | range]) -> int:
     return sum(
-        part.count * _work(program, phases(program, part))
+        part.passes * _work(program, phases(program, part))
         if isinstance(part, Region)
         else _operations(program.instructions[part.start : part.stop])
         for part in parts
@@ -176,7 +176,7 @@ def _phase_lines(program: Program, parts: Sequence[Region | range], names: Seque
         if isinstance(part, range):
             yield from (_line(program, k, names) for k in part)
         else:
-            yield f"  {part.count} times {{"
+            yield f"  {part.passes} times {{"
             yield from _phase_lines(program, phases(program, part), names)
             yield "  } and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
 
@@ -223,7 +223,7 @@ def _verify_regions(program: Program, kinds: list[Kind]) -> None:
         around = [outer for outer in around if region.start < outer.stop]
         stop = around[-1].stop if around else len(kinds)
         start = around[-1].start if around else 0
-        if not start <= region.start < region.stop <= stop or region.count < 1:
+        if not start <= region.start < region.stop <= stop or region.passes < 1:
             raise ProgramError(f"region {region[:3]} is empty, overlaps another, or is run less than once")
         heads = (Op.CARRIED,) if around else (Op.CARRIED, Op.INPUT)
         for k, after in region.carried:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
 import zlib
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 REACH = 1e-6
 """How far links may be from where they are put, relative to the size of what is written [m, rad]; see `State.poses`."""
+
+DAMAGED = (ValueError, TypeError, AttributeError, EOFError, KeyError, OSError, NotImplementedError, MemoryError)
+DAMAGED += (zipfile.BadZipFile, zlib.error)
+"""What NumPy and zipfile raise for a file that is no archive of arrays, or a damaged one."""
 
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
@@ -221,7 +226,7 @@ class State:
             out: a state of as many such worlds to write into, which may be this one.
         """
         if out is not None and (
-            out.world is not self.world or out._q.shape != self._q.shape or out.dtype != self.dtype
+            not out.world.moves_like(self.world) or out._q.shape != self._q.shape or out.dtype != self.dtype
         ):
             expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
             raise ParameterError("out", got=out, expected=expected)
@@ -310,11 +315,13 @@ class State:
 
         Raises:
             DescriptionError: if it holds no state of such a world.
+            OSError: if it cannot be read.
         """
+        content = Path(file).read_bytes()
         try:
-            with np.load(file, allow_pickle=False) as stored:
+            with np.load(io.BytesIO(content), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-        except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        except DAMAGED as error:
             raise DescriptionError([Fault(os.fspath(file), 0, f"holds no state of cardan: {error}")]) from None
         return _checked(world, arrays, os.fspath(file))
 

@@ -155,6 +155,13 @@ class World:
 
     # --- other worlds of the same kind ---
 
+    def moves_like(self, other: World) -> bool:
+        """Return whether states and controls of the other world are this one's, too: it is made of the same.
+
+        So is a world that was pickled.
+        """
+        return self is other or (self.model.digest is not None and self.model.digest == other.model.digest)
+
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 
@@ -223,7 +230,7 @@ class World:
 
     def __str__(self) -> str:
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""
-        rows = [("articulation", "root", "joints", "links", "q", "v")]
+        rows: list[tuple[str, ...]] = [("articulation", "root", "joints", "links", "q", "v")]
         for a in self.articulations.values():
             root = f"{a.root} ({'floating' if a.is_floating else 'movable' if a.name in self.movable else 'fixed'})"
             counts = (str(len(a.joints)), str(len(a.links)))
@@ -234,6 +241,9 @@ class World:
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
         told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
         return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *lines, *told])
+
+    def __deepcopy__(self, memo: Any) -> World:
+        return self  # it cannot change, and states and solvers know theirs by identity
 
     def __repr__(self) -> str:
         counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"

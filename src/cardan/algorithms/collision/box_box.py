@@ -18,7 +18,7 @@ face, whose corners hold better; the gap is then that of the corners.)
 
 Source: Gottschalk, Lin and Manocha, OBBTree (1996); Liang and Barsky, A new concept and method for line clipping
 (1984), for the part of a side inside; one candidate a side is made here.
-Cost: 1390 operations.
+Cost: 1440 operations.
 """
 
 from __future__ import annotations
@@ -89,17 +89,17 @@ class Edges(NamedTuple):
 def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     """Return eight candidates."""
     R = Matrix3(X_a.rotation.T @ X_b.rotation)
-    size = Matrix3([[absolute(e) for e in row] for row in R])
+    R_abs = Matrix3([[absolute(e) for e in row] for row in R])
     A = Solid(Vector3.zero(), (X, Y, Z), Vector3(*a.size) * 0.5)
     x, y, z = R.columns()
     B = Solid(X_a.inverse_act(X_b.translation), (x, y, z), Vector3(*b.size) * 0.5)
-    of_a = _face_separations(B.centre, A.half, size @ B.half)
-    of_b = _face_separations(R.transpose_apply(B.centre), B.half, size.transpose_apply(A.half))
+    of_a = _face_separations(B.centre, A.half, R_abs @ B.half)
+    of_b = _face_separations(R.transpose_apply(B.centre), B.half, R_abs.transpose_apply(A.half))
     on_b = _largest(of_b) > _largest(of_a)
     reference, other = _facing(_either(on_b, B, A), select(on_b, of_b, of_a)), _either(on_b, A, B)
     separation, n = where(on_b, _largest(of_b), _largest(of_a)), reference.axes[2]
     n = n * where(n.dot(other.centre - reference.centre) < 0.0, -1.0, 1.0)
-    edges = _best_edges(R, B.centre, size, A.half, B.half)
+    edges = _best_edges(R, B.centre, R_abs, A.half, B.half)
     rectangle = Face(reference.centre + n * reference.half[2], *reference.axes[:2], reference.half[:2])
     incident = _incident_face(other, n, rectangle)
     corners = _corners(rectangle, incident)
@@ -143,7 +143,7 @@ def _face_separations(p: Vector3, half: Vector3, reach: Vector3) -> Vector3:
     return Vector3(*(absolute(e) - (s + r) for e, s, r in zip(p, half, reach, strict=True)))
 
 
-def _best_edges(R: Matrix3, p: Vector3, size: Matrix3, half_a: Vector3, half_b: Vector3) -> Edges:
+def _best_edges(R: Matrix3, p: Vector3, R_abs: Matrix3, half_a: Vector3, half_b: Vector3) -> Edges:
     """Return the edges whose product separates most; those that are parallel do not."""
     best = Edges(-FAR, -FAR, Z, X, Y)
     error = in_precision(R[0][0], *ROUNDING) * (sum(half_a) + sum(half_b))
@@ -154,8 +154,8 @@ def _best_edges(R: Matrix3, p: Vector3, size: Matrix3, half_a: Vector3, half_b: 
             oblique = squared > PARALLEL
             inverse = 1.0 / sqrt(where(oblique, squared, 1.0))
             offset = v * p[o] - u * p[k]
-            reach_a = size[o][j] * half_a[k] + size[k][j] * half_a[o]
-            reach_b = size[i][n] * half_b[m] + size[i][m] * half_b[n]
+            reach_a = R_abs[o][j] * half_a[k] + R_abs[k][j] * half_a[o]
+            reach_b = sum(absolute(v * R[o][w] - u * R[k][w]) * half_b[w] for w in (m, n))  # of R as it is, to rounding
             separation = (absolute(offset) - (reach_a + reach_b)) * inverse
             outward = where(offset < 0.0, -inverse, inverse)
             axis = (X, Y, Z)[o] * (v * outward) - (X, Y, Z)[k] * (u * outward)

@@ -23,7 +23,7 @@ from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.contact.cone import Cone, Impulse
 from cardan.algorithms.contact.equation import Equation, Response, equation_of_motion
 from cardan.algorithms.contact.point import Contact
-from cardan.algorithms.drives import Elements
+from cardan.algorithms.drives import Elements, Line
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.stepping import Solved
 from cardan.algorithms.tree import Vector
@@ -31,6 +31,11 @@ from cardan.scalar import maximum
 from cardan.spatial import Motion, Scalar
 
 ITERATIONS = 4
+FREE_PASSES = 2
+"""In how many iterations joints are looked at that carry no contact: so often as in a step that touches nothing.
+
+In later ones their limbs are what they were, articulated inertias and all, and cost nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,54 @@ class Estimate:
         twists: of the contacts at the step's end.
         impulses: at the contacts.
         forces: of the elements of the joints.
+        lines: on which they are.
     """
 
     a: Vector
     twists: Sequence[Motion]
     impulses: Sequence[Impulse]
     forces: Vector
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """What was found, with the laws it shall obey.
+
+    Attributes:
+        found: accelerations and forces.
+        laws: of the contacts.
+        elements: of the joints.
+    """
+
+    found: Estimate
+    laws: Sequence[Cone]
+    elements: Elements
+
+    @property
+    def residual(self) -> Scalar:
+        """By how much velocities are wrong, at most [m/s, rad/s]."""
+        found = self.found
+        worst = self.elements.residual(found.forces, found.a)
+        for law, twist, impulse in zip(self.laws, found.twists, found.impulses, strict=True):
+            worst = maximum(worst, law.inverse_mass * impulse.error(law.at(twist)))
+        return worst
+
+    @property
+    def cone(self) -> Scalar:
+        """By how much impulses are outside their cones, at most, as a velocity [m/s]."""
+        worst: Scalar = 0.0
+        for law, impulse in zip(self.laws, self.found.impulses, strict=True):
+            worst = maximum(worst, law.inverse_mass * law.excess(impulse))
+        return worst
+
+    @property
+    def complementarity(self) -> Scalar:
+        """The velocity, at most, at which bodies part against an impulse: g . (v - v* + R g) / |g| [m/s]."""
+        worst: Scalar = 0.0
+        for law, twist, impulse in zip(self.laws, self.found.twists, self.found.impulses, strict=True):
+            worst = maximum(worst, abs(law.slack(impulse, twist)))
+        return worst
 
 
 def convex(
@@ -68,37 +115,43 @@ def convex(
         warm: not used, see above.
         iterations: of Newton's method; `ITERATIONS` by default.
     """
+    least = minimum(moment, elements, contacts, dt, iterations)
+    a = list(least.found.a)
+    return Solved(Accelerations(a, moment.accelerations(a)), least.residual)
+
+
+def minimum(
+    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
+) -> Minimum:
+    """Return all that `convex` finds, with the impulses."""
     equation = equation_of_motion(moment, contacts, dt)
     laws = [Cone.of(contact, dt) for contact in contacts]
-    now = _start(equation, elements, laws)
-    for _ in range(iterations or ITERATIONS):
-        now = _newton(equation, elements, laws, now)
-    return Solved(Accelerations(list(now.a), moment.accelerations(now.a)), _residual(elements, laws, now))
+    now, carrying = _start(equation, elements, laws), equation.carrying()
+    for k in range(iterations or ITERATIONS):
+        lines = elements.linear(now.forces, now.a)
+        if k >= FREE_PASSES:
+            lines = [new if j in carrying else old for (j, _), new, old in zip(elements, lines, now.lines, strict=True)]
+        now = _newton(equation, elements, laws, now, lines)
+    return Minimum(now, laws, elements)
 
 
 def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:
     """Return what keeps the velocities as they are."""
     twists = [contact.velocity for contact in equation.contacts]
     impulses = [law.at(twist) for law, twist in zip(laws, twists, strict=True)]
-    return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements])
+    return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements], [])
 
 
-def _newton(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate) -> Estimate:
+def _newton(
+    equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, lines: Sequence[Line]
+) -> Estimate:
     """Return the solution with all forces on the parts of their laws that the estimate is on."""
     dt, contacts = equation.dt, equation.contacts
-    lines = elements.linear(now.forces, now.a)
     parts = [law.decided(*estimate) for law, *estimate in zip(laws, now.impulses, now.twists, strict=True)]
     responses = []
     for contact, part in zip(contacts, parts, strict=True):
         responses.append(Response(part.law.wrench(part.at(contact.velocity)) * (1.0 / dt), part.impedance))
     a, changes = equation.solve(elements.total(lines), responses)
     twists = [contact.velocity + change * dt for contact, change in zip(contacts, changes, strict=True)]
-    return Estimate(a, twists, [p.at(V) for p, V in zip(parts, twists, strict=True)], elements.on(lines, a))
-
-
-def _residual(elements: Elements, laws: Sequence[Cone], found: Estimate) -> Scalar:
-    """Return by how much velocities are wrong, at most [m/s, rad/s]."""
-    worst = elements.residual(found.forces, found.a)
-    for law, twist, impulse in zip(laws, found.twists, found.impulses, strict=True):
-        worst = maximum(worst, law.inverse_mass * impulse.error(law.at(twist)))
-    return worst
+    impulses = [part.at(twist) for part, twist in zip(parts, twists, strict=True)]
+    return Estimate(a, twists, impulses, elements.on(lines, a), lines)

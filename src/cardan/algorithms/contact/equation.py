@@ -23,8 +23,9 @@ from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.implicit import Moment, add_impedance, closed_solution, implicit_dynamics, is_tree
+from cardan.algorithms.linear import Rows
 from cardan.algorithms.rnea import bias_forces
-from cardan.algorithms.tree import Vector
+from cardan.algorithms.tree import Vector, supports
 from cardan.spatial import ArticulatedInertia, Force, Motion, Scalar
 
 Efforts = tuple[Vector, Vector]
@@ -60,6 +61,12 @@ class Equation(ABC):
 
     def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
         self.moment, self.contacts, self.dt = moment, contacts, dt
+
+    def carrying(self) -> set[int]:
+        """Return the indices in v of the joints that carry a contact."""
+        model = self.moment.model
+        nodes = {node for contact in self.contacts for node in contact.nodes}
+        return {j for node in nodes for i in supports(model, node) for j in model.nodes[i].v}
 
     @abstractmethod
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
@@ -99,23 +106,58 @@ class JointEquation(Equation):
         self.J = [contact.columns() for contact in contacts]
         still = moment.accelerations([0.0] * model.nv)
         self.r = [contact.acceleration(still) for contact in contacts]
+        self.groups = _by_nodes(contacts)
 
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
-        """Return the accelerations."""
+        """Return the accelerations; without responses, those of what touches nothing."""
         tau, W = efforts
-        A, b = [list(row) for row in self.M], [t - h for t, h in zip(tau, self.h, strict=True)]
-        for j, w in enumerate(W):
-            A[j][j] = A[j][j] + w
-        for J, r, response in zip(self.J, self.r, responses, strict=True):
-            force = response.at(r)
+        A, b = self.matrix(W), [t - h for t, h in zip(tau, self.h, strict=True)]
+        for group in self.groups if responses else ():
+            J, force, Z = self._felt(group, responses)
             for j, column in J.items():
                 b[j] = b[j] + force.dot(column)
-            add_impedance(A, J, response.impedance)
+            add_impedance(A, J, Z)
         return self.change(closed_solution(self.moment, A, b, self.dt))
+
+    def matrix(self, W: Vector) -> Rows:
+        """Return M + W."""
+        return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(self.M)]
+
+    def _felt(
+        self, group: Sequence[int], responses: Sequence[Response]
+    ) -> tuple[dict[int, Motion], Force, ArticulatedInertia]:
+        """Return J, the wrench at a = 0 and Z of contacts between the same bodies: at the point, or all at the node."""
+        wrenches = [responses[k].at(self.r[k]) for k in group]
+        if len(group) < SHARED:
+            return self.J[group[0]], wrenches[0], responses[group[0]].impedance
+        places = [self.contacts[k].place for k in group]
+        force, Z = places[0] @ wrenches[0], places[0] @ responses[group[0]].impedance
+        for place, wrench, k in zip(places[1:], wrenches[1:], group[1:], strict=True):
+            force, Z = force + place @ wrench, Z + place @ responses[k].impedance
+        return self.contacts[group[0]].node_columns, force, Z
 
     def change(self, a: Vector) -> Change:
         """Return the accelerations, those of the joints given."""
-        return Change(list(a), [sum((J[j] * a[j] for j in J), r) for J, r in zip(self.J, self.r, strict=True)])
+        return Change(list(a), [_sum(J, a, r) for J, r in zip(self.J, self.r, strict=True)])
+
+
+def _sum(J: dict[int, Motion], a: Vector, r: Motion) -> Motion:
+    """Return J a + r."""
+    for j, column in J.items():
+        r = r + column * a[j]
+    return r
+
+
+SHARED = 3
+"""From how many contacts on it costs less to carry their impedances to the body first."""
+
+
+def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:
+    """Return the indices of contacts that are added at once: all between two bodies if they are many, else each."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for k, contact in enumerate(contacts):
+        found.setdefault(contact.nodes, []).append(k)
+    return [part for group in found.values() for part in ([group] if len(group) >= SHARED else [[k] for k in group])]
 
 
 def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float) -> Equation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -24,6 +25,9 @@ from cardan.simulation.world import World
 
 USE = "cardan.solvers.MuJoCo"
 INTEGRATORS = {"implicitfast": "IMPLICITFAST", "implicit": "IMPLICIT", "euler": "EULER", "rk4": "RK4"}
+KEPT = 3
+"""Batches a solver keeps, of different numbers of worlds or threads."""
+
 CONES = ("elliptic", "pyramidal")
 SOLVERS = ("newton", "cg", "pgs")
 
@@ -48,7 +52,8 @@ class MuJoCo(Solver):
     """MuJoCo's own steps, constraints and contacts, of the same world: `cardan.interop.to_mjspec` hands it over.
 
     Loops, mimic joints, position limits and contacts are soft there, as its documentation says. Every world that does
-    not come out of a call with finite numbers stays as it was before the call, and is flagged.
+    not come out of a call with finite numbers stays as it was before the call, and is flagged; MuJoCo itself writes a
+    warning about it. Residuals are not known, and 0.
 
     Args:
         world: what moves.
@@ -112,13 +117,19 @@ class MuJoCo(Solver):
         self._servos = _servos(self.model, world.model)
         self._free = np.setdiff1d(np.arange(world.model.nv), [servo.v for servo in self._servos])
         self._batches: dict[tuple[int, int], Any] = {}
+        self._lock = Lock()
 
     def __reduce__(self) -> Any:
         options = {**self._options, "substeps": self.substeps, "emulate": self.emulate}
         return _made, (self.world, self.dt, options)
 
     def _compiled(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
-        mj, spec = mujoco(USE), to_mjspec(self.world, emulate=self.emulate)
+        mj = mujoco(USE)
+        try:
+            spec = to_mjspec(self.world, emulate=self.emulate)
+        except UnsupportedError as error:
+            instead = f"{error.instead}, or use cardan.solvers.Featherstone"
+            raise UnsupportedError(error.what, "solver MuJoCo", instead) from None
         option = spec.option
         option.timestep = self.dt / self.substeps
         option.integrator = getattr(mj.mjtIntegrator, f"mjINT_{INTEGRATORS[integrator]}")
@@ -151,10 +162,12 @@ class MuJoCo(Solver):
         q, v, warm = (np.array(x, dtype=np.float64) for x in (state.q, state.v, state.warm))
         good = np.zeros(len(state))
         at_once = 1 if self._turns(asked) else count
-        for _ in range(count // at_once):
-            q, v, warm, sound = self._stepped(q, v, warm, asked, at_once, good)
-            good[sound] += at_once
+        with self._lock:  # a batch is of one thread at a time
+            for _ in range(count // at_once):
+                q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
+                good[sound] += at_once
         found = {"q": q, "v": v, "warm": warm, "residual": np.zeros(len(state))}
+        found = {name: array.astype(state.dtype, copy=False) for name, array in found.items()}
         return state.advanced(found, good, count, self.dt / self.substeps, out)
 
     def _asked(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
@@ -169,7 +182,7 @@ class MuJoCo(Solver):
         return wrapped or bool(asked["effort"][:, self._free].any())
 
     def _stepped(
-        self, q: np.ndarray, v: np.ndarray, warm: np.ndarray, asked: Mapping[str, np.ndarray], count: int, good: Any
+        self, q: np.ndarray, v: np.ndarray, warm: np.ndarray, asked: Mapping[str, np.ndarray], count: int
     ) -> tuple[np.ndarray, ...]:
         """Return q, v and warm after steps, those of before in worlds that do not come to good, and which do."""
         batch = self._batch(len(q))
@@ -211,9 +224,11 @@ class MuJoCo(Solver):
         return self._state.effort(q, effort)
 
     def _batch(self, worlds: int) -> Any:
-        """Return the batch of so many worlds; it is kept, with all its threads."""
+        """Return the batch of so many worlds; the last few are kept, with all their threads."""
         key = worlds, num_threads()
         if key not in self._batches:
+            for old in list(self._batches)[: 1 - KEPT]:
+                del self._batches[old]
             self._batches[key] = mujoco_batch(USE).Batch(self.model, nsim=worlds, nthread=num_threads())
         return self._batches[key]
 
@@ -252,7 +267,7 @@ def _nearest(target: np.ndarray, angle: np.ndarray) -> np.ndarray:
 def _sound(*parts: np.ndarray) -> np.ndarray:
     """Return for each row whether its numbers are finite, and the sum of their sizes below `BEYOND`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return sum(np.abs(part).sum(axis=-1) for part in parts) < BEYOND
+        return np.abs(np.concatenate(parts, axis=-1)).sum(axis=-1) < BEYOND
 
 
 def _begin(array: np.ndarray, warm: np.ndarray) -> None:
