@@ -155,6 +155,13 @@ class World:
 
     # --- other worlds of the same kind ---
 
+    def moves_like(self, other: World) -> bool:
+        """Return whether states and controls of the other world are this one's, too: it is made of the same.
+
+        So is a world that was pickled.
+        """
+        return self is other or (self.model.digest is not None and self.model.digest == other.model.digest)
+
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 
@@ -234,6 +241,9 @@ class World:
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
         told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
         return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *lines, *told])
+
+    def __deepcopy__(self, memo: Any) -> World:
+        return self  # it cannot change, and states and solvers know theirs by identity
 
     def __repr__(self) -> str:
         counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"
