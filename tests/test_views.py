@@ -207,7 +207,7 @@ def test_centre_of_some_worlds(world, state):
 
 
 def frames(world, state, links):
-    return np.stack([cardan.frame_transform(world.model, state.q, link, **state.constants) for link in links], 1)
+    return cardan.frame_transform(world.model, state.q, list(links), **state.constants)
 
 
 def matrix(poses):

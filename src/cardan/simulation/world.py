@@ -155,6 +155,13 @@ class World:
 
     # --- other worlds of the same kind ---
 
+    def moves_like(self, other: World) -> bool:
+        """Return whether states and controls of the other world are this one's, too: it is made of the same.
+
+        So is a world that was pickled.
+        """
+        return self is other or (self.model.digest is not None and self.model.digest == other.model.digest)
+
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 

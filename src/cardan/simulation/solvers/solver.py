@@ -101,11 +101,15 @@ class Solver(ABC):
         Raises:
             ParameterError: for a state or control of another world, or of another number of worlds or dtype.
         """
-        if state.world is not self.world:
+        if not state.world.moves_like(self.world):
             raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {self.world!r}")
         if control is None:
             return {"position": self._constant("targets", state, self.world.targets), **state.constants}
-        if control.world is not self.world or len(control) not in (1, len(state)) or control.dtype != state.dtype:
+        if (
+            not control.world.moves_like(self.world)
+            or len(control) not in (1, len(state))
+            or control.dtype != state.dtype
+        ):
             expected = f"a control of {len(state)} worlds (or 1) {self.world.name!r}, {state.dtype}"
             raise ParameterError("control", got=control, expected=expected)
         asked = {name: getattr(control, name) for name in ("effort", "position", "velocity")}
