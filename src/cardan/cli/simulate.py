@@ -193,7 +193,7 @@ def begun(args: argparse.Namespace, world: World) -> State:
         state.q = _shuffled(state, args.seed)
     elif not world.model.closures:  # what closes loops has been put where they close
         lower, upper = world.limits.T
-        for iq, iv in scalar_coordinates(world.model):
+        for iq, iv in scalar_coordinates(world.model.manifold):
             state.q[:, iq] = np.clip(state.q[:, iq], lower[iv], upper[iv])
     stand(state)
     return state
