@@ -4,6 +4,7 @@ import copy
 import ctypes
 import os
 import pickle
+import random
 import shutil
 import subprocess
 import sys
@@ -593,6 +594,67 @@ def test_wrong_iterations():
         cardan.repeat(2, lambda x: x[:2], np.zeros(3))
     with pytest.raises(ParameterError, match="shapes of what the body"):
         cardan.repeat(2, lambda x, y: x, 1.0, 2.0)
+
+
+class Writer:
+    """Writes a program of random operations and loops, the same for the same seed."""
+
+    def __init__(self, seed, loop):
+        self.rng, self.loop = random.Random(seed), loop
+
+    def grow(self, pool, conditions, steps, depth):
+        """Add values to a pool, and conditions."""
+        rng = self.rng
+        for _ in range(steps):
+            kind, a, b = rng.randrange(10), rng.choice(pool), rng.choice(pool)
+            if kind == 0:
+                conditions.append(a < b + 0.01)
+            elif kind < 7 or depth == 3:
+                chosen = cardan.where(conditions[-1], a, 0.3 * b) if conditions else -a
+                pool.append([0.0, 0.5 * a + 0.3 * b, 0.5 * a * b - 0.1, cardan.sin(a - b), chosen, -a, -0.5][kind % 7])
+            else:
+                start = tuple(rng.choice(pool) for _ in range(rng.randint(1, 4)))
+                found, ahead = self.iterate(pool, conditions, depth, start)
+                rng.setstate(ahead)
+                pool.extend(found)
+
+    def iterate(self, pool, conditions, depth, start):
+        """Return what a loop leaves of values; and how to go on with chance, however often its body was traced."""
+        count = self.rng.randint(2, 4)
+        state = after = self.rng.getstate()
+
+        def body(values):
+            nonlocal after
+            self.rng.setstate(state)
+            inner = [*pool, *values]
+            self.grow(inner, list(conditions), 6, depth + 1)
+            found = tuple(0.7 * cardan.clip(self.rng.choice(inner[-9:]), -2.0, 2.0) for _ in values[1:])
+            after = self.rng.getstate()
+            return (*found, self.rng.choice(inner))
+
+        return self.loop(count, body, start), after
+
+    def __call__(self, x, y):
+        pool = [*x, *y]
+        self.grow(pool, [], 14, 0)
+        return tuple([self.rng.choice(pool[-12:]) for _ in side] for side in (x, y))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_programs(monkeypatch, seed):
+    """Loops beside and within each other, cut into blocks of a few operations, against the same written out."""
+    monkeypatch.setattr(plan, "BLOCK", 3 + seed % 5)
+    monkeypatch.setattr(plan, "LONG", 1 if seed % 2 else plan.LONG)
+    arrays = [Array("x", (3,)), Array("y", (3,))]
+    programs = []
+    for loop in (cardan.repeat, written_out):
+        results = lambda x, y, loop=loop: dict(zip("xy", map(np.array, Writer(seed, loop)(x, y)), strict=True))  # noqa: E731
+        programs.append(verify(repeated(trace("f", results, arrays, regions=True), 1 + seed % 3, {"x": "x", "y": "y"})))
+    given = list(np.random.default_rng(seed).uniform(-1.0, 1.0, (2, 11, 3)))
+    expected = evaluated(straight(programs[1]), "numpy", given)
+    for target in ("numpy", "llvm") if seed % 3 == 0 else ("numpy",):
+        for found, wanted in zip(evaluated(programs[0], target, given), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
 
 
 # --- C ---

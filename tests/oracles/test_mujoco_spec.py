@@ -499,7 +499,7 @@ def test_shapes_are_geoms_without_mass(kind):
     assert geom.type[0] == getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")
     np.testing.assert_allclose(geom.size, size)
     np.testing.assert_allclose(geom.pos, pose.translation)
-    np.testing.assert_allclose(geom.friction, [0.5, 0.05, 0.0])
+    np.testing.assert_allclose(geom.friction, [0.5, 0.1, 0.0])
     assert (geom.condim[0], geom.contype[0], geom.conaffinity[0]) == (4, 2, 3)
     assert mj.geom("b:0").contype[0] == 0
     assert mj.body("b").mass[0] == pytest.approx(m.bodies[0].inertia.mass)

@@ -7,6 +7,7 @@ import inspect
 import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ from cardan.simulation import Control, State, World, solvers
 from cardan.simulation.driven import driven
 from cardan.simulation.solvers import Solver, Trajectory
 from cardan.simulation.standing import stand
+from cardan.simulation.world import scalar_coordinates
 from cardan.staging import write_whole
 
 SOLVERS = {
@@ -42,7 +44,6 @@ SOLVERS = {
     "semi-implicit": "SemiImplicit",
     "variational": "Variational",
 }
-INTEGRATORS = ("implicit", "semi_implicit", "leapfrog", "midpoint", "rk4")
 CONTACTS = ("convex", "compliant", "hard", "none")
 MOST = 2**31  # bytes of what is recorded
 DIVERGED = 3  # exit status
@@ -82,8 +83,10 @@ def _add_solver(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dt", type=float, default=0.002, metavar="H", help="length of a step [s] (default: 0.002)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record every N-th step (default: 1)")
     parser.add_argument("--solver", choices=SOLVERS, default="featherstone", help="what moves it")
-    parser.add_argument("--integrator", choices=INTEGRATORS, help="of featherstone; implicit by default")
-    parser.add_argument("--contact", choices=CONTACTS, help="law of contacts, of featherstone; convex by default")
+    help = "of featherstone: implicit (default), semi_implicit, leapfrog, midpoint, rk4; mujoco has its own"
+    parser.add_argument("--integrator", metavar="NAME", help=help)
+    help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"
+    parser.add_argument("--contact", choices=CONTACTS, help=help)
     parser.add_argument("--no-limits", action="store_true", help="let joints pass their position limits")
 
 
@@ -139,13 +142,15 @@ def solver_of(args: argparse.Namespace) -> Solver:
         ParameterError: for a choice that the solver does not have.
     """
     chosen = getattr(solvers, SOLVERS[args.solver])
-    asked = {"integrator": args.integrator, "contact": args.contact, "limits": False if args.no_limits else None}
+    law = None if args.contact == "none" else args.contact
+    asked = {"integrator": args.integrator, "contact": law, "limits": False if args.no_limits else None}
     options = {name: value for name, value in asked.items() if value is not None}
-    for name, value in options.items():
+    for name in options:
         if name not in inspect.signature(chosen).parameters:
-            raise ParameterError(f"--{name}", got=value, expected=f"none: --solver {args.solver} has no such choice")
-    if args.contact == "none":
-        options["contact"] = None
+            expected = f"another solver than {args.solver}, which has no such choice"
+            raise ParameterError(
+                "command line", got="--no-limits" if name == "limits" else f"--{name}", expected=expected
+            )
     return chosen(world_of(args), args.dt, **options)
 
 
@@ -156,7 +161,8 @@ def world_of(args: argparse.Namespace) -> World:
     if args.pd:
         mechanism = driven(mechanism, Drive(*args.pd))
     ground = args.base == "floating" if args.ground is None else args.ground
-    return mechanism.world(args.base, ground=ground)
+    world = mechanism.world(args.base, ground=ground)
+    return replace(world, pairs=()) if args.contact == "none" else world
 
 
 def checked_steps(args: argparse.Namespace, world: World) -> int:
@@ -170,28 +176,38 @@ def checked_steps(args: argparse.Namespace, world: World) -> int:
             raise ParameterError(f"--{name}", got=getattr(args, name), expected="a whole number >= 1")
     if not (math.isfinite(args.seconds) and args.seconds > 0.0):
         raise ParameterError("--seconds", got=args.seconds, expected="a finite time > 0 [s]")
-    records = math.ceil(round(args.seconds / args.dt, 6) / args.every)
+    records = round(args.seconds / args.dt, 6) / args.every  # rounded: 5 / 0.002 is not above 2500
     size = records * args.worlds * (world.model.nq + world.model.nv) * 8
     if size > MOST:
         expected = f"at most {MOST} bytes of records"
-        raise ParameterError("simulation", got=f"{size} bytes", expected=expected, hint="Write --every N.")
-    return records * args.every
+        raise ParameterError("simulation", got=f"{size:.3g} bytes", expected=expected, hint="Write --every N.")
+    return max(1, math.ceil(records)) * args.every
 
 
 def begun(args: argparse.Namespace, world: World) -> State:
-    """Return the state to begin with: floating robots stand on the ground, if there is one."""
+    """Return the state to begin with: joints within their limits, floating robots on the ground, if there is one."""
+    if args.seed is not None and args.seed < 0:
+        raise ParameterError("--seed", got=args.seed, expected="a whole number >= 0")
     state = world.state(args.worlds)
     if args.seed is not None:
-        if args.seed < 0:
-            raise ParameterError("--seed", got=args.seed, expected="a whole number >= 0")
-        q = world.model.random_configuration((args.worlds,), seed=args.seed)
-        for articulation in world.articulations.values():
-            if articulation.is_floating:  # the base stays: its joint comes first
-                first = world.model.slices[articulation.joints[0]][0]
-                q[:, first] = state.q[:, first]
-        state.q = q
+        state.q = _shuffled(state, args.seed)
+    elif not world.model.closures:  # what closes loops has been put where they close
+        lower, upper = world.limits.T
+        for iq, iv in scalar_coordinates(world.model.manifold):
+            state.q[:, iq] = np.clip(state.q[:, iq], lower[iv], upper[iv])
     stand(state)
     return state
+
+
+def _shuffled(state: State, seed: int) -> np.ndarray:
+    """Return random configurations, with floating bases where they are."""
+    world = state.world
+    q = world.model.random_configuration((len(state),), seed=seed)
+    for articulation in world.articulations.values():
+        if articulation.is_floating:
+            base = world.model.q_slice(articulation.joints[0])
+            q[:, base] = state.q[:, base]
+    return q
 
 
 def holding(state: State) -> Control:

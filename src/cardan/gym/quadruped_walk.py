@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cardan import robots
-from cardan.description import Mechanism, Shape, Sphere
 from cardan.functions import frame_transform
 from cardan.gym.task import NO_BOUND, Start, Task, spread
 from cardan.model import Drive
@@ -86,7 +85,4 @@ class QuadrupedWalk(Task):
 
 def walking_world(drive: Drive) -> World:
     """Return the quadruped with feet that touch flat ground."""
-    robot: Mechanism = driven(robots.quadruped(), drive)
-    for leg in LEGS:
-        robot.add_shape(Shape(f"{leg}_foot", "collision", Sphere(FOOT)))
-    return robot.world("floating", ground=True, self_collision=False)
+    return driven(robots.quadruped(), drive).world("floating", ground=True, self_collision=False)

@@ -96,14 +96,12 @@ def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape],
 def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:
     """Return the dimension of a contact's force, and its friction's coefficients: two across, of spin, two of rolling.
 
-    A moment about the normal is at most friction times radius times the normal force.
+    Moments are at most the radius times the normal force, there and here; without friction there are none.
     """
     if surface.restitution > 0.0:
-        raise UnsupportedError(
-            f"the restitution of {owner}", LIBRARY, "make it 0; solimp and solref there bounce a little"
-        )
-    mu, spin, roll = surface.friction, surface.friction * surface.torsional, surface.friction * surface.rolling
-    condim = 6 if roll else 4 if spin else 3 if mu else 1
+        raise UnsupportedError(f"the restitution of {owner}", LIBRARY, "make it 0")
+    mu, spin, roll = surface.friction, surface.torsional, surface.rolling
+    condim = 1 if not mu else 6 if roll else 4 if spin else 3
     return condim, [mu, mu, spin, roll, roll]
 
 

@@ -14,7 +14,7 @@ from cardan.algorithms.collision import FAR, Candidate, points
 from cardan.algorithms.kinematics import Kinematics
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions.function import Function, function
-from cardan.geometry.shapes import Geometry
+from cardan.geometry.shapes import Geometry, Sphere
 from cardan.model import Model
 from cardan.scalar import where
 from cardan.spatial import SE3
@@ -71,6 +71,8 @@ def candidates(kinematics: Kinematics, pair: ContactPair) -> list[Candidate]:
         UnsupportedError: for a pair of shapes that has no page in `algorithms/collision`.
     """
     X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
+    if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it costs least
+        X_a = SE3(None, X_a.translation)
     return [_in_world(X_a, candidate) for candidate in _points(pair, X_a, X_b)]
 
 

@@ -242,6 +242,9 @@ class World:
         told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
         return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *lines, *told])
 
+    def __deepcopy__(self, memo: Any) -> World:
+        return self  # it cannot change, and states and solvers know theirs by identity
+
     def __repr__(self) -> str:
         counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"
         return f"<World {self.name!r}: {counts}, nq={self.model.nq}, nv={self.model.nv}>"

@@ -1,7 +1,7 @@
 """Laws of contact, one textbook page each; all are solved by one signature."""
 
 from cardan.algorithms.contact.compliant import compliant
-from cardan.algorithms.contact.convex import convex
+from cardan.algorithms.contact.convex import Minimum, convex, minimum
 from cardan.algorithms.contact.point import WORLD, Contact
 from cardan.algorithms.contact.projected import projected
 from cardan.algorithms.contact.touching import contacts
@@ -9,4 +9,4 @@ from cardan.algorithms.contact.touching import contacts
 LAWS = {"convex": convex, "compliant": compliant, "hard": projected}
 """The laws by name: each takes moment, elements, contacts, dt, warm, iterations and returns `Solved`."""
 
-__all__ = ["LAWS", "WORLD", "Contact", "compliant", "contacts", "convex", "projected"]
+__all__ = ["LAWS", "WORLD", "Contact", "Minimum", "compliant", "contacts", "convex", "minimum", "projected"]

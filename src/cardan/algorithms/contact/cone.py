@@ -6,7 +6,7 @@ v is the velocity at the step's end, g the impulse, v* the wanted velocity: the 
 rebound. That is g(v) = projection of y = R^-1 (v* - v) on the cone in the norm of R:
 
     stick     |y_t| <= mu y_n               g = y
-    slide     else, y_n + m |y_t| > 0       g_n = (y_n + m |y_t|) / (1 + mu m),  g_t = mu g_n y_t / |y_t|
+    slide     else, y_n + m |y_t| > 0       g_n = (y_n + m |y_t|) / (1 + mu m), g_t = mu g_n y_t / |y_t|
     apart     else                          g = 0
 
 with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d; both R have a floor, in parts of the inverse mass w
@@ -24,8 +24,8 @@ negative:
     stick     W = R^-1
     slide     W = e e^T / (R_n + mu^2 R_t) + (1 - n n^T - t t^T) / (w (|z_t| / mu z_n' - 1) + R_t)
 
-with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips, the angular velocities about the
-normal and across it times lengths: the cone is elliptic in all of them.
+with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips, the
+angular velocities about the normal and across it times lengths: the cone is elliptic in all of them.
 
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25;
 Hintermueller, Ito and Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), for z.
@@ -44,6 +44,8 @@ from cardan.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, S
 
 NEARLY_RIGID = 1.0 / (4.0 * math.pi**2)
 """R_n / w of a contact whose spring, in steps of its period, is as stiff as steps can resolve (Castro, equation 41)."""
+DAMPED = 1.0
+"""The dissipation time of such a contact, in steps: it recovers half of a depth in a step, and rebounds by 2 %."""
 STICKING = 1e-3
 """R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B)."""
 IMPACT = 0.1
@@ -90,8 +92,10 @@ class Cone:
     def of(contact: Contact, dt: float) -> Cone:
         """Return the law of a contact in a step."""
         material, w = contact.material, contact.inverse_mass
-        delay = material.dissipation * maximum(-contact.gap, 0.0)
-        R_n = maximum(NEARLY_RIGID * w, 1.0 / (material.stiffness * dt * (dt + delay)))
+        rigid, spring = NEARLY_RIGID * w, 1.0 / (material.stiffness * dt * dt)
+        delay = maximum(material.dissipation * maximum(-contact.gap, 0.0), where(rigid > spring, DAMPED * dt, 0.0))
+        delay = where(contact.gap < 0.0, delay, 0.0)
+        R_n = maximum(rigid, spring * (dt / (dt + delay)))
         wanted = -contact.gap / (dt + delay)
         if not is_zero(material.restitution):
             v_n = contact.normal.dot(contact.velocity.linear)

@@ -42,6 +42,7 @@ class Contact:
         candidate: gap, point and normal in the frame of node a; the normal pushes a away.
         material: friction, stiffness and so on of the pair.
         centres: of both shapes, each in its node's frame: where the mass that the contact feels is estimated.
+        extents: how far about its centre a shape reaches [m].
         radii: of curvature of both surfaces at the point [m]: that of a sphere; 0 of a corner.
     """
 
@@ -52,12 +53,13 @@ class Contact:
         candidate: Candidate,
         material: Material,
         centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),
+        extents: tuple[float, float] = (0.0, 0.0),
         radii: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.moment, self.nodes, (self.a, self.b), self.material = moment, nodes, nodes, material
         self.gap, self.point, self.normal = candidate
         self.place = SE3(None, self.point)
-        self._centres, self._radii = centres, radii
+        self._reaches, self._radii = tuple(zip(centres, extents, strict=True)), radii
 
     @property
     def is_with_world(self) -> bool:
@@ -124,16 +126,19 @@ class Contact:
 
         It is what regularisations are measured by, a number where the inertias are.
         """
-        own = zip((self.a, self.b), self._centres, strict=True)
-        return sum((_inverse_mass(self.moment.model, node, centre) for node, centre in own if node != WORLD), 0.0)
+        model, both = self.moment.model, zip(self.nodes, self._reaches, strict=True)
+        return sum((_inverse_mass(model, node, *reach) for node, reach in both if node != WORLD), 0.0)
 
 
-def _inverse_mass(model: Model, node: int, centre: Vector3) -> Scalar:
+def _inverse_mass(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:
+    """Return the mean over points that far from the centre, 2/3 extent^2 being the mean squared lever about an axis."""
     still = Moment(model, model.manifold.neutral(), [0.0] * model.nv)
     D, total = joint_inertias(model), 0.0
     for j, column in still.columns(node).items():
         if not is_zero(D[j]):
-            total = total + (column.linear + column.angular.cross(centre)).norm_squared() / (3.0 * D[j])
+            moved = (column.linear + column.angular.cross(centre)).norm_squared()
+            moved = moved + column.angular.norm_squared() * (2.0 / 3.0 * extent**2)
+            total = total + moved / (3.0 * D[j])
     return total
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from cardan.algorithms.collision import points
 from cardan.algorithms.contact.point import WORLD, Contact
 from cardan.algorithms.implicit import Moment
-from cardan.geometry.shapes import Capsule, Geometry, Sphere
+from cardan.geometry.shapes import Box, Capsule, Ellipsoid, Geometry, Sphere
 from cardan.records import Material
 from cardan.spatial import SE3
 
@@ -67,8 +68,8 @@ def _of_pair(moment: Moment, pair: Pair) -> list[Contact]:
     found = []
     for candidate in points(shape_a, _in_world(moment, a, X_a), shape_b, _in_world(moment, b, X_b)):
         seen = candidate._replace(point=X_a @ candidate.point, normal=X_a.rotation @ candidate.normal)
-        centres, radii = (X_a.translation, X_b.translation), (_radius(shape_a), _radius(shape_b))
-        found.append(Contact(moment, (a, b), seen, pair.material, centres, radii))
+        centres, shapes = (X_a.translation, X_b.translation), (shape_a, shape_b)
+        found.append(Contact(moment, (a, b), seen, pair.material, centres, _of(_extent, shapes), _of(_radius, shapes)))
     return found
 
 
@@ -81,6 +82,21 @@ def _place(moment: Moment, body: str, shape: Geometry, pose: SE3) -> tuple[int, 
 
 def _in_world(moment: Moment, node: int, X: SE3) -> SE3:
     return X if node == WORLD else moment.poses[node] @ X
+
+
+def _of(number: Callable[[Geometry], float], shapes: tuple[Geometry, Geometry]) -> tuple[float, float]:
+    return number(shapes[0]), number(shapes[1])
+
+
+def _extent(shape: Geometry) -> float:
+    """Return about how far a shape reaches from its centre; 0 of a half space."""
+    if isinstance(shape, Box):
+        return 0.5 * math.hypot(*shape.size)
+    if isinstance(shape, Ellipsoid):
+        return max(shape.radii)
+    length = 0.5 * getattr(shape, "length", 0.0)
+    radius = getattr(shape, "radius", 0.0)
+    return math.hypot(length, radius)
 
 
 def _radius(shape: Geometry) -> float:

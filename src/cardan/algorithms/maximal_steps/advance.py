@@ -5,18 +5,19 @@ Source: `drives.py` for the decision; the step is any of this room's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from cardan.algorithms.drives import Elements, Servo
-from cardan.algorithms.maximal_steps.bodies import Efforts, Stepped
+from cardan.algorithms.drives import Elements, Line, Servo
+from cardan.algorithms.maximal_steps.bodies import Begun, Stepped
 from cardan.algorithms.maximal_steps.efforts import with_springs
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.scalar import absolute, maximum
 from cardan.spatial import Scalar
 
-Step = Callable[[Model, Vector, Vector, Efforts, float], Stepped]
+Start = Callable[[Model, Vector, Vector, float], Begun]
+"""The beginning of a step of (model, q, v, h)."""
 
 
 class Advanced(NamedTuple):
@@ -37,7 +38,7 @@ class Advanced(NamedTuple):
 
 
 def advance(
-    model: Model, q: Vector, v: Vector, servo: Servo, h: float, step: Step, *, passes: int = 2, limits: bool = True
+    model: Model, q: Vector, v: Vector, servo: Servo, h: float, start: Start, *, passes: int = 2, limits: bool = True
 ) -> Advanced:
     """Return the state after a step.
 
@@ -47,24 +48,28 @@ def advance(
         v: velocity.
         servo: what drives are asked for.
         h: the step [s].
-        step: how bodies and joints take it.
+        start: how bodies and joints take it.
         passes: how often it is decided which part of its line a force is on; one is exact where they have no ends.
         limits: whether the joints' position limits are stops.
     """
-    elements = Elements(model, q, v, servo, h, limits=limits)
+    begun = start(model, q, v, h)
+    elements = Elements(model, begun.q, v, servo, h, limits=limits)
+
+    def taken(lines: Sequence[Line]) -> tuple[Stepped, list[Scalar]]:
+        stepped = begun.finish(with_springs(model, *elements.total(lines), begun.q, v, h))
+        return stepped, [(new - old) * (1.0 / h) for new, old in zip(stepped.v, v, strict=True)]
+
     lines = elements.linear()
-    stepped, a = _taken(model, q, v, elements.total(lines), h, step)
+    stepped, a = taken(lines)
     for _ in range(0 if elements.are_lines else passes - 1):
         lines = elements.linear(elements.on(lines, a), a)
-        stepped, a = _taken(model, q, v, elements.total(lines), h, step)
+        stepped, a = taken(lines)
     residual = elements.residual(elements.on(lines, a), a)
     for gap in stepped.gaps:
         residual = maximum(residual, absolute(gap) * (1.0 / h))
     return Advanced(stepped.q, stepped.v, a, residual)
 
 
-def _taken(
-    model: Model, q: Vector, v: Vector, total: tuple[Vector, Vector], h: float, step: Step
-) -> tuple[Stepped, list[Scalar]]:
-    stepped = step(model, q, v, with_springs(model, *total, q, v, h), h)
-    return stepped, [(new - old) * (1.0 / h) for new, old in zip(stepped.v, v, strict=True)]
+def at_start(step: Callable[..., Stepped], **options: Any) -> Start:
+    """Return the beginning of a step whose efforts are those where it begins."""
+    return lambda model, q, v, h: Begun(q, lambda loads: step(model, q, v, loads, h, **options))

@@ -20,7 +20,7 @@ Kobilarov, Crane and Desbrun, Lie group integrators for animation and control of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.aba import factored
@@ -72,7 +72,7 @@ class Body:
             inverse = Factor(rows).inverse()
         except ZeroDivisionError:
             inverse = []
-        if not inverse:
+        if len(inverse) == 0:
             what = f"what joint {node.name!r} moves, which has no mass, or no inertia about some axis"
             instead = "give the link an inertia, or take cardan.solvers.Featherstone"
             raise UnsupportedError(what, "A step in maximal coordinates", instead)
@@ -326,24 +326,28 @@ class System:
         q, _, residual = coordinates_of(self.model, X, [Motion.zero()] * len(X), near)
         return q, [e for row in residual for e in row]
 
-    def velocity_of(self, momenta: Sequence[Force], q: Vector, armature: Vector) -> list[Scalar]:
+    def velocity_of(self, momenta: Sequence[Force], q: Vector, own: Vector, W: Vector | None = None) -> list[Scalar]:
         """Return the velocity that has the momenta of the bodies along all that joints allow.
 
         Args:
             momenta: of each body, about its centre of mass in its axes.
             q: configuration, of which the bodies' places are those, but for gaps.
-            armature: momentum of the drives along v.
+            own: momentum along v that is not the bodies'.
+            W: inertia along v that is not the bodies' and not the drives'.
         """
         relative = relative_kinematics(self.model, q)
         felt = [body.frame.inverse_act(momentum) for body, momentum in zip(self.bodies, momenta, strict=True)]
-        p: list[Scalar] = list(armature)
+        p: list[Scalar] = list(own)
         for node in reversed(self.model.nodes):
             node.scatter(p, relative.S[node.index].T @ felt[node.index])
             if node.parent >= 0:
                 felt[node.parent] = felt[node.parent] + relative.X[node.index] @ felt[node.index]
+        M = mass_matrix(self.model, q)
+        for i, w in enumerate(() if W is None else W):
+            M[i][i] = M[i][i] + w
         if any(c.joint.num_constraints for c in self.model.closures):
-            return Closed(self.model, q).response(p)
-        return factored(self.model, mass_matrix(self.model, q)).solve(p)
+            return Closed(self.model, q, M).response(p)
+        return factored(self.model, M).solve(p)
 
 
 def _is_mimic(pair: Pair) -> bool:
@@ -420,33 +424,40 @@ class Stepped(NamedTuple):
     gaps: list[Scalar]
 
 
+class Begun(NamedTuple):
+    """A step that knows all but its efforts.
+
+    Attributes:
+        q: the configuration at which they are asked for.
+        finish: returns the state after it, given them.
+    """
+
+    q: Sequence[Scalar]
+    finish: Callable[[Efforts], Stepped]
+
+
 def finished(
     system: System,
     placed: Sequence[Placed],
     q: Vector,
-    h: float,
-    impulse: Vector | None = None,
-    turned_for: float | None = None,
+    turned_for: float,
+    own: Vector,
+    W: Vector | None = None,
 ) -> Stepped:
-    """Return the coordinates of bodies that have moved with their velocities for a time h.
+    """Return the coordinates of bodies that have moved.
 
     Args:
         system: the bodies and joints.
         placed: where they are now.
         q: configuration they came from.
-        h: the time [s].
-        impulse: efforts times time that still act, along v.
-        turned_for: the time for which their angular velocities are those of the turn; by default h.
+        turned_for: the time for which their angular velocities are those of the turn [s]; 0 if they are those of now.
+        own: momentum along v that is not the bodies': that of drives, and efforts times time that still act.
+        W: inertia along v that is not the bodies' and not the drives'.
     """
-    model, turn = system.model, h if turned_for is None else turned_for
     after, gaps = system.configuration_of(placed, q)
-    rates = [e * (1.0 / h) for e in model.manifold.difference(q, after)]
-    momenta = [
-        body.momentum(b, momentum_after_turn(body, b.w, turn)) for body, b in zip(system.bodies, placed, strict=True)
-    ]
-    own = [a * rate for a, rate in zip(model.passive("armature"), rates, strict=True)]
-    total = own if impulse is None else [a + b for a, b in zip(own, impulse, strict=True)]
-    return Stepped(after, system.velocity_of(momenta, after, total), gaps)
+    parts = zip(system.bodies, placed, strict=True)
+    momenta = [body.momentum(b, momentum_after_turn(body, b.w, turned_for)) for body, b in parts]
+    return Stepped(after, system.velocity_of(momenta, after, own, W), gaps)
 
 
 def started(system: System, start: Sequence[Placed], kick: Sequence[Force], h: float, fall: float) -> list[Placed]:

@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cardan.algorithms.maximal_steps.bodies import Efforts, Joined, Row, System, gain
+from cardan.algorithms.maximal_steps.bodies import Body, Efforts, Joined, Row, System, gain
 from cardan.algorithms.tree import Vector
 from cardan.joints import Joint, Mimic, Reversed
 from cardan.model import Model
 from cardan.scalar import is_zero
 from cardan.spatial import Motion, Scalar
 
-SOFT = 1e-6
+SOFT = 1e-9
 """Share of the bodies' own inertia by which efforts answer to the acceleration at least: 1 / W must exist."""
 
 
@@ -32,7 +32,8 @@ class EffortRows(NamedTuple):
         units: the nv rows of unit efforts.
         plain: along v, what acts on the bodies before they move; 0 where a row does.
         rest: along v, what acts after.
-        rows: of the efforts that answer, and of drives' inertias.
+        dofs: those of the efforts that answer, and of drives' inertias.
+        rows: of each.
         weights: W of each.
         forces: tau of each.
         rates: J V_n of each.
@@ -41,10 +42,21 @@ class EffortRows(NamedTuple):
     units: list[Row]
     plain: list[Scalar]
     rest: list[Scalar]
+    dofs: list[int]
     rows: list[Row]
     weights: list[Scalar]
     forces: list[Scalar]
     rates: list[Scalar]
+
+    def momentum(self, armature: Vector, twists: Sequence[Motion], h: float) -> list[Scalar]:
+        """Return the momentum of the drives at the bodies' mean twists, and what acts after, along v."""
+        parts = zip(armature, self.units, self.rest, strict=True)
+        return [(0.0 if is_zero(a) else a * row.velocity(twists)) + h * rest for a, row, rest in parts]
+
+    def start(self, bodies: Sequence[Body], h: float) -> list[Scalar]:
+        """Return estimates of the impulses: those of each row alone, which do not overshoot."""
+        parts = zip(self.rows, self.weights, self.forces, strict=True)
+        return [h * f / (1.0 + w * gain(bodies, row)) for row, w, f in parts]
 
     def lag(self, twists: Sequence[Motion], multipliers: Vector, h: float) -> list[Scalar]:
         """Return J V' + l / W - J V_n - h tau / W."""
@@ -70,7 +82,7 @@ def effort_rows(system: System, joined: Sequence[Joined], loads: Efforts, v: Vec
     plain = [0.0 if i in chosen else before[i] for i in range(model.nv)]
     weights = [loads.W[i] + armature[i] + SOFT / gain(system.bodies, units[i]) for i in chosen]
     rows, forces, rates = ([values[i] for i in chosen] for values in (units, before, v))
-    return EffortRows(units, plain, rest, rows, weights, forces, rates)
+    return EffortRows(units, plain, rest, chosen, rows, weights, forces, rates)
 
 
 def with_springs(model: Model, tau: Vector, W: Vector, q: Vector, v: Vector, h: float) -> Efforts:

@@ -1,9 +1,11 @@
 """The semi-implicit step with springs for joints: what a joint does not allow is pushed back by its gap and rate.
 
-A step is cut into parts of h, and in each, with C the residuals of all joints along the wrenches T of its beginning,
+Bodies move with the velocities they have, in parts of h, and with C the residuals of all joints along the wrenches T of
+the step's beginning,
 
-    v <- v + h M^-1 (f - T (k C + d T^T V)),        x <- x moved by v
+    v <- v - h M^-1 T (k C + d T^T V),        x <- x moved by v
 
+then gravity and efforts act where they have come to, as in an implicit step, v' = (M_q + W)^-1 (p + dt tau + W v).
 The spring of each row is by default as stiff as its bodies' inertia and h allow, k = 0.02 / (h^2 g) with
 g = T^T M^-1 T, and half damped, d = sqrt(0.02) / (h g): some twelve such rows may add up on a body before it gets
 unstable. Of order 1; gaps are those of springs that stretch. Coordinates keep none: each step begins with closed
@@ -19,6 +21,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.maximal_steps.bodies import (
+    Begun,
     Efforts,
     Placed,
     Row,
@@ -31,7 +34,6 @@ from cardan.algorithms.maximal_steps.bodies import (
     started,
 )
 from cardan.algorithms.maximal_steps.bounds import Bounds
-from cardan.algorithms.maximal_steps.efforts import EffortRows, effort_rows
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.scalar import maximum, where
@@ -75,25 +77,42 @@ def semi_implicit_step(
         stiffness: of the springs [N/m, N m/rad]; by default each row's own.
         damping: [N s/m, N m s/rad]; by default each row's own.
     """
+    return semi_implicit_start(model, q, v, h, parts, stiffness, damping).finish(loads)
+
+
+def semi_implicit_start(
+    model: Model,
+    q: Vector,
+    v: Vector,
+    h: float,
+    parts: int = 4,
+    stiffness: float | None = None,
+    damping: float | None = None,
+) -> Begun:
+    """Return a step whose bodies have moved, so that efforts answer to where they are; see `semi_implicit_step`."""
     system, part = System(model), h / parts
     placed = start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
-    answering = effort_rows(system, joined, loads, v)
     ends = Bounds(system, joined, [b.moved(h) for b in start])
     holding = [_spring(system, row, part, stiffness, damping) for j in joined for row in j.rows]
     stopping = [_spring(system, row, part, stiffness, damping) for row in ends.rows]
-    rows = [*answering.units, *answering.rows, *(spring.row for spring in (*holding, *stopping))]
+    rows = [spring.row for spring in (*holding, *stopping)]
     for _ in range(parts):
         twists = [b.twist() for b in placed]
         left = zip(holding, system.residuals(placed, joined), strict=True)
-        forces = [*answering.plain, *_answers(system, answering, twists, part, h)]
-        forces += [spring.force(e, twists) for spring, e in left]
-        forces += _pushes(ends, stopping, placed, twists)
+        forces = [*(spring.force(e, twists) for spring, e in left), *_pushes(ends, stopping, placed, twists)]
         kick = impulses(len(start), rows, [part * f for f in forces])
-        placed = [b.moved(part) for b in started(system, placed, kick, part, part)]
+        placed = [b.moved(part) for b in started(system, placed, kick, part, 0.0)]
         slowed = zip(system.bodies, placed, strict=True)
         placed = [b._replace(w=body.J_inverse @ momentum_after_turn(body, b.w, part)) for body, b in slowed]
-    return finished(system, placed, q, h, turned_for=0.0)
+
+    placed = [b._replace(v=b.v + model.gravity * h) for b in placed]
+
+    def finish(loads: Efforts) -> Stepped:
+        felt = zip(loads.tau, loads.W, model.passive("armature"), v, strict=True)
+        return finished(system, placed, q, 0.0, [h * tau + (w + a) * rate for tau, w, a, rate in felt], loads.W)
+
+    return Begun(system.configuration_of(placed, q)[0], finish)
 
 
 def _spring(system: System, row: Row, h: float, stiffness: float | None, damping: float | None) -> Spring:
@@ -102,16 +121,6 @@ def _spring(system: System, row: Row, h: float, stiffness: float | None, damping
     return Spring(
         row, STIFFNESS / (h * h) * inertia if stiffness is None else stiffness, own if damping is None else damping
     )
-
-
-def _answers(system: System, answering: EffortRows, twists: Sequence[Motion], part: float, h: float) -> list[Scalar]:
-    """Return tau - W (J V' - J V_n) / h, V' after the part, by each row's own inertia."""
-    found = []
-    for row, w, f, rate in zip(answering.rows, answering.weights, answering.forces, answering.rates, strict=True):
-        slope = w * (1.0 / h)
-        force = f - slope * (row.velocity(twists) - rate)
-        found.append(force / (1.0 + part * slope * gain(system.bodies, row)))
-    return found
 
 
 def _pushes(

@@ -7,7 +7,8 @@ With x the bodies' places, T0 the wrenches of all joints there and l their impul
 
 l is found by iterations l <- l - G^-1 C(x_n+1) / h with G = T0^T M^-1 T0, factored once. Where the forces are
 conservative the step is symplectic and of order 2: energy does not drift, momenta are kept but for rounding. Efforts
-that answer to the acceleration (`efforts.py`) are rows of the same system, of order 1 as in every implicit Euler step.
+that answer to the acceleration (`efforts.py`) are rows of the same system; with any of them all forces act before the
+bodies move, as in every implicit Euler step, of order 1.
 
 Source: Ryckaert, Ciccotti and Berendsen (1977), Andersen (1983) for SHAKE and RATTLE; Hairer, Lubich and Wanner,
 Geometric Numerical Integration (2006), section VII.1.4; `bodies.py` for the turning of bodies.
@@ -31,6 +32,7 @@ from cardan.algorithms.maximal_steps.efforts import effort_rows
 from cardan.algorithms.proximal import regularization
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
+from cardan.scalar import is_zero
 
 DEPENDENT = 1e4
 """Roundings (`Regularization.nu`) of the diagonal of G below which rows count as dependent."""
@@ -50,19 +52,20 @@ def variational_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: floa
     system = System(model)
     start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
-    answering = effort_rows(system, joined, loads, v, share=0.5)
+    share = 0.5 if all(map(is_zero, loads.W)) else 1.0
+    answering = effort_rows(system, joined, loads, v, share)
     fixed = [row for j in joined for row in j.rows]
     kick = impulses(len(start), answering.units, [h * e for e in answering.plain])
-    bounds = Bounds(system, joined, [b.moved(h) for b in started(system, start, kick, h, 0.5 * h)])
+    bounds = Bounds(system, joined, [b.moved(h) for b in started(system, start, kick, h, share * h)])
     rows = [*fixed, *bounds.rows, *answering.rows]
     compliances = [*[0.0] * len(fixed), *bounds.compliances, *(1.0 / w for w in answering.weights)]
     solver = Responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)
     first, last = len(fixed), len(fixed) + len(bounds.rows)
-    multipliers = [*[0.0] * last, *(h * f for f in answering.forces)]
+    multipliers = [*[0.0] * last, *answering.start(system.bodies, h)]
 
     def moving() -> list[Placed]:
         total = [a + b for a, b in zip(kick, impulses(len(start), rows, multipliers), strict=True)]
-        return started(system, start, total, h, 0.5 * h)
+        return started(system, start, total, h, share * h)
 
     for _ in range(iterations):
         now = moving()
@@ -73,5 +76,7 @@ def variational_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: floa
         step = solver.solve([-e for e in left])
         multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
         multipliers[first:last] = bounds.pushing(multipliers[first:last])
-    end = [b.moved(h)._replace(v=b.v + model.gravity * (0.5 * h)) for b in moving()]
-    return finished(system, end, q, h, [h * e for e in answering.rest])
+    now = moving()
+    own = answering.momentum(model.passive("armature"), [b.twist() for b in now], h)
+    end = [b.moved(h)._replace(v=b.v + model.gravity * ((1.0 - share) * h)) for b in now]
+    return finished(system, end, q, h, own)

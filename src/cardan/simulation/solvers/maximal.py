@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan.algorithms.health import is_sound, kept
-from cardan.algorithms.maximal_steps import Body, advance, semi_implicit_step, variational_step, xpbd_step
+from cardan.algorithms.maximal_steps import (
+    Body,
+    advance,
+    at_start,
+    semi_implicit_start,
+    variational_step,
+    xpbd_step,
+)
 from cardan.errors import UnsupportedError
 from cardan.functions import Function, function
 from cardan.model import Model
@@ -21,8 +28,12 @@ from cardan.simulation.solvers.featherstone import asked
 from cardan.simulation.solvers.solver import ARRAYS, YES, CompiledSolver
 from cardan.simulation.world import World
 
-STEPS: dict[str, Any] = {"variational": variational_step, "xpbd": xpbd_step, "semi_implicit": semi_implicit_step}
-"""How a step is taken, by name."""
+STARTS: dict[str, Any] = {
+    "variational": partial(at_start, variational_step),
+    "xpbd": partial(at_start, xpbd_step),
+    "semi_implicit": lambda **options: partial(semi_implicit_start, **options),
+}
+"""How a step is taken, by name, given its options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ class Settings:
     """All that a step is made for, beside the model.
 
     Args:
-        method: one of `STEPS`.
+        method: one of `STARTS`.
         dt: length of a step [s].
         options: of the method, by name.
         limits: whether the joints' position limits are stops.
@@ -85,7 +96,7 @@ class MaximalSolver(CompiledSolver):
 
     @abstractmethod
     def method(self) -> tuple[str, dict[str, Any]]:
-        """Return how a step is taken, one of `STEPS`, and its options."""
+        """Return how a step is taken, one of `STARTS`, and its options."""
 
     def features(self) -> Iterator[tuple[str, str]]:
         """Yield what is in the world that not every solver takes."""
@@ -146,9 +157,9 @@ def step_function(settings: Settings) -> Function[..., Any]:
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
     ) -> dict[str, Any]:
-        step = partial(STEPS[settings.method], **dict(settings.options))
+        start = STARTS[settings.method](**dict(settings.options))
         servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
-        after = advance(model, q, v, servo, settings.dt, step, limits=settings.limits)  # pyright: ignore
+        after = advance(model, q, v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore
         sound = is_sound(after.q, after.v)
         found = {"q": kept(sound, after.q, q), "v": kept(sound, after.v, v), "warm": after.a}  # pyright: ignore
         return found | {"count": kept(sound, [count + 1.0], [count])[0], "residual": after.residual}  # pyright: ignore

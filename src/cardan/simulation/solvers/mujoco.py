@@ -52,7 +52,8 @@ class MuJoCo(Solver):
     """MuJoCo's own steps, constraints and contacts, of the same world: `cardan.interop.to_mjspec` hands it over.
 
     Loops, mimic joints, position limits and contacts are soft there, as its documentation says. Every world that does
-    not come out of a call with finite numbers stays as it was before the call, and is flagged.
+    not come out of a call with finite numbers stays as it was before the call, and is flagged; MuJoCo itself writes a
+    warning about it. Residuals are not known, and 0.
 
     Args:
         world: what moves.
@@ -166,6 +167,7 @@ class MuJoCo(Solver):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
                 good[sound] += at_once
         found = {"q": q, "v": v, "warm": warm, "residual": np.zeros(len(state))}
+        found = {name: array.astype(state.dtype, copy=False) for name, array in found.items()}
         return state.advanced(found, good, count, self.dt / self.substeps, out)
 
     def _asked(self, state: State, control: Control | None) -> dict[str, np.ndarray]:

@@ -160,6 +160,10 @@ class Solver(ABC):
         parts = [np.stack([getattr(s, name) for s in states]) for name in ("q", "v", "residual")]
         return Trajectory(np.array([s.time for s in states]), *parts, now)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what it is made with; what is compiled is made again from that, where it goes."""
+        return {name: value for name, value in vars(self).items() if not isinstance(value, Function)} | {"_kept": {}}
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
 

@@ -1,0 +1,223 @@
+"""Contact: closed forms, laws of physics, forms of one equation against one another."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import Drive, Limits, Material, WorldBuilder
+from cardan.algorithms.contact import LAWS, contacts, minimum
+from cardan.algorithms.contact.equation import JointEquation, Response, TreeEquation
+from cardan.algorithms.drives import Elements, Servo
+from cardan.algorithms.implicit import Moment
+from cardan.description import Plane, Sphere
+from cardan.joints import Prismatic, Revolute
+from cardan.simulation.pairs import ContactPair
+from cardan.simulation.solvers import Featherstone
+from cardan.spatial import Force
+from contact_worlds import EARTH, SLOPE, ball_world, box_world, energy, stack_world
+from mechanisms import random_inertia, random_model, random_state
+
+SOLID = Material(friction=0.8, stiffness=1e9)
+
+
+def passed(world, state, count, dt, contact="convex", **options):
+    return Featherstone(world, dt, contact=contact, **options).step(state, steps=count)
+
+
+def still_servo(model):
+    zero = [0.0] * model.nv
+    return Servo(zero, model.manifold.limit_coordinates(model.manifold.neutral()), zero, zero, zero)
+
+
+def solution(world, dt, iterations=None):
+    """Return impulses, residuals and accelerations of the convex law, compiled."""
+
+    @cardan.function(simplified=True)
+    def solved(model, q, v):
+        moment = Moment(model, q, v)
+        elements = Elements(model, q, v, still_servo(model), dt)
+        least = minimum(moment, elements, contacts(moment, world.pairs), dt, iterations)
+        normal = [impulse.normal for impulse in least.found.impulses]
+        return {
+            "normal": normal,
+            "residual": least.residual,
+            "cone": least.cone,
+            "complementarity": least.complementarity,
+            "a": list(least.found.a),
+        }
+
+    return solved
+
+
+# --- a box on a half space ---
+
+
+@pytest.mark.parametrize(("contact", "dt"), [("convex", 1e-3), ("convex", 1e-2), ("hard", 5e-3)])
+def test_a_box_slides_as_far_as_friction_lets_it(contact, dt):
+    world = box_world(SOLID)
+    state = world.state()
+    state.v[:, 0] = 2.0
+    after = passed(world, state, round(0.5 / dt), dt, contact)
+    expected = 2.0**2 / (2.0 * 0.8 * EARTH) - 2.0 * dt / 2.0
+    assert abs(after.q[0, 0] - expected) < 1e-3
+    assert np.abs(after.v).max() < 1e-4
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("stiffness", [3e4, 1e9])
+def test_a_box_sticks_to_a_slope(stiffness, dtype):
+    world = box_world(Material(friction=0.8, stiffness=stiffness), slope=SLOPE)
+    settled = passed(world, world.state(dtype=dtype), 50, 1e-2)
+    after = passed(world, settled, 50, 1e-2)
+    assert np.abs(after.q[0, :3] - settled.q[0, :3]).max() / 0.5 < 1e-4  # creeps by less than 0.1 mm/s
+    assert after.residual.max() < (1e-9 if dtype == "float64" else 1e-4)
+
+
+def test_a_box_slides_down_a_slope_steeper_than_friction():
+    world, dt = box_world(Material(friction=0.3, stiffness=1e9), slope=SLOPE), 1e-3
+    after = passed(world, world.state(), 500, dt)
+    expected = EARTH * (np.sin(SLOPE) - 0.3 * np.cos(SLOPE)) * 0.5
+    np.testing.assert_allclose(after.v[0, 0], expected, rtol=5e-3)
+
+
+def test_normal_forces_bear_the_weight():
+    world, dt = box_world(Material(stiffness=1e5)), 2e-3
+    state = passed(world, world.state(), 500, dt)
+    found = solution(world, dt)(world.model, state.q[0], state.v[0])
+    np.testing.assert_allclose(np.sum(found["normal"]) / dt, EARTH, rtol=1e-9)
+    np.testing.assert_allclose(0.05 - state.q[0, 2], EARTH / 4.0 / 5e4, rtol=1e-6)  # two surfaces in series
+
+
+def test_cones_and_complementarity_are_kept():
+    world, dt = box_world(Material(stiffness=1e5)), 2e-3
+    rng = np.random.default_rng(0)
+    state = world.state(16)
+    state.q[:, 2] += 0.1
+    state.v[:] = rng.normal(size=(16, 6))
+    q, v = [], []
+    solver = Featherstone(world, dt)
+    for _ in range(30):
+        state = solver.step(state, steps=5)
+        q.append(state.q.copy()), v.append(state.v.copy())
+    found = solution(world, dt, iterations=8)(world.model, np.concatenate(q), np.concatenate(v))
+    touching = found["normal"].max(axis=-1) > 0.0
+    assert touching.mean() > 0.3
+    assert np.quantile(found["residual"], 0.99) < 1e-6
+    converged = found["residual"] < 1e-6
+    for name in ("cone", "complementarity"):
+        assert found[name][converged].max() < 1e-6
+
+
+# --- impacts ---
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_a_ball_bounces_by_its_restitution(restitution):
+    world, dt = ball_world(Material(restitution=restitution, stiffness=1e9), height=0.2), 1e-3
+    solver, state = Featherstone(world, dt), world.state()
+    v = [(state := solver.step(state)).v[0, 2] for _ in range(230)]
+    hit = int(np.argmin(v))
+    np.testing.assert_allclose(max(v[hit:]), -restitution * v[hit], atol=0.02 * -v[hit])
+
+
+@pytest.mark.parametrize("contact", ["convex", "hard"])
+def test_a_box_that_falls_gains_no_energy(contact):
+    world = box_world(Material(stiffness=1e6))
+    state = world.state(8)
+    state.q[:, 2] += 0.1
+    state.v[:, 3:] = np.random.default_rng(0).normal(size=(8, 3))
+    start, solver, most = energy(world, state), Featherstone(world, 1e-3, contact=contact), -np.inf
+    for _ in range(100):
+        state = solver.step(state, steps=5)
+        most = max(most, (energy(world, state) - start).max())
+    assert most < 1e-3
+    assert (energy(world, state) < 0.6 * start).all()
+
+
+@pytest.mark.parametrize("contact", sorted(LAWS))
+def test_free_bodies_keep_their_momentum_when_they_collide(contact):
+    b = WorldBuilder("two", gravity=(0.0, 0.0, 0.0))
+    for name, radius, at in (("small", 0.1, (-0.1, 0.0, 0.0)), ("large", 0.15, (0.14, 0.0, 0.04))):
+        b.add_body(name, pose=cardan.SE3(translation=at))
+        b.add_shape(name, Sphere(radius), material=Material(friction=0.5))
+    world = b.finalize()
+    state = world.state()
+    state.v[:, 0], state.v[:, 6:9] = 1.0, [-0.5, 0.1, 0.0]
+    after = passed(world, state, 1, 1e-3, contact)
+    assert after.v[0, 0] < 0.99 and abs(after.v[0, 3:6]).max() > 1e-3  # they met, not head-on
+    before, now = (cardan.centroidal_momentum(world.model, state.q[0], v) for v in (state.v[0], after.v[0]))
+    np.testing.assert_allclose(now, before, atol=1e-12)
+
+
+# --- torsional and rolling friction ---
+
+
+def test_a_spinning_ball_is_slowed_by_torsional_friction():
+    world, dt = ball_world(Material(torsional=0.02)), 1e-3
+    state = passed(world, world.state(), 200, dt)
+    state.v[:] = 0.0
+    state.v[:, 5] = 20.0
+    after = passed(world, state, 200, dt)
+    np.testing.assert_allclose(20.0 - after.v[0, 5], 0.2 * 0.02 * EARTH / (0.4 * 0.1**2), rtol=2e-3)
+
+
+def test_a_rolling_ball_is_slowed_by_rolling_friction_alone():
+    dt, speeds = 1e-4, []
+    for rolling in (0.0, 0.01):
+        world = ball_world(Material(rolling=rolling, stiffness=1e9))
+        state = world.state()
+        state.v[:, 0], state.v[:, 4] = 0.5, 5.0
+        after = passed(world, state, 1000, dt)
+        speeds.append(np.linalg.norm(after.v[0, :3]))
+    np.testing.assert_allclose(speeds, [0.5, 0.5 - 0.1 * EARTH * 0.01 / 0.1 / 1.4], rtol=5e-3)
+
+
+# --- joints ---
+
+
+def test_a_saturated_drive_presses_with_its_limit():
+    b = WorldBuilder("press")
+    b.add_ground(Material(stiffness=1e4))
+    b.add_link("head")
+    slide = dict(limits=Limits(effort=[50.0]), drive=Drive(stiffness=1e6, damping=1e3))
+    b.add_joint("slide", Prismatic([0, 0, 1]), "world", "head", **slide)
+    b.add_shape("head", Sphere(0.1), density=0.75 / (np.pi * 0.1**3), material=Material(stiffness=1e4))
+    b.add_articulation("press", ["slide"])
+    world = b.finalize()
+    state = world.state(q=[0.2])
+    control = world.control()
+    control.position[:] = -1.0
+    after = Featherstone(world, 5e-3).step(state, control, steps=400)
+    np.testing.assert_allclose(0.1 - after.q[0, 0], (50.0 + EARTH) / 5e3, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_both_forms_of_the_equation_agree(seed):
+    model = random_model(seed, primary=None)
+    q, v, *_ = random_state(model, seed)
+    rng = np.random.default_rng(seed)
+    moment = Moment(model, list(q), list(v))
+    body = [n for n in model.body_names if model.attachments[n].node >= 0]
+    pairs = [_pair(name) for name in (body[0], body[-1], body[-1], body[-1])]
+    points = contacts(moment, pairs)
+    responses = [Response(Force(*rng.normal(size=(2, 3))), random_inertia(rng).articulated()) for _ in points]
+    efforts = rng.normal(size=model.nv), rng.uniform(0.0, 1.0, model.nv)
+    tree, joint = (kind(moment, points, 0.01).solve(efforts, responses) for kind in (TreeEquation, JointEquation))
+    np.testing.assert_allclose(np.array(tree.a, float), np.array(joint.a, float), rtol=1e-7, atol=1e-7)
+    for one, other in zip(tree.twists, joint.twists, strict=True):
+        np.testing.assert_allclose(np.array(one.scalars(), float), np.array(other.scalars(), float), atol=1e-6)
+
+
+def _pair(body):
+    pose = cardan.SE3(translation=[0.1, 0.2, -0.3])
+    return ContactPair(body, Sphere(0.1), pose, "world", Plane(), cardan.SE3(), Material(), body)
+
+
+@pytest.mark.parametrize("contact", sorted(LAWS))
+def test_degenerate_contacts_make_no_nan(contact):
+    for material in (Material(friction=0.0), Material(stiffness=1e300), Material(stiffness=1e-300)):
+        world = box_world(material)
+        state = world.state(2)
+        state.q[1, 2] = -1.0  # deep within the ground
+        after = passed(world, state, 3, 1e-3, contact)
+        assert np.isfinite(after.q).all() and np.isfinite(after.v).all() and not after.diverged.any()
