@@ -10,11 +10,11 @@ from cardan.algorithms.contact.equation import JointEquation, Response, TreeEqua
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.implicit import Moment
 from cardan.description import Plane, Sphere
-from cardan.joints import Prismatic, Revolute
+from cardan.joints import Prismatic
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers import Featherstone
 from cardan.spatial import Force
-from contact_worlds import EARTH, SLOPE, ball_world, box_world, energy, stack_world
+from contact_worlds import EARTH, SLOPE, ball_world, box_world, energy
 from mechanisms import random_inertia, random_model, random_state
 
 SOLID = Material(friction=0.8, stiffness=1e9)

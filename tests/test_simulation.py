@@ -1,6 +1,5 @@
 """A step in time against closed forms, statics, conservation laws, MuJoCo, other roots, other batches, differences."""
 
-
 import numpy as np
 import pytest
 
