@@ -51,10 +51,10 @@ def returns(envs: VectorEnv, weights: np.ndarray, seed: int | list[int]) -> np.n
 
 
 def learn(
-    rounds: int = 70,
+    rounds: int = 120,
     tries: int = 128,
     best: int = 16,
-    step: float = 0.5,
+    step: float = 0.3,
     noise: float = 0.5,
     seed: int = 0,
     tell: Callable[[str], None] | None = None,

@@ -17,6 +17,7 @@ from cardan.cli.main import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
+    "simulate.md": ("gymnasium", "matplotlib"),
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
     "mechanism.md": (),

@@ -88,6 +88,13 @@ def test_a_ball_rests_on_the_ground_and_is_held_by_it(capsys, tmp_path, ball):
     assert arrays(tmp_path / "out.npz")["q"][-1, 0, 2] < -0.04
 
 
+def test_joints_begin_within_their_limits(capsys, tmp_path):
+    """A quadruped's shanks cannot be straight: their neutral angle is beyond a stop."""
+    words = ("--base", "floating", "--no-ground", "--seconds", 0.002)
+    simulate(capsys, cardan.robots.urdf_path("quadruped"), "-o", tmp_path / "out.npz", *words)
+    np.testing.assert_allclose(arrays(tmp_path / "out.npz")["q"][0, 0, 7:], [0.0, 0.0, -0.3] * 4)
+
+
 def test_robots_stand_each_on_its_lowest_point(ball):
     b = cardan.WorldBuilder()
     for name, height in (("one", 3.0), ("other", -2.0)):

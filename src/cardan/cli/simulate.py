@@ -34,6 +34,7 @@ from cardan.simulation import Control, State, World, solvers
 from cardan.simulation.driven import driven
 from cardan.simulation.solvers import Solver, Trajectory
 from cardan.simulation.standing import stand
+from cardan.simulation.world import scalar_coordinates
 from cardan.staging import write_whole
 
 SOLVERS = {
@@ -184,19 +185,29 @@ def checked_steps(args: argparse.Namespace, world: World) -> int:
 
 
 def begun(args: argparse.Namespace, world: World) -> State:
-    """Return the state to begin with: floating robots stand on the ground, if there is one."""
+    """Return the state to begin with: joints within their limits, floating robots on the ground, if there is one."""
+    if args.seed is not None and args.seed < 0:
+        raise ParameterError("--seed", got=args.seed, expected="a whole number >= 0")
     state = world.state(args.worlds)
     if args.seed is not None:
-        if args.seed < 0:
-            raise ParameterError("--seed", got=args.seed, expected="a whole number >= 0")
-        q = world.model.random_configuration((args.worlds,), seed=args.seed)
-        for articulation in world.articulations.values():
-            if articulation.is_floating:  # the base stays: its joint comes first
-                first = world.model.slices[articulation.joints[0]][0]
-                q[:, first] = state.q[:, first]
-        state.q = q
+        state.q = _shuffled(state, args.seed)
+    elif not world.model.closures:  # what closes loops has been put where they close
+        lower, upper = world.limits.T
+        for iq, iv in scalar_coordinates(world.model.manifold):
+            state.q[:, iq] = np.clip(state.q[:, iq], lower[iv], upper[iv])
     stand(state)
     return state
+
+
+def _shuffled(state: State, seed: int) -> np.ndarray:
+    """Return random configurations, with floating bases where they are."""
+    world = state.world
+    q = world.model.random_configuration((len(state),), seed=seed)
+    for articulation in world.articulations.values():
+        if articulation.is_floating:
+            base = world.model.q_slice(articulation.joints[0])
+            q[:, base] = state.q[:, base]
+    return q
 
 
 def holding(state: State) -> Control:
@@ -240,7 +251,7 @@ def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
     world = solver.world
     tables = {"joints": np.array(world.model.joint_names), "q_starts": world.q_starts, "v_starts": world.v_starts}
     arrays: dict[str, Any] = record._asdict() | tables
-    files = {Path(args.output): lambda stream: np.savez(stream, **arrays)}
+    files: dict[Path, Any] = {Path(args.output): lambda stream: np.savez(stream, **arrays)}
     if args.plot:
         figure = simulation_figure(f"{world.name}, {type(solver).__name__}", record, weight(world))
         files[Path(args.plot)] = picture_writer(figure, args.plot)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan.algorithms.health import is_sound, kept
@@ -134,10 +134,9 @@ class MaximalSolver(CompiledSolver):
 
 
 def _has_forces(c: Connection) -> bool:
-    values = [*(c.damping or ()), *(c.friction or ())]
-    drive = [] if c.drive is None else np.ravel([*np.ravel(c.drive.stiffness), *np.ravel(c.drive.damping)]).tolist()
-    bounded = np.isfinite([*(c.limits.lower or ()), *(c.limits.upper or ())]).any()
-    return bool(any(values) or any(drive) or bounded or spring_of(c.joint) is not None)
+    values = [*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping]
+    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+    return any(values) or bounded or spring_of(c.joint) is not None
 
 
 def _has_inertia(node: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from threading import Lock
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -150,7 +151,7 @@ class MuJoCo(Solver):
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
 
-    @property
+    @cached_property
     def function(self) -> Function[..., Any]:
         """There is none: MuJoCo's code cannot be differentiated or written as C here."""
         what, instead = "a request for its step as a function", "use cardan.solvers.Featherstone"
