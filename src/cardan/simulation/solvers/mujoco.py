@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from threading import Lock
 from functools import cached_property
+from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
