@@ -157,8 +157,8 @@ class Solver(ABC):
             states.append(now)
             if progress is not None:
                 progress(done + every)
-        parts = [np.stack([getattr(s, name) for s in states]) for name in ("q", "v", "residual")]
-        return Trajectory(np.array([s.time for s in states]), *parts, now)
+        time, q, v, residual = (np.stack([getattr(s, n) for s in states]) for n in ("time", "q", "v", "residual"))
+        return Trajectory(time, q, v, residual, now)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what it is made with; what is compiled is made again from that, where it goes."""
