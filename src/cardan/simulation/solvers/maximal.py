@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan.algorithms.health import is_sound, kept
@@ -20,8 +20,10 @@ from cardan.algorithms.maximal_steps import (
     variational_step,
     xpbd_step,
 )
+from cardan.algorithms.maximal_steps.efforts import spring_of
 from cardan.errors import UnsupportedError
 from cardan.functions import Function, function
+from cardan.joints import Mimic
 from cardan.model import Model
 from cardan.records import Connection
 from cardan.simulation.solvers.featherstone import asked
@@ -84,6 +86,7 @@ class MaximalSolver(CompiledSolver):
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
         "force of a closing joint": "let another joint of the loop close it: model(closing=[...])",
+        "springs of a mimic joint": "give the primary joint the springs of both",
         "compliance": "a state keeps no gaps: use a D6 joint with drives",
         "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
     }
@@ -106,8 +109,10 @@ class MaximalSolver(CompiledSolver):
                 yield "compliance", f"the compliance of joint {c.name!r}"
         for c in model.closures:
             if _has_forces(c):
-                yield "force of a closing joint", f"the drive, friction or limits of closing joint {c.name!r}"
+                yield "force of a closing joint", f"drive, friction, limits or springs of closing joint {c.name!r}"
         for node in model.nodes:
+            if isinstance(node.joint, Mimic) and spring_of(node.joint.joint) is not None:
+                yield "springs of a mimic joint", f"the springs of joint {node.name!r}"
             if not _has_inertia(node):
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         if self.contacts and self.world.pairs:
@@ -129,10 +134,9 @@ class MaximalSolver(CompiledSolver):
 
 
 def _has_forces(c: Connection) -> bool:
-    values = [*(c.damping or ()), *(c.friction or ())]
-    drive = [] if c.drive is None else np.ravel([*np.ravel(c.drive.stiffness), *np.ravel(c.drive.damping)]).tolist()
-    bounded = np.isfinite([*np.ravel(c.limits.lower), *np.ravel(c.limits.upper)]).any()
-    return bool(any(values) or any(drive) or bounded)
+    values = [*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping]
+    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+    return any(values) or bounded or spring_of(c.joint) is not None
 
 
 def _has_inertia(node: Any) -> bool:
