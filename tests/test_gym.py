@@ -81,9 +81,9 @@ def infos_agree(ours, theirs):
 
 
 def test_worlds_go_the_same_way_in_any_split_and_with_any_number_of_threads():
-    count, threads = 20_001, cardan.num_threads()
-    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (3, count, 1))
-    whole, parts = worlds(count=count), [worlds(count=7), worlds(count=count - 7)]
+    count, threads = 4001, cardan.num_threads()  # enough work for a second thread
+    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (3, count, 7))
+    whole, parts = worlds(ARM, count), [worlds(ARM, 7), worlds(ARM, count - 7)]
     whole.reset(seed=5)
     parts[0].reset(seed=5)
     parts[1].reset(seed=12)
