@@ -22,6 +22,7 @@ PAGES = {
     "identification.md": ("scipy",),
     "mechanism.md": (),
     "articulations.md": (),
+    "simulation.md": ("scipy",),
     "conventions.md": (),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
