@@ -9,7 +9,8 @@ rebound. That is g(v) = projection of y = R^-1 (v* - v) on the cone in the norm 
     slide     else, y_n + m |y_t| > 0       g_n = (y_n + m |y_t|) / (1 + mu m), g_t = mu g_n y_t / |y_t|
     apart     else                          g = 0
 
-with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d; both R have a floor, in parts of the inverse mass w
+with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d; both R have a floor, in
+parts of the inverse mass w
 that is felt, that makes a contact nearly rigid: more is beyond what single precision holds.
 
 In Newton's method the part of the cone is decided at an estimate of both g and v, by the projection of
@@ -24,7 +25,8 @@ negative:
     stick     W = R^-1
     slide     W = e e^T / (R_n + mu^2 R_t) + (1 - n n^T - t t^T) / (w (|z_t| / mu z_n' - 1) + R_t)
 
-with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips, the
+with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips,
+the
 angular velocities about the normal and across it times lengths: the cone is elliptic in all of them.
 
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25;
