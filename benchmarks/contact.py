@@ -95,10 +95,10 @@ def quadruped() -> cardan.World:
     """Return a quadruped on its four feet, with drives that keep its knees bent."""
     m = cardan.robots.quadruped().with_drives({"*": Drive(stiffness=150.0, damping=3.0)}).mechanism
     b = cardan.WorldBuilder("quadruped")
-    b.add(m, pose=cardan.SE3(translation=[0.0, 0.0, 0.36]), base="floating", self_collision=False)
+    b.add(m, pose=cardan.SE3(translation=[0.0, 0.0, 0.36]), base="floating")
     for body in m.bodies:
         if body.name.endswith("foot"):
-            b.add_shape(body.name, Sphere(0.02), density=1e-9)
+            b.add_shape(body.name, Sphere(0.02), density=1e-9, group=2, mask=1)  # feet do not meet
     b.add_ground()
     return b.finalize()
 
