@@ -25,7 +25,7 @@ from cardan.functions import Function, function
 from cardan.model import Model
 from cardan.records import Connection
 from cardan.simulation.solvers.featherstone import asked
-from cardan.simulation.solvers.solver import ARRAYS, YES, CompiledSolver
+from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, YES, CompiledSolver, closing_forces
 from cardan.simulation.world import World
 
 STARTS: dict[str, Any] = {
@@ -83,7 +83,7 @@ class MaximalSolver(CompiledSolver):
         "distance": YES,
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
-        "force of a closing joint": "let another joint of the loop close it: model(closing=[...])",
+        "force of a closing joint": CLOSING_FORCE,
         "compliance": "a state keeps no gaps: use a D6 joint with drives",
         "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
     }
@@ -104,9 +104,7 @@ class MaximalSolver(CompiledSolver):
         for c in (*model.connections, *model.closures):
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
-        for c in model.closures:
-            if _has_forces(c):
-                yield "force of a closing joint", f"the drive, friction or limits of closing joint {c.name!r}"
+        yield from closing_forces(model)
         for node in model.nodes:
             if not _has_inertia(node):
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
@@ -126,13 +124,6 @@ class MaximalSolver(CompiledSolver):
         Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
         """
         return step_function(self.settings)
-
-
-def _has_forces(c: Connection) -> bool:
-    values = [*(c.damping or ()), *(c.friction or ())]
-    drive = [] if c.drive is None else np.ravel([*np.ravel(c.drive.stiffness), *np.ravel(c.drive.damping)]).tolist()
-    bounded = np.isfinite([*np.ravel(c.limits.lower), *np.ravel(c.limits.upper)]).any()
-    return bool(any(values) or any(drive) or bounded)
 
 
 def _has_inertia(node: Any) -> bool:
