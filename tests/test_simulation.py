@@ -1,6 +1,5 @@
 """A step in time against closed forms, statics, conservation laws, MuJoCo, other roots, other batches, differences."""
 
-
 import numpy as np
 import pytest
 
@@ -475,7 +474,9 @@ def test_a_distance_without_bounds_is_taken():
 
 @pytest.mark.parametrize("solver", [*EVERY, "mujoco"])
 def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
-    world = hung(cardan.joints.Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0))
+    world = hung(
+        cardan.joints.Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0)
+    )
     try:
         step = MuJoCo(world, 1e-3) if solver == "mujoco" else EVERY[solver](world, 1e-3)
     except UnsupportedError as refused:
