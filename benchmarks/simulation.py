@@ -117,10 +117,8 @@ def measured(scene: Scene, rounds: int) -> list[dict[str, Any]]:
     print(f"\n{scene.name}, {scene.world.model.nv} degrees of freedom, {len(scene.world.pairs)} contact points")
     for subject in (*peers, *ours):
         count = f"{subject.operations:7d}" if subject.operations else " " * 7
-        print(
-            f"  {subject.label:40s} {count} {subject.best * 1e9:9.0f} ns {fastest[subject.is_free] / subject.best:7.1f}x",
-            flush=True,
-        )
+        ratio = fastest[subject.is_free] / subject.best
+        print(f"  {subject.label:40s} {count} {subject.best * 1e9:9.0f} ns {ratio:7.1f}x", flush=True)
     return [
         {
             "robot": scene.name,

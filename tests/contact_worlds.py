@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import cardan
-from cardan import Material, WorldBuilder
+from cardan import WorldBuilder
 from cardan.description import Box, Sphere
 
 EARTH = 9.81

@@ -43,13 +43,17 @@ errors of G, while the least of what drives move, s, is seldom below 0.1, of whi
 
 
 def regularization(q: Vector, single: Regularization = SINGLE) -> Regularization:
-    """Return the one for the precision the program runs in.
+    """Return the one for the precision the program runs in."""
+    return Regularization(*(where(is_double(q), a, b) for a, b in zip(DOUBLE, single, strict=True)))
+
+
+def is_double(q: Vector) -> Scalar:
+    """Return whether numbers have double precision.
 
     A program does not know it: it is seen in whether 1 + q_0^2, which no compiler can fold, keeps a small part of it.
     """
     number = 1.0 + q[0] * q[0]
-    double = number + 1e-10 * number > number
-    return Regularization(*(where(double, a, b) for a, b in zip(DOUBLE, single, strict=True)))
+    return number + 1e-10 * number > number
 
 
 def proximal_factor(A: Rows, R: Rows, by: Regularization) -> Factor:

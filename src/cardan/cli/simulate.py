@@ -251,7 +251,7 @@ def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
     world = solver.world
     tables = {"joints": np.array(world.model.joint_names), "q_starts": world.q_starts, "v_starts": world.v_starts}
     arrays: dict[str, Any] = record._asdict() | tables
-    files = {Path(args.output): lambda stream: np.savez(stream, **arrays)}
+    files: dict[Path, Any] = {Path(args.output): lambda stream: np.savez(stream, **arrays)}
     if args.plot:
         figure = simulation_figure(f"{world.name}, {type(solver).__name__}", record, weight(world))
         files[Path(args.plot)] = picture_writer(figure, args.plot)

@@ -11,13 +11,13 @@ from cardan.functions import frame_transform
 from cardan.gym.task import NO_BOUND, Start, Task, spread
 from cardan.model import Drive
 from cardan.robots.quadruped import LEGS
-from cardan.simulation import Control, State, World
+from cardan.simulation import Control, State
 from cardan.simulation.driven import driven
 from cardan.simulation.solvers import Featherstone
 
 TRUNK = "trunk"
 STANCE = np.tile([0.0, 0.7, -1.4], len(LEGS))  # rad: hip, thigh and shank of each leg, feet under the thighs' joints
-FOOT = 0.02  # m, radius
+FOOT = 0.02  # m, radius of the feet, which alone touch the ground
 STROKE = 0.5  # rad, how far from the stance an action of 1 tells a joint to go
 LOW, TILTED = 0.18, 0.5  # m, and the cosine of an inclination, beyond which it has fallen
 FASTEST = 1.0  # m/s that are rewarded
@@ -40,7 +40,8 @@ class QuadrupedWalk(Task):
     every: ClassVar[int] = 4
 
     def __init__(self, stiffness: float = 60.0, damping: float = 1.5) -> None:
-        world = walking_world(Drive(stiffness, damping))
+        robot = driven(robots.quadruped(), Drive(stiffness, damping))
+        world = robot.world("floating", ground=True, self_collision=False)
         self.solver, self.model = Featherstone(world, 0.005), world.model
         self.actions = len(STANCE)
         vertical, rest = np.ones(3), np.full(6 + 2 * len(STANCE), NO_BOUND)
@@ -81,8 +82,3 @@ class QuadrupedWalk(Task):
 
     def info(self, state: State, goal: np.ndarray) -> dict[str, Any]:
         return {"speed": self._speed(state)}
-
-
-def walking_world(drive: Drive) -> World:
-    """Return the quadruped with feet that touch flat ground."""
-    return driven(robots.quadruped(), drive).world("floating", ground=True, self_collision=False)

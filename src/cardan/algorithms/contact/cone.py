@@ -39,15 +39,31 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cardan.algorithms.contact.point import Contact
+from cardan.algorithms.proximal import is_double
 from cardan.scalar import is_zero, logical_and, maximum, sqrt, where
 from cardan.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
-NEARLY_RIGID = 1.0 / (4.0 * math.pi**2)
-"""R_n / w of a contact whose spring, in steps of its period, is as stiff as steps can resolve (Castro, equation 41)."""
+
+class Floor(NamedTuple):
+    """The least regularisations, in parts of the inverse mass w.
+
+    Attributes:
+        normal: R_n / w.
+        tangential: R_t / w: what creeps is this share of what would slide in a step.
+    """
+
+    normal: Scalar
+    tangential: Scalar
+
+
+SINGLE = Floor(1.0 / (4.0 * math.pi**2), 1e-3)
+"""A spring that is as stiff as steps of its period can resolve; Castro, equation 41 and section V.B."""
+SOFT = Floor(SINGLE.normal, 1e-2)
+"""For the estimate to begin with: what an impulse is when the velocity is right to a hundredth part of its change."""
+DOUBLE = Floor(1e-4, 1e-6)
+"""So that a body bears a thousand times its own mass; the equation of motion loses six of sixteen digits."""
 DAMPED = 1.0
-"""The dissipation time of such a contact, in steps: it recovers half of a depth in a step, and rebounds by 2 %."""
-STICKING = 1e-3
-"""R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B)."""
+"""The dissipation time of such a contact, in steps: it recovers half of a depth in a step."""
 IMPACT = 0.1
 """The approach [m/s] from which bodies bounce; slower ones come to rest."""
 SMALL = 1e-12
@@ -59,11 +75,6 @@ class Impulse(NamedTuple):
 
     normal: Scalar
     slip: Force
-
-    def error(self, other: Impulse) -> Scalar:
-        """Return the size of the difference."""
-        normal, slip = self.normal - other.normal, self.slip - other.slip
-        return sqrt(normal * normal + _squared(slip))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +102,9 @@ class Cone:
     @staticmethod
     def of(contact: Contact, dt: float) -> Cone:
         """Return the law of a contact in a step."""
-        material, w = contact.material, contact.inverse_mass
-        rigid, spring = NEARLY_RIGID * w, 1.0 / (material.stiffness * dt * dt)
+        material, w, double = contact.material, contact.inverse_mass, is_double(contact.moment.q)
+        rigid, R_t = (w * where(double, a, b) for a, b in zip(DOUBLE, SINGLE, strict=True))
+        spring = 1.0 / (material.stiffness * dt * dt)
         delay = maximum(material.dissipation * maximum(-contact.gap, 0.0), where(rigid > spring, DAMPED * dt, 0.0))
         delay = where(contact.gap < 0.0, delay, 0.0)
         R_n = maximum(rigid, spring * (dt / (dt + delay)))
@@ -101,9 +113,9 @@ class Cone:
             v_n = contact.normal.dot(contact.velocity.linear)
             hits = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
             wanted = where(hits, maximum(wanted, -material.restitution * v_n), wanted)
-            R_n = where(hits, STICKING * w, R_n)  # a soft contact would add its own rebound
+            R_n = where(hits, R_t, R_n)  # a soft contact would add its own rebound
         lengths = (_over(e, material.friction) for e in (material.torsional, material.rolling))
-        return Cone(contact.normal, material.friction, w, R_n, STICKING * w, wanted, *lengths)
+        return Cone(contact.normal, material.friction, w, R_n, R_t, wanted, *lengths)
 
     @property
     def has_friction(self) -> bool:
@@ -122,34 +134,50 @@ class Cone:
             return Vector3.zero()
         return w * self.rolling + self.normal * (self.normal.dot(w) * (self.torsional - self.rolling))
 
-    def at(self, twist: Motion) -> Impulse:
-        """Return the impulse g(v)."""
-        y_n = (self.wanted - self.normal.dot(twist.linear)) / self.R_n
-        if not self.has_friction:
-            return Impulse(maximum(y_n, 0.0), Force.zero())
-        mu, y = self.friction, _against(self.slip(twist)) * (1.0 / self.R_t)
-        size = sqrt(_squared(y) + (SMALL / self.R_t) ** 2)
-        m = mu * self.R_t / self.R_n
-        slides = maximum((y_n + m * size) / (1.0 + mu * m), 0.0)
-        sticks = size <= mu * y_n
-        return Impulse(where(sticks, y_n, slides), y * where(sticks, 1.0, mu * slides / size))
+    def first(self, twist: Motion) -> Impulse:
+        """Return the impulse that a twist asks for, if the contact were soft: the projection of y."""
+        R_n, R_t = maximum(self.R_n, SOFT.normal * self.inverse_mass), SOFT.tangential * self.inverse_mass
+        y = Impulse((self.wanted - self.normal.dot(twist.linear)) / R_n, _against(self.slip(twist)) * (1.0 / R_t))
+        return self._projected(y, self.friction * R_t / R_n)
 
     def decided(self, g: Impulse, twist: Motion) -> Part:
         """Return the part of the cone that an estimate of impulse and twist is on."""
-        per_mass, mu = 1.0 / self.inverse_mass, self.friction
-        z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
+        z, mu = self._test(g, twist), self.friction
         if not self.has_friction:
-            return Part(self, where(z_n > 0.0, 1.0 / self.R_n, 0.0), 0.0, Force.zero())
-        z = g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass
-        size = sqrt(_squared(z) + (SMALL * per_mass) ** 2)
-        sticks = size <= mu * z_n
-        normal = z_n + mu * size
-        touches = normal > 0.0
-        excess = size * (1.0 + mu * mu) / where(touches, mu * normal, 1.0) - 1.0  # |z_t| / mu z_n' - 1
-        drag = 1.0 / (self.inverse_mass * maximum(excess, 0.0) + self.R_t)
+            return Part(self, where(z.normal > 0.0, 1.0 / self.R_n, 0.0), 0.0, Force.zero())
+        size = self._size(z)
+        sticks, reach = size <= mu * z.normal, z.normal + mu * size
+        touches = reach > 0.0
+        beyond = size * (1.0 + mu * mu) / where(touches, mu * reach, 1.0) - 1.0  # |z_t| / mu z_n' - 1
+        drag = 1.0 / (self.inverse_mass * maximum(beyond, 0.0) + self.R_t)
         along = 1.0 / (self.R_n + where(sticks, 0.0, mu * mu * self.R_t))
-        t = z * where(sticks, 0.0, 1.0 / size)
+        t = z.slip * where(sticks, 0.0, 1.0 / size)
         return Part(self, where(touches, along, 0.0), where(touches, drag, 0.0), t)
+
+    def error(self, g: Impulse, twist: Motion) -> Scalar:
+        """Return by how much velocities are wrong: w |g - projection of z| [m/s]."""
+        right = self._projected(self._test(g, twist), self.friction)
+        normal, slip = g.normal - right.normal, g.slip - right.slip
+        return self.inverse_mass * sqrt(normal * normal + _squared(slip))
+
+    def _test(self, g: Impulse, twist: Motion) -> Impulse:
+        """Return z."""
+        per_mass = 1.0 / self.inverse_mass
+        z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
+        return Impulse(z_n, g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass)
+
+    def _projected(self, y: Impulse, m: Scalar) -> Impulse:
+        """Return the projection on the cone, in a norm in which m is mu R_t / R_n."""
+        if not self.has_friction:
+            return Impulse(maximum(y.normal, 0.0), Force.zero())
+        mu, size = self.friction, self._size(y)
+        slides = maximum((y.normal + m * size) / (1.0 + mu * m), 0.0)
+        sticks = size <= mu * y.normal
+        return Impulse(where(sticks, y.normal, slides), y.slip * where(sticks, 1.0, mu * slides / size))
+
+    def _size(self, y: Impulse) -> Scalar:
+        """Return |y_t|, never 0."""
+        return sqrt(_squared(y.slip) + (SMALL / self.inverse_mass) ** 2)
 
     def excess(self, impulse: Impulse) -> Scalar:
         """Return by how much an impulse is outside the cone [N s]."""

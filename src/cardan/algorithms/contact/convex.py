@@ -77,7 +77,7 @@ class Minimum:
         found = self.found
         worst = self.elements.residual(found.forces, found.a)
         for law, twist, impulse in zip(self.laws, found.twists, found.impulses, strict=True):
-            worst = maximum(worst, law.inverse_mass * impulse.error(law.at(twist)))
+            worst = maximum(worst, law.error(impulse, twist))
         return worst
 
     @property
@@ -138,7 +138,7 @@ def minimum(
 def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:
     """Return what keeps the velocities as they are."""
     twists = [contact.velocity for contact in equation.contacts]
-    impulses = [law.at(twist) for law, twist in zip(laws, twists, strict=True)]
+    impulses = [law.first(twist) for law, twist in zip(laws, twists, strict=True)]
     return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements], [])
 
 

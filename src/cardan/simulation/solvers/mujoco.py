@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -152,7 +153,7 @@ class MuJoCo(Solver):
                 yield "compliance", f"the compliance of joint {c.name!r}"
         yield from closing_forces(model)
 
-    @property
+    @cached_property
     def function(self) -> Function[..., Any]:
         """There is none: MuJoCo's code cannot be differentiated or written as C here."""
         what, instead = "a request for its step as a function", "use cardan.solvers.Featherstone"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ class Solver(ABC):
             if self.supports[feature] != YES:
                 raise UnsupportedError(what, f"solver {type(self).__name__}", self.supports[feature])
 
-    @property
+    @cached_property
     @abstractmethod
     def function(self) -> Function[..., Any]:
         """One step as a function of the model and arrays: it can be differentiated, explained, written as C."""
@@ -162,8 +163,8 @@ class Solver(ABC):
             states.append(now)
             if progress is not None:
                 progress(done + every)
-        parts = [np.stack([getattr(s, name) for s in states]) for name in ("q", "v", "residual")]
-        return Trajectory(np.array([s.time for s in states]), *parts, now)
+        time, q, v, residual = (np.stack([getattr(s, name) for s in states]) for name in ("time", "q", "v", "residual"))
+        return Trajectory(time, q, v, residual, now)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what it is made with; what is compiled is made again from that, where it goes."""
