@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -214,10 +215,9 @@ def closing_forces(model: Model) -> Iterator[tuple[str, str]]:
 
 
 def _has_forces(c: Connection) -> bool:
-    gains = () if c.drive is None else (*np.ravel(c.drive.stiffness), *np.ravel(c.drive.damping))
-    bounded = np.isfinite([*np.ravel(c.limits.lower), *np.ravel(c.limits.upper)]).any()
-    resists = any(map(any, (c.damping or (), c.friction or (), gains)))
-    return bool(resists or bounded or spring_of(c.joint) is not None)
+    values = (*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping)
+    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+    return any(values) or bounded or spring_of(c.joint) is not None
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
