@@ -26,6 +26,7 @@ PAGES = {
     "conventions.md": (),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
+    "maximal.md": (),
     "functions.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
-from cardan.description import Box
+from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
+from cardan.description import Box, Sphere
 from cardan.errors import UnsupportedError
-from cardan.joints import CATALOGUE, FreeFlyer, Prismatic, Revolute, Spherical, Universal
+from cardan.joints import CATALOGUE, D6, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
 from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from mechanisms import random_inertia, random_mechanism, random_pose
 
@@ -436,3 +436,67 @@ def check_derivatives(solver, q, v, position, by, h=1e-6):
             columns.append((ends[0] - ends[1]) / (2 * h))
         expected = np.column_stack(columns)
         np.testing.assert_allclose(D, expected, atol=2e-6 * max(1.0, np.abs(expected).max()), err_msg=name)
+
+
+# --- what a joint does by itself ---
+
+
+def hung(joint, z=-0.5):
+    """A ball of 1 kg on a joint to the world, z below it."""
+    b = WorldBuilder()
+    b.add_link("bob", inertia=Inertia(1.0, (0, 0, 0), 0.01 * np.eye(3)))
+    b.add_joint("joint", joint, "world", "bob")
+    b.add_articulation("hung", ["joint"])
+    if isinstance(joint, Distance):
+        b.q["joint"] = [0, 0, z, 0, 0, 0, 1]
+    return b.finalize()
+
+
+@pytest.mark.parametrize("solver", [*EVERY, "mujoco"])
+@pytest.mark.parametrize("joint", [Distance(0.2, 1.0), Distance(0.0, 0.5), Distance(0.5, 0.5)])
+def test_a_rope_holds_or_is_refused(solver, joint):
+    world = hung(joint)
+    try:
+        step = MuJoCo(world, 2e-3, emulate=True) if solver == "mujoco" else EVERY[solver](world, 2e-3)
+    except UnsupportedError as refused:
+        assert "'joint'" in str(refused)
+        assert solver in FEATHERSTONE
+        return
+    after = step.step(world.state(), steps=500)
+    np.testing.assert_allclose(np.linalg.norm(after.q[0, :3]), joint.maximum, atol=1e-3)
+
+
+def test_a_distance_without_bounds_is_taken():
+    world = hung(Distance())
+    after = Featherstone(world, 1e-3).step(world.state(), steps=100)
+    np.testing.assert_allclose(after.v[0, 2], -9.81 * 0.1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [*EVERY, "mujoco"])
+def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
+    world = hung(
+        cardan.joints.Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0)
+    )
+    try:
+        step = MuJoCo(world, 1e-3) if solver == "mujoco" else EVERY[solver](world, 1e-3)
+    except UnsupportedError as refused:
+        assert "'joint'" in str(refused)
+        assert solver == "mujoco"
+        return
+    after = step.step(world.state(), steps=1500)
+    np.testing.assert_allclose(after.q[0], [-9.81 / 400.0, 0.0, 0.0], atol=1e-7)
+
+
+def test_a_closing_joint_with_forces_of_its_own_is_refused_by_name():
+    m = cardan.robots.four_bar()
+    c = m.model().closures[0]
+    limited = Mechanism("limited")
+    for body in m.bodies:
+        limited.add_body(body.name, body.inertia)
+    for j in m.joints:
+        limits = Limits(lower=[-0.1], upper=[0.1]) if j.name == c.name else None
+        limited.add_joint(j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, limits)
+    world = limited.world(closing=[c.name])
+    for solver in (Featherstone, MuJoCo, Variational, XPBD, SemiImplicit):
+        with pytest.raises(UnsupportedError, match=c.name):
+            solver(world, 1e-3)

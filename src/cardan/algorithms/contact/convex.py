@@ -147,7 +147,8 @@ def _newton(
 ) -> Estimate:
     """Return the solution with all forces on the parts of their laws that the estimate is on."""
     dt, contacts = equation.dt, equation.contacts
-    parts = [law.decided(*estimate) for law, *estimate in zip(laws, now.impulses, now.twists, strict=True)]
+    estimates = zip(laws, now.impulses, now.twists, strict=True)
+    parts = [law.decided(impulse, twist) for law, impulse, twist in estimates]
     responses = []
     for contact, part in zip(contacts, parts, strict=True):
         responses.append(Response(part.law.wrench(part.at(contact.velocity)) * (1.0 / dt), part.impedance))

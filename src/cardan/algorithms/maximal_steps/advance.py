@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from cardan.algorithms.drives import Elements, Line, Servo
-from cardan.algorithms.maximal_steps.bodies import Begun, Stepped
-from cardan.algorithms.maximal_steps.efforts import with_springs
+from cardan.algorithms.maximal_steps.bodies import Begun, Efforts, Stepped
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.scalar import absolute, maximum
@@ -56,7 +55,7 @@ def advance(
     elements = Elements(model, begun.q, v, servo, h, limits=limits)
 
     def taken(lines: Sequence[Line]) -> tuple[Stepped, list[Scalar]]:
-        stepped = begun.finish(with_springs(model, *elements.total(lines), begun.q, v, h))
+        stepped = begun.finish(Efforts(*elements.total(lines)))
         return stepped, [(new - old) * (1.0 / h) for new, old in zip(stepped.v, v, strict=True)]
 
     lines = elements.linear()

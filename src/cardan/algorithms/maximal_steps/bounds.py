@@ -87,6 +87,12 @@ def distance_of(joint: Joint) -> Distance | None:
     return inner if isinstance(inner, Distance) else None
 
 
+def has_bounds(joint: Joint) -> bool:
+    """Return whether a joint is a distance joint that bounds anything."""
+    own = distance_of(joint)
+    return own is not None and (own.minimum > 0.0 or own.maximum is not None)
+
+
 def _row(bound: Bound, joined: Joined) -> Row:
     R, p = joined.X
     d = maximum(sqrt(p.norm_squared()), NEAREST)

@@ -12,12 +12,10 @@ Source: the laws of `drives.py`; Macklin, Mueller and Chentanez, XPBD (2016), fo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cardan.algorithms.maximal_steps.bodies import Body, Efforts, Joined, Row, System, gain
 from cardan.algorithms.tree import Vector
-from cardan.joints import Joint, Mimic, Reversed
-from cardan.model import Model
 from cardan.scalar import is_zero
 from cardan.spatial import Motion, Scalar
 
@@ -83,36 +81,3 @@ def effort_rows(system: System, joined: Sequence[Joined], loads: Efforts, v: Vec
     weights = [loads.W[i] + armature[i] + SOFT / gain(system.bodies, units[i]) for i in chosen]
     rows, forces, rates = ([values[i] for i in chosen] for values in (units, before, v))
     return EffortRows(units, plain, rest, chosen, rows, weights, forces, rates)
-
-
-def with_springs(model: Model, tau: Vector, W: Vector, q: Vector, v: Vector, h: float) -> Efforts:
-    """Return efforts with those of the joints' own springs and dampers, such as a cable's, over a step h."""
-    loads = Efforts(list(tau), list(W))
-    for node in model.nodes:
-        spring = None if isinstance(node.joint, Mimic) else spring_of(node.joint)
-        if spring is not None:
-            force, w = _answering(spring, node.joint, node.configuration(q), node.velocity(v), h)
-            node.scatter(loads.tau, force)
-            node.scatter(loads.W, w)
-    return loads
-
-
-def spring_of(joint: Joint) -> Any:
-    """Return `passive_effort` of a joint that has one, such as a cable's."""
-    inner = joint.joint if isinstance(joint, Reversed) else joint
-    return getattr(inner, "passive_effort", None)
-
-
-def _answering(
-    spring: Any, joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar], h: float
-) -> tuple[list[Scalar], list[Scalar]]:
-    """Return tau and the diagonal of W of a joint's springs and dampers, linear as those of `Cable` are."""
-    ahead = joint.integrate(q, [h * e for e in v])
-    tau = list(spring(ahead, v))
-    W = []
-    for i in range(joint.nv):
-        unit = [float(i == k) for k in range(joint.nv)]
-        damper = spring(ahead, [a + b for a, b in zip(v, unit, strict=True)])[i]
-        stretched = spring(joint.integrate(ahead, unit), v)[i]
-        W.append(h * (tau[i] - damper) + h * h * (tau[i] - stretched))
-    return tau, W

@@ -15,12 +15,13 @@ from cardan.algorithms.contact import LAWS, contacts
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.health import is_sound, kept, or_zero
 from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.functions import Function, function
 from cardan.model import Model
 from cardan.simulation.pairs import ContactPair
-from cardan.simulation.solvers.solver import ARRAYS, YES, CompiledSolver, checked_steps
+from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, YES, CompiledSolver, checked_steps, closing_forces
 from cardan.simulation.world import World
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
@@ -84,6 +85,9 @@ class Featherstone(CompiledSolver):
         "damping": YES,
         "friction": YES,
         "limit": YES,
+        "cable": YES,
+        "distance": "its bounds: use cardan.solvers.XPBD or Variational, or a FreeFlyer for none",
+        "force of a closing joint": CLOSING_FORCE,
         "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
         "contact": YES,
     }
@@ -112,6 +116,9 @@ class Featherstone(CompiledSolver):
         for c in (*self.world.model.connections, *self.world.model.closures):
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
+            if has_bounds(c.joint):
+                yield "distance", f"the bounds of joint {c.name!r}, a Distance"
+        yield from closing_forces(self.world.model)
 
     def _check_support(self) -> None:
         super()._check_support()

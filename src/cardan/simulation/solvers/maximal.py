@@ -27,7 +27,7 @@ from cardan.joints import Mimic
 from cardan.model import Model
 from cardan.records import Connection
 from cardan.simulation.solvers.featherstone import asked
-from cardan.simulation.solvers.solver import ARRAYS, YES, CompiledSolver
+from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, YES, CompiledSolver, closing_forces
 from cardan.simulation.world import World
 
 STARTS: dict[str, Any] = {
@@ -85,8 +85,12 @@ class MaximalSolver(CompiledSolver):
         "distance": YES,
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
+<<<<<<< HEAD
+        "force of a closing joint": CLOSING_FORCE,
+=======
         "force of a closing joint": "let another joint of the loop close it: model(closing=[...])",
         "springs of a mimic joint": "give the primary joint the springs of both",
+>>>>>>> main
         "compliance": "a state keeps no gaps: use a D6 joint with drives",
         "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
     }
@@ -107,9 +111,13 @@ class MaximalSolver(CompiledSolver):
         for c in (*model.connections, *model.closures):
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
+<<<<<<< HEAD
+        yield from closing_forces(model)
+=======
         for c in model.closures:
             if _has_forces(c):
                 yield "force of a closing joint", f"drive, friction, limits or springs of closing joint {c.name!r}"
+>>>>>>> main
         for node in model.nodes:
             if isinstance(node.joint, Mimic) and spring_of(node.joint.joint) is not None:
                 yield "springs of a mimic joint", f"the springs of joint {node.name!r}"
@@ -133,12 +141,15 @@ class MaximalSolver(CompiledSolver):
         return step_function(self.settings)
 
 
+<<<<<<< HEAD
+=======
 def _has_forces(c: Connection) -> bool:
     values = [*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping]
     bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
     return any(values) or bounded or spring_of(c.joint) is not None
 
 
+>>>>>>> main
 def _has_inertia(node: Any) -> bool:
     try:
         Body(node)

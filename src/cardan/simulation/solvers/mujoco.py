@@ -20,7 +20,7 @@ from cardan.manifolds import SE2, UnitComplex
 from cardan.model import Connection, Model
 from cardan.runtime.threads import num_threads
 from cardan.simulation.control import Control
-from cardan.simulation.solvers.solver import YES, Solver, checked_steps
+from cardan.simulation.solvers.solver import CLOSING_FORCE, YES, Solver, checked_steps, closing_forces
 from cardan.simulation.state import State
 from cardan.simulation.world import World
 
@@ -88,6 +88,7 @@ class MuJoCo(Solver):
         "contact": YES,
         "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
         "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
+        "force of a closing joint": CLOSING_FORCE,
         "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
     }
 
@@ -150,6 +151,7 @@ class MuJoCo(Solver):
                 yield "distance", f"joint {c.name!r}, a Distance"
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
+        yield from closing_forces(model)
 
     @cached_property
     def function(self) -> Function[..., Any]:

@@ -9,9 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cardan.algorithms.drives import spring_of
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
 from cardan.functions.compiled import Bound
+from cardan.model import Connection, Model
 from cardan.scalar import is_finite
 from cardan.simulation.control import Control
 from cardan.simulation.state import State
@@ -20,6 +22,9 @@ from cardan.simulation.world import World
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
 
+
+CLOSING_FORCE = "let another joint of the loop close it: mechanism.world(closing=[...])"
+"""What to do where a solver does not act along the joints that close loops."""
 
 ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
 """Core shapes of the arguments of a compiled step, beside q and v."""
@@ -196,6 +201,20 @@ class CompiledSolver(Solver):
             repeated = self.function if count == 1 else self.function.repeated(count)
             self._kept[count, names] = repeated.bind(self.world.model, *(n for n in names if n in ARRAYS))
         return self._kept[count, names]
+
+
+def closing_forces(model: Model) -> Iterator[tuple[str, str]]:
+    """Yield the joints that close loops and have forces of their own: drives, damping, friction, limits, springs."""
+    for c in model.closures:
+        if _has_forces(c):
+            yield "force of a closing joint", f"the drive, damping, friction, limits or springs of closing joint {c.name!r}"
+
+
+def _has_forces(c: Connection) -> bool:
+    gains = () if c.drive is None else (*np.ravel(c.drive.stiffness), *np.ravel(c.drive.damping))
+    bounded = np.isfinite([*np.ravel(c.limits.lower), *np.ravel(c.limits.upper)]).any()
+    resists = any(map(any, (c.damping or (), c.friction or (), gains)))
+    return bool(resists or bounded or spring_of(c.joint) is not None)
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
