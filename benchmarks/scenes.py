@@ -40,7 +40,7 @@ class Scene:
 
     @property
     def base(self) -> str:
-        """ "fixed" or "floating"."""
+        """How it hangs on the world, fixed or floating."""
         return robot(self.name).base
 
     @cached_property

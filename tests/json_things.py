@@ -9,8 +9,8 @@ import struct
 import numpy as np
 
 import cardan
-from cardan import SE3, Inertia, Joint, Limits, Mechanism
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
+from cardan import SE3, Drive, Inertia, Joint, Limits, Material, Mechanism
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.formats.json.types import SHIPPED
 from cardan.joints import Mimic, Revolute
 from cardan.manifolds import Euclidean
@@ -105,6 +105,8 @@ def everything():
         damping=[-0.0, 0.0],
         friction=[0.0, 5e-324],
         armature=[0.1, 0.0],
+        drive=Drive([1e9, -0.0], [0.0, 5e-324]),
+        compliance=[1e-6, 0.0, 0.0, 1 / 3, 0.0, -0.0],
     )
     m.add_joint("held", SHIPPED["Fixed"](), "world", "zero", child_pose=signed)
     m.add_joint("copy", Mimic(Revolute([0, 0, 1]), "joint0", -0.0, 1 / 3), "zero", "tiny")
@@ -116,6 +118,10 @@ def everything():
         m.add_shape(Shape("body", "visual", geometry, random_pose(np.random.default_rng(k)), f"shape{k}"))
     m.add_shape(Shape("world", "collision", Mesh("package://a/b.stl", None, (1, -1, 0.001)), rgba=(0, 1, 0.5, 1 / 3)))
     m.add_shape(Shape("odd \n name", "visual", Mesh("b.obj", "/no/b.obj"), material="red", texture="red.png"))
+    m.add_shape(Shape("world", "collision", Plane(), surface=Material()))
+    m.add_shape(
+        Shape("tiny", "collision", Sphere(0.1), surface=Material(1 / 3, 1.0, 5e-324, 0.0, 0.1, 2), group=2**31, mask=0)
+    )
     return m
 
 

@@ -381,3 +381,13 @@ def test_refusals():
     tilted = random_mechanism(0, joints=[skewed]).model()
     with pytest.raises(cardan.errors.MechanismError, match="axes at right angles"):
         conventions.to("drake", tilted)
+
+
+def test_a_mimic_joint_on_the_circle_has_an_angle_without_a_seam(reference_target):
+    """Where it is written as one: multiplier times that of its primary, also beyond pi."""
+    m = cardan.Mechanism("wheels")
+    for k, joint in enumerate([J.UnboundedRevolute(), J.Mimic(J.UnboundedRevolute(), "j0", 2.5, 0.3)]):
+        m.add_body(f"b{k}")
+        m.add_joint(f"j{k}", joint, "world", f"b{k}")
+    there = conventions.to("mujoco", m.model())
+    np.testing.assert_allclose(there.configuration([np.cos(3.0), np.sin(3.0)]), [3.0, 7.8], atol=1e-12)

@@ -20,6 +20,7 @@ def close(a, b, tolerance=1e-11):
     np.testing.assert_allclose(a, b, atol=tolerance * max(np.abs(b).max(), 1e-300))
 
 
+@pytest.mark.usefixtures("quick_target")
 @SEEDS
 def test_the_recursions_agree_with_differentiating_the_program(seed):
     """On trees with every joint type; the two share nothing but the algorithm that is differentiated."""
@@ -87,6 +88,7 @@ def test_energies_forces_and_jacobians_are_each_others_derivatives():
     close(dX[..., :3, 3, :], J[:, :3])
 
 
+@pytest.mark.usefixtures("quick_target")
 def test_the_hessian_is_the_second_derivative_along_geodesics():
     model = trees(1)
     q, v, _ = random_state(model, 1)

@@ -17,11 +17,16 @@ from cardan.cli.main import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
+    "simulate.md": ("gymnasium", "matplotlib"),
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
     "mechanism.md": (),
+    "articulations.md": (),
+    "simulation.md": ("scipy",),
     "conventions.md": (),
+    "mujoco.md": ("mujoco",),
     "loops.md": (),
+    "maximal.md": (),
     "functions.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -151,6 +151,7 @@ def differences(function, values, name, pose, h=1e-6):
     return np.moveaxis(np.array(columns), 0, -1)
 
 
+@pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("name", represented(ALL, by=lambda name: name != "child_pose"))
 @pytest.mark.parametrize("of", ["inverse_dynamics", pytest.param("forward_dynamics", marks=pytest.mark.full)])
 def test_derivatives_by_every_constant(of, name):
@@ -180,6 +181,7 @@ PARAMETERS = [
 ]
 
 
+@pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize(
     ("joint", "path"),
     represented(PARAMETERS, by=lambda case: not isinstance(case[0], Ellipsoid | joints.ConstantVelocity)),

@@ -1,5 +1,6 @@
 """The shipped mechanisms: builders, their URDF, and laws by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,11 @@ def test_builders_make_sound_robots(name):
 
 @pytest.mark.parametrize("name", robots.ROBOTS)
 def test_what_is_drawn_is_what_has_the_inertia(name):
-    """Each body is a homogeneous solid: from its mass and its only shape follows its inertia."""
+    """Each body is a homogeneous solid: from its mass and the shape drawn follows its inertia."""
     mechanism = robots.ROBOTS[name]()
-    shapes = {shape.body: shape for shape in mechanism.shapes}
-    assert len(shapes) == len(mechanism.shapes) == sum(body.inertia is not None for body in mechanism.bodies)
+    drawn = [shape for shape in mechanism.shapes if shape.role == "visual"]
+    shapes = {shape.body: shape for shape in drawn}
+    assert len(shapes) == len(drawn) == sum(body.inertia is not None for body in mechanism.bodies)
     for body in mechanism.bodies:
         if body.inertia is None:
             continue
@@ -37,6 +39,14 @@ def test_what_is_drawn_is_what_has_the_inertia(name):
         actual = np.array(body.inertia.inertia_at_com.matrix().rows())
         np.testing.assert_allclose(actual, R @ upright @ R.T, atol=1e-13 * (1 + np.abs(actual).max()))
         np.testing.assert_allclose(body.inertia.com, pose.translation, atol=1e-15)
+
+
+def test_what_touches_is_what_is_drawn_and_it_is_the_feet():
+    for name, feet in (("quadruped", 4), ("humanoid", 2)):
+        shapes = robots.ROBOTS[name]().shapes
+        touching = [s for s in shapes if s.role == "collision"]
+        assert len(touching) == feet
+        assert all(s.body.endswith("_foot") and replace(s, role="visual") in shapes for s in touching)
 
 
 def moments(solid):

@@ -6,8 +6,9 @@ import pytest
 import cardan
 from cardan import algorithms
 from cardan.errors import MechanismError
+from cardan.joints import Mimic, Revolute
 from cardan.model import simplified_tree
-from mechanisms import random_model
+from mechanisms import random_inertia, random_model, random_pose
 from representatives import represented
 
 
@@ -158,3 +159,20 @@ def test_scales_of_mass_and_length_are_no_singularity(scale):
         q, v, tau = free.neutral(), np.zeros(6), np.ones(6)
         a = cardan.forward_dynamics(free, q, v, tau)
         np.testing.assert_allclose(cardan.inverse_dynamics(free, q, v, a), tau, rtol=1e-9)
+
+
+def test_a_joint_that_copies_another_still_shares_its_velocity_in_the_simplified_tree():
+    m = cardan.Mechanism("gripper")
+    rng = np.random.default_rng(0)
+    for body in ("palm", "left", "right"):
+        m.add_body(body, random_inertia(rng))
+    m.add_joint("wrist", Revolute([0, 0, 1]), "world", "palm")
+    m.add_joint("finger", Revolute([0, 1, 0]), "palm", "left", random_pose(rng))
+    m.add_joint("copy", Mimic(Revolute([0, 1, 0]), "finger", multiplier=-1.0), "palm", "right", random_pose(rng))
+    model = m.model()
+    q, v, tau = model.random_configuration((), seed=1), rng.normal(size=2), rng.normal(size=2)
+    a = cardan.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(cardan.inverse_dynamics(model, q, v, a), tau, atol=1e-12)
+    M = cardan.mass_matrix(model, q)
+    np.testing.assert_allclose(cardan.mass_matrix_inverse(model, q) @ M, np.eye(2), atol=1e-12)
+    assert simplified_tree(model).has_mimics

@@ -32,8 +32,9 @@ def pages(tmp_path_factory):
     for page in PAGES:
         for options, block in BLOCK.findall(page.read_text(encoding="utf-8")):
             name = options.split("file=")[1].strip() if "file=" in options else f"{page.stem.replace('-', '_')}_page.py"
-            (folder / page.stem).mkdir(exist_ok=True)
-            with open(folder / page.stem / name, "a", encoding="utf-8") as file:
+            own = folder / f"of_{page.stem}"  # a folder of the page's own name would hide a package, such as mujoco
+            own.mkdir(exist_ok=True)
+            with open(own / name, "a", encoding="utf-8") as file:
                 file.write(block + "\n")
     return folder
 

@@ -15,7 +15,7 @@ from cardan.errors import (
     ShapeError,
     UnknownNameError,
 )
-from cardan.joints import FreeFlyer, Revolute, Spherical
+from cardan.joints import D6, FloatingMRP, FreeFlyer, Revolute, Spherical
 from test_world import TURNED, pendulum, walker
 
 pytestmark = pytest.mark.usefixtures("reference_target")
@@ -53,7 +53,7 @@ def state(world):
     return world.state(3, q=q, v=v)
 
 
-# --- selection -------------------------------------------------------------------------------------------------------
+# --- selection -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_patterns_and_types_are_checked(world, options):
         world.view(**{"pattern": "robot*", **options})
 
 
-# --- along q and v -----------------------------------------------------------------------------------------------------
+# --- along q and v ---------------------------------------------------------------------------------------------------
 
 
 def test_what_is_read_is_a_copy_and_what_is_set_is_written(world, state):
@@ -203,11 +203,11 @@ def test_centre_of_some_worlds(world, state):
     np.testing.assert_array_equal(state.q[1, :7], before.q[1, :7])
 
 
-# --- roots and links ---------------------------------------------------------------------------------------------------
+# --- roots and links -------------------------------------------------------------------------------------------------
 
 
 def frames(world, state, links):
-    return np.stack([cardan.frame_transform(world.model, state.q, link, **state.constants) for link in links], 1)
+    return cardan.frame_transform(world.model, state.q, list(links), **state.constants)
 
 
 def matrix(poses):
@@ -285,20 +285,37 @@ def test_a_fixed_base_of_no_joint_moves_too():
     np.testing.assert_allclose(view.root_twists(state), 0.0)
 
 
-def test_root_twists_are_written_in_the_link_whatever_the_anchors():
+AXES = np.eye(3).tolist()
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("joint", [FreeFlyer(), FloatingMRP(), D6(AXES, AXES)], ids=lambda j: type(j).__name__)
+def test_floating_roots_of_any_joint_anchors_and_direction(joint, reverse):
     b = WorldBuilder()
     b.add_link("body", inertia=Inertia(1.0, (0.1, 0, 0), np.eye(3)))
-    b.add_joint("free", FreeFlyer(), "world", "body", *ANCHORS)
+    ends = ("body", "world") if reverse else ("world", "body")
+    b.add_joint("free", joint, *ends, *ANCHORS)
     b.add_articulation("one", ["free"])
     world = b.finalize()
-    state = world.state(2, q=world.model.random_configuration((2,), seed=3))
-    view, twist = world.view("one"), np.arange(12.0).reshape(2, 1, 6)
-    view.set_root_twists(state, twist)
-    np.testing.assert_allclose(view.root_twists(state), twist, atol=1e-13)
-    assert np.abs(state.v - twist[:, 0]).max() > 0.1
-    pose = np.array([1.0, 2, 3, 0.6, 0, 0, 0.8])
-    view.set_root_poses(state, pose)
-    np.testing.assert_allclose(view.root_poses(state), np.broadcast_to(pose, (2, 1, 7)), atol=1e-14)
+    for dtype, close in {"float64": 1e-12, "float32": 1e-5}.items():
+        q = 0.3 * world.model.random_configuration((2,), seed=3) + 0.7 * world.initial
+        state = world.state(2, dtype, q=cardan.normalize(world.model, q))
+        view, twist = world.view("one"), np.arange(12.0).reshape(2, 1, 6) / 5
+        view.set_root_twists(state, twist)
+        np.testing.assert_allclose(view.root_twists(state), twist, atol=10 * close)
+        assert np.abs(state.v - twist[:, 0]).max() > 0.1
+        pose = np.array([1.0, 2, 3, 0.6, 0, 0, 0.8])
+        view.set_root_poses(state, pose)
+        np.testing.assert_allclose(view.root_poses(state), np.broadcast_to(pose, (2, 1, 7)), atol=10 * close)
+        assert state.q.dtype == dtype
+
+
+def test_views_of_no_world(world):
+    state, view = world.state(0), world.view("*")
+    view.set_root_poses(state, view.root_poses(state))
+    view.set_root_twists(state, np.zeros((0, 5, 6)))
+    view.set_velocities(state, 1.0)
+    assert view.root_poses(state).shape == (0, 5, 7)
 
 
 def test_links_jacobians_and_mass_matrices(world, state):
@@ -320,7 +337,7 @@ def test_links_jacobians_and_mass_matrices(world, state):
     np.testing.assert_array_equal(M[:, 1, 0, 0], diagonal)
 
 
-# --- constants ---------------------------------------------------------------------------------------------------------
+# --- constants -------------------------------------------------------------------------------------------------------
 
 
 def test_constants_of_each_world_through_a_view(world):

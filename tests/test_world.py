@@ -1,6 +1,7 @@
 """Worlds: how they are built, what they are told to be, and the tables of the joints."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,15 @@ import pytest
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
 from cardan.description import Box, Capsule, Cylinder, Plane, Shape, Sphere
-from cardan.errors import DuplicateNameError, MechanismError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import (
+    DescriptionError,
+    DuplicateNameError,
+    MechanismError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+)
+from cardan.formats import disabled_contacts
 from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Prismatic, Revolute, Spherical
 from cardan.simulation import contact_pairs
 from mechanisms import random_mechanism
@@ -67,7 +76,7 @@ def test_a_body_begins_at_its_pose():
 
 
 def test_a_free_joint_of_ones_own_begins_at_the_pose_whatever_its_anchors():
-    """The seed's third; anchors that are not the identity are part of the coordinates (Newton's first release erred)."""
+    """The seed's third; anchors that are not the identity are part of the coordinates (Newton's erred)."""
     parent, child = SE3(TURNED.rotation, [0.3, 0, 0]), SE3(translation=[0, 0.1, 0])
     b = WorldBuilder()
     b.add_link("box", pose=TURNED)
@@ -181,7 +190,7 @@ def test_orphan_joints_are_found_named_refused_and_kept_on_request():
     b.add_joint("first", Revolute([0, 0, 1]), "world", "a")
     b.add_articulation("arm", ["first"])
     b.add_joint("loose one", Revolute([0, 0, 1]), "b", "c", SE3(translation=[1, 0, 0]))
-    with pytest.raises(MechanismError, match="'loose one'.*check_orphans=False"):
+    with pytest.raises(MechanismError, match=r"'loose one'.*check_orphans=False"):
         b.finalize()
     world = b.finalize(check_orphans=False)
     assert world.orphans == ("loose one",)
@@ -236,6 +245,15 @@ def test_a_robot_in_a_world_moves_as_its_model(seed):
         patch.setenv("CARDAN_TARGET", "numpy")
         both = cardan.bias_forces(world.model, state.q, state.v)[0, its.v_slice]
         np.testing.assert_allclose(both, cardan.bias_forces(alone, q, v), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_world_of_one_robot_is_its_model(seed):
+    """To the digest: what is compiled for a robot serves its world."""
+    m = random_mechanism(seed)
+    for base in ("fixed", "floating"):
+        assert m.world(base=base).model.digest == m.model(base=base).digest
+    assert walker().world(ground=True).model.digest == walker().model().digest
 
 
 def test_loops_and_mimics_survive():
@@ -335,17 +353,17 @@ def names(world):
 
 
 def test_pairs_leave_out_neighbours_and_what_is_fixed_together():
-    world = walker().world(base="floating", ground=True)
+    world = walker().world(base="floating", ground=True, self_collision=True)
     assert names(world) == {"right_sole/left_sole", "trunk/ground", "left_sole/ground", "right_sole/ground"}
     assert {pair.b for pair in world.pairs if pair.b == "world"} == {"world"}
-    assert names(walker().world(base="floating", ground=True, self_collision=False)) == {
+    assert names(walker().world(base="floating", ground=True)) == {
         "trunk/ground", "left_sole/ground", "right_sole/ground",
     }  # fmt: skip
 
 
 def test_groups_masks_and_disabled_pairs():
     b = WorldBuilder()
-    b.add(walker(), base="floating")
+    b.add(walker(), base="floating", self_collision=True)
     b.add_ground()
     b.disable_contact("world", "trunk")
     b.add_body("ghost")
@@ -357,6 +375,58 @@ def test_groups_masks_and_disabled_pairs():
     assert names(b.finalize()) == expected
     with pytest.raises(UnknownNameError, match="trunkk"):
         contact_pairs(b.finalize().model, (), [("trunkk", "world")])
+
+
+def test_what_overlaps_at_rest_is_left_out_and_named():
+    """Within a robot and where it stands on the world; not what was put into the ground to come out of it."""
+    world = walker(foot=0.11).world(base="floating", ground=True, self_collision=True)
+    assert world.overlapping == ("right_sole/left_sole",)
+    assert names(world) == {"trunk/ground", "left_sole/ground", "right_sole/ground"}
+    assert names(walker(foot=0.1).world(base="floating", self_collision=True)) == {
+        "right_sole/left_sole"
+    }  # these just meet
+    b = WorldBuilder()
+    b.add(pendulum())
+    b.add_shape("bob", Box((1, 1, 1)))
+    b.add_shape("bob", Sphere(0.1), SE3(translation=[0, 0, 1]), name="high")
+    b.add_ground()
+    b.q["hinge"] = 0.1
+    assert (names(b.finalize()), b.finalize().overlapping) == ({"high/ground"}, ("bob/ground",))
+
+
+SRDF = """<robot name="walker"><group name="legs"/>
+<disable_collisions link1="right_foot" link2="left_foot" reason="Never"/>
+<disable_collisions link1="right_foot" link2="antenna" reason="Never"/></robot>"""
+
+
+def test_an_srdf_file_disables_contacts():
+    pairs = disabled_contacts(SRDF)
+    assert pairs == (("right_foot", "left_foot"), ("right_foot", "antenna"))
+    assert names(walker().world(base="floating", self_collision=True, disabled=pairs)) == set()
+    for text, said in {
+        "<sdf/>": "expected <robot>",
+        '<robot><disable_collisions link1="a"/></robot>': "'link2'",
+        '<robot><disable_default_collisions link="a"/></robot>': "is not read",
+    }.items():
+        with pytest.raises(DescriptionError, match=said):
+            disabled_contacts(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kept"),
+    [
+        ("*_foot", {"left_sole/ground", "right_sole/ground"}),
+        (["left_sole", "trunk"], {"left_sole/ground", "trunk/ground"}),
+        (re.compile("trunk/.*"), {"trunk/ground"}),
+        ("ground", {"left_sole/ground", "right_sole/ground", "trunk/ground"}),
+    ],
+)
+def test_contacts_are_chosen_by_name(pattern, kept):
+    world = walker().world(base="floating", ground=True)
+    assert names(world.with_contacts(pattern)) == kept
+    assert len(world.pairs) == 3
+    with pytest.raises(UnknownNameError, match="did you mean 'left_foot'"):
+        world.with_contacts("left_fot")
 
 
 def test_materials_combine():
@@ -449,6 +519,20 @@ def test_a_closing_joint_has_no_drive():
 
 
 # --- worlds as values ------------------------------------------------------------------------------------------------
+
+
+def test_a_world_prints_what_is_in_it():
+    b = WorldBuilder("scene")
+    b.add(walker(), base="floating")
+    b.add(pendulum())
+    b.add_ground()
+    assert str(b.finalize()).splitlines() == [
+        "scene: nq = 10, nv = 9",
+        "articulation  root              joints  links  q     v",
+        "walker        trunk (floating)  5       3      0:9   0:8",
+        "pendulum      bob (fixed)       1       1      9:10  8:9",
+        "may touch: trunk/ground, left_sole/ground, right_sole/ground",
+    ]
 
 
 def test_a_world_does_not_change_with_what_it_was_made_of():

@@ -6,8 +6,9 @@ Each is a straight line in the acceleration a of its degree of freedom, cut off 
 
     drive, to x_d, v_d          f0 = u + kp (x_d - x - dt v) + kd (v_d - v),   w = dt kd + dt^2 kp,   limits of efforts
     damping                     f0 = -d v,                                     w = dt d,              no ends
+    a joint's own spring        f0 = f(x + dt v, v),                           as drives' gains,      no ends
     dry friction                f0 = -(w / dt) v,                              w = STICKING D,        +-friction
-    stop at x <= upper          f0 = (w / dt^2) (upper - x - dt v),            w = STOPPING D,        low -inf, high 0
+    stops, y = x + dt v + dt^2 a   f = (w / dt^2) (clip(y, lower, upper) - y),   w = STOPPING D
 
 with D the inertia that the joint feels: so friction holds (what creeps is 1 / STICKING of what would move) and stops
 are hard and do not bounce. x are the coordinates of `Manifold.limit_coordinates`; x_d - x is the manifold's difference.
@@ -27,10 +28,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cardan.algorithms.crba import composite_inertias
 from cardan.algorithms.tree import Vector, relative_kinematics
+from cardan.joints import Joint, Mimic, Reversed
 from cardan.model import Model
 from cardan.scalar import is_zero, maximum, minimum, where
 from cardan.spatial import Scalar
@@ -52,15 +54,15 @@ class Element(NamedTuple):
     @property
     def is_line(self) -> bool:
         """Whether it has no ends."""
-        return self.low == -math.inf and self.high == math.inf
+        return _is_open(self.low) and _is_open(self.high)
 
     def at(self, a: Scalar) -> Scalar:
         """Return the force at an acceleration."""
         return self._clipped(self.force - self.w * a)
 
     def _clipped(self, force: Scalar) -> Scalar:
-        force = force if self.low == -math.inf else maximum(force, self.low)
-        return force if self.high == math.inf else minimum(force, self.high)
+        force = force if _is_open(self.low) else maximum(force, self.low)
+        return force if _is_open(self.high) else minimum(force, self.high)
 
     def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
         """Return the part of the line it is on at the estimate (f, a)."""
@@ -71,9 +73,57 @@ class Element(NamedTuple):
         test = (self.w * f + inertia * (self.force - self.w * a)) * (1.0 / (self.w + inertia))
         force, w = self.force, self.w
         for end, beyond in ((self.low, test <= self.low), (self.high, test >= self.high)):
-            if not (isinstance(end, float) and math.isinf(end)):
+            if not _is_open(end):
                 force, w = where(beyond, end, force), where(beyond, 0.0, w)
         return Line(force, w)
+
+
+class Stops(NamedTuple):
+    """The stops of one degree of freedom: stiffness (clip(y, lower, upper) - y), y = ahead + dt^2 a.
+
+    Attributes:
+        ahead: x + dt v, where it gets to without accelerating.
+        stiffness: w / dt^2.
+        w: by how much the force falls with the acceleration while a stop is touched.
+        square: dt^2.
+        lower: smallest position.
+        upper: largest position.
+    """
+
+    ahead: Scalar
+    stiffness: Scalar
+    w: Scalar
+    square: float
+    lower: float
+    upper: float
+
+    is_line = False
+
+    def at(self, a: Scalar) -> Scalar:
+        """Return the force at an acceleration."""
+        y = self.ahead + self.square * a
+        return self.stiffness * (self._clipped(y) - y)
+
+    def _clipped(self, y: Scalar) -> Scalar:
+        y = maximum(y, self.lower) if math.isfinite(self.lower) else y
+        return minimum(y, self.upper) if math.isfinite(self.upper) else y
+
+    def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
+        """Return the part of the line it is on at the estimate (f, a)."""
+        y = self.ahead + self.square * (a - f * _inverse(inertia))
+        end = self._clipped(y)
+        force = self.stiffness * (end - self.ahead)
+        touched = abs(end - y) > 0.0
+        return Line(where(touched, force, 0.0), where(touched, self.w, 0.0))
+
+
+def _inverse(x: Scalar) -> Scalar:
+    return 0.0 if is_zero(x) else 1.0 / x
+
+
+def _is_open(end: Scalar) -> bool:
+    """Return whether an end of an element's range is none; a symbol, such as a friction that is an input, is one."""
+    return isinstance(end, float) and math.isinf(end)
 
 
 class Line(NamedTuple):
@@ -116,9 +166,10 @@ class Elements:
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
-        self.of_joints: list[list[Element]] = [[] for _ in range(model.nv)]
+        self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
+        self._add_springs(model, q, v)
         if limits:
             self._add_stops(model, q, v)
 
@@ -145,17 +196,23 @@ class Elements:
                 w = STICKING * self.inertias[j]
                 self.of_joints[j].append(Element(-(w / self.dt) * v[j], w, -friction, friction))
 
+    def _add_springs(self, model: Model, q: Vector, v: Vector) -> None:
+        for node in model.nodes:
+            spring = None if isinstance(node.joint, Mimic) else spring_of(node.joint)
+            if spring is not None:
+                lines = _answering(spring, node.joint, node.configuration(q), node.velocity(v), self.dt)
+                for j, line in zip(node.v, lines, strict=True):
+                    self.of_joints[j].append(Element(*line))
+
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
         dt, x = self.dt, model.manifold.limit_coordinates(q)
         for j, (lower, upper) in enumerate(zip(model.lower, model.upper, strict=True)):
-            w = STOPPING * self.inertias[j]
-            k = w / (dt * dt)
-            if math.isfinite(lower):
-                self.of_joints[j].append(Element(k * (float(lower) - x[j] - dt * v[j]), w, 0.0, math.inf))
-            if math.isfinite(upper):
-                self.of_joints[j].append(Element(k * (float(upper) - x[j] - dt * v[j]), w, -math.inf, 0.0))
+            if math.isfinite(lower) or math.isfinite(upper):
+                w = STOPPING * self.inertias[j]
+                ends = float(lower), float(upper)
+                self.of_joints[j].append(Stops(x[j] + dt * v[j], w / (dt * dt), w, dt * dt, *ends))
 
-    def __iter__(self) -> Iterator[tuple[int, Element]]:
+    def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
         """Yield every element with its degree of freedom."""
         for j, own in enumerate(self.of_joints):
             for element in own:
@@ -196,6 +253,24 @@ class Elements:
                 error = abs(force - element.at(a[j])) * (self.dt / (self.inertias[j] + element.w))
                 worst = maximum(worst, error)
         return worst
+
+
+def spring_of(joint: Joint) -> Any:
+    """Return `passive_effort` of a joint that has one, such as a cable's."""
+    inner = joint.joint if isinstance(joint, Reversed) else joint
+    return getattr(inner, "passive_effort", None)
+
+
+def _answering(spring: Any, joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar], dt: float) -> list[Line]:
+    """Return the lines of a joint's springs and dampers, linear as those of `Cable` are."""
+    ahead = joint.integrate(q, [dt * e for e in v])
+    lines = []
+    for i, force in enumerate(spring(ahead, v)):
+        unit = [float(i == k) for k in range(joint.nv)]
+        damper = spring(ahead, [a + b for a, b in zip(v, unit, strict=True)])[i]
+        stretched = spring(joint.integrate(ahead, unit), v)[i]
+        lines.append(Line(force, dt * (force - damper) + dt * dt * (force - stretched)))
+    return lines
 
 
 def joint_inertias(model: Model) -> list[Scalar]:

@@ -1,6 +1,7 @@
 """Arrays of scalars of any type: what a kernel receives, and what NumPy's functions do with it."""
 
 from cardan.arrays.functions import determinant, interpolate, inverse, norm, solve
+from cardan.arrays.repeat import repeat
 from cardan.arrays.symbolic import SymbolicArray, array_of, as_argument, stack, symbolic
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "interpolate",
     "inverse",
     "norm",
+    "repeat",
     "solve",
     "stack",
     "symbolic",

@@ -67,7 +67,7 @@ def _joint(model: Model, c: Any) -> dict[str, Any]:
         "v": [iv.start, iv.stop],
         "mimic": {key: getattr(c.joint, key) for key in ("primary", "multiplier", "offset")} if is_mimic else None,
         "limits": {name: getattr(c.limits, name) for name in bounds},
-        **{key: getattr(c, key) for key in ("damping", "friction", "armature")},
+        **{key: getattr(c, key) for key in ("damping", "friction", "armature", "drive_stiffness", "drive_damping")},
     }
 
 

@@ -1,6 +1,6 @@
 """The commands and what they share: arguments, errors, exit status.
 
-Exit status: 0 if all is well, 1 if the input is faulty, 2 if the command line is.
+Exit status: 0 if all is well, 1 if the input is faulty, 2 if the command line is; 3 if a simulation diverged.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from cardan._version import __version__
-from cardan.cli import bench, cache, check, compile, convert, dynamics, generate, info, joints, tour
+from cardan.cli import bench, cache, check, compile, convert, dynamics, generate, info, joints, simulate, tour
 from cardan.cli.options import harmless
 from cardan.errors import CardanError, DescriptionWarning
 
-COMMANDS = (info, check, convert, joints, dynamics, generate, compile, bench, tour, cache)
+COMMANDS = (info, check, convert, joints, dynamics, simulate, generate, compile, bench, tour, cache)
 """One module a command, each with `add_parser(subparsers)`; a new command adds a line."""
 
 

@@ -96,13 +96,14 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="allow the output to replace a file that is read")
 
 
-def check_output(args: argparse.Namespace, *inputs: str) -> None:
-    """Raise ParameterError if the output is one of the files that are read, unless that was asked for."""
+def check_output(args: argparse.Namespace, *inputs: str, output: str | None = None) -> None:
+    """Raise ParameterError if an output (by default FILE of -o) is a file that is read, unless that was asked for."""
+    place = args.output if output is None else output
     for file in inputs:
-        if not args.overwrite and os.path.exists(args.output) and os.path.samefile(file, args.output):
+        if not args.overwrite and os.path.exists(place) and os.path.samefile(file, place):
             hint = "Write --overwrite to replace it."
             expected = "another file than the one that is read"
-            raise ParameterError("file to write", got=args.output, expected=expected, hint=hint)
+            raise ParameterError("file to write", got=place, expected=expected, hint=hint)
 
 
 # --- printing -----------------------------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from cardan.errors import MissingExtraError
+from cardan.errors import MissingExtraError, ParameterError
 
 AXES = ("tab:red", "tab:green", "tab:blue")
 
@@ -32,6 +34,30 @@ def save_figure(figure: Any, file: str | Path, dpi: int) -> str:
     figure.savefig(file, dpi=dpi)
     pyplot_module().close(figure)
     return str(file)
+
+
+def check_picture(file: str | Path) -> None:
+    """Raise unless pictures can be drawn, of the kind a file's name ends in.
+
+    Raises:
+        MissingExtraError: without matplotlib.
+        ParameterError: for another ending.
+    """
+    pyplot_module()
+    known = importlib.import_module("matplotlib.figure").Figure().canvas.get_supported_filetypes()
+    if Path(file).suffix.lower().removeprefix(".") not in known:
+        expected = f"a name that ends in .{', .'.join(sorted(known))}"
+        raise ParameterError("picture to write", got=os.fspath(file), expected=expected)
+
+
+def picture_writer(figure: Any, file: str | Path, dpi: int = 150) -> Callable[[BinaryIO], None]:
+    """Return what writes a picture, of the kind a file's name ends in, into an open stream."""
+
+    def write(stream: BinaryIO) -> None:
+        figure.savefig(stream, dpi=dpi, format=Path(file).suffix.lower().removeprefix("."))
+        pyplot_module().close(figure)
+
+    return write
 
 
 def draw_frame(

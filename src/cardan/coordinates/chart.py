@@ -14,6 +14,7 @@ from cardan.algorithms.tree import Vector
 from cardan.coordinates.change import Block, Indices, Rows, rate_of, transposed
 from cardan.coordinates.forms import NAMES, ONE, SIZES, Circle, Quaternion, Rotation, Scalars, form_of, rewritten
 from cardan.joints import Joint, Mimic
+from cardan.manifolds import UnitComplex
 from cardan.manifolds.manifold import identity_rows
 from cardan.model import WORLD, Connection, Model
 from cardan.spatial import SE3, Matrix3, Motion, Representation, Scalar, Vector3, in_body, represented
@@ -77,8 +78,12 @@ def follower(mimic: Mimic, inner: Chart) -> Chart:
     def inverse(q: Scalars) -> Rows:
         return [[0.0] * inner.nv for _ in range(mimic.nv)]  # the primary's velocity is taken from the primary
 
+    def there(q: Scalars) -> list[Scalar]:
+        if isinstance(mimic.manifold, UnitComplex) and inner.nq == 1:  # an angle, which has no seam
+            return [mimic.multiplier * e + mimic.offset for e in inner.there(q)]
+        return inner.there(mimic.inner_configuration(q))
+
     note = f"coordinates of its own: {mimic.multiplier:g} {mimic.primary} + {mimic.offset:g}" + inner.note
-    there = lambda q: inner.there(mimic.inner_configuration(q))  # noqa: E731
     return Chart(inner.nq, inner.nv, there, lambda q: [], matrix, inverse, note, follows=True)
 
 

@@ -58,20 +58,20 @@ def is_same(a: Connection, b: Connection) -> bool:
 def converted_configuration(source: Model, target: Model, q: Vector) -> list[Scalar]:
     """Return the target's q."""
     kinematics = Kinematics(source, q)
-    return _converted(source, target, lambda c: q[source.q_slice(c.name)], lambda c: _Between(kinematics, c).q)
+    return _converted(source, target, lambda c: q[source.q_slice(c.name)], lambda c: Between(kinematics, c).q)
 
 
 def converted_velocity(source: Model, target: Model, q: Vector, v: Vector) -> list[Scalar]:
     """Return the target's v."""
     kinematics = Kinematics(source, q, v)
-    return _converted(source, target, lambda c: v[source.v_slice(c.name)], lambda c: _Between(kinematics, c).velocity())
+    return _converted(source, target, lambda c: v[source.v_slice(c.name)], lambda c: Between(kinematics, c).velocity())
 
 
 def converted_acceleration(source: Model, target: Model, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
     """Return the target's dv/dt."""
     kinematics = Kinematics(source, q, v, a)
     return _converted(
-        source, target, lambda c: a[source.v_slice(c.name)], lambda c: _Between(kinematics, c).acceleration()
+        source, target, lambda c: a[source.v_slice(c.name)], lambda c: Between(kinematics, c).acceleration()
     )
 
 
@@ -118,7 +118,7 @@ def _add(model: Model, wrenches: list[Force], body: str, wrench: Force) -> None:
         wrenches[at.node] = wrenches[at.node] + at.pose @ wrench
 
 
-class _Between:
+class Between:
     """What a joint between two bodies does, while these move as a tree has them move."""
 
     def __init__(self, kinematics: Kinematics, connection: Connection) -> None:

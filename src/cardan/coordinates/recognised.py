@@ -7,7 +7,7 @@ from typing import Any
 
 from cardan.joints import Joint, Revolute, UnboundedRevolute
 from cardan.joints.joint import Scalars
-from cardan.joints.recognise import hinge_of
+from cardan.joints.recognise import Hinge, hinge_of
 from cardan.manifolds import Euclidean, UnitComplex
 from cardan.manifolds.manifold import identity_rows
 from cardan.spatial import SE3
@@ -27,10 +27,17 @@ class _Unrolled(Joint):
 def kind_of(joint: Joint) -> type[Joint]:
     """Return the shipped joint whose coordinates these are up to where q = 0 is placed; its own type if none is."""
     if isinstance(joint.manifold, UnitComplex):
-        hinge = hinge_of(_Unrolled(joint))
-        return UnboundedRevolute if hinge and isinstance(hinge.joint, Revolute) else type(joint)
+        return UnboundedRevolute if turn_of(joint) else type(joint)
     hinge = hinge_of(joint)
     return type(hinge.joint) if hinge else type(joint)
+
+
+def turn_of(joint: Joint) -> Hinge | None:
+    """Return the hinge, by its angle, that a joint is whose coordinate is a point on the circle; None for any other."""
+    if not isinstance(joint.manifold, UnitComplex):
+        return None
+    hinge = hinge_of(_Unrolled(joint))
+    return hinge if hinge and isinstance(hinge.joint, Revolute) else None
 
 
 def is_free(joint: Joint) -> bool:

@@ -218,8 +218,8 @@ class Mechanism:
         Args:
             base: as for `model`.
             options: `ground`, True or a `Material`: a half space below z = 0; `gravity`; `pose`, where it stands;
-                `self_collision`, whether its own shapes may touch one another; `movable_bases` and `closing`, as for
-                `WorldBuilder.finalize`.
+                `self_collision` and `disabled`, which of its own shapes may touch one another, as for
+                `WorldBuilder.add`: none by default; `movable_bases` and `closing`, as for `WorldBuilder.finalize`.
 
         Raises:
             MechanismError: as for `model`.

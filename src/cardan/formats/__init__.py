@@ -3,6 +3,7 @@
 from cardan.formats.json.codec import from_json, to_json
 from cardan.formats.json.types import register_joint
 from cardan.formats.load import check, load, load_mechanism, read_robot, save
+from cardan.formats.srdf import disabled_contacts
 from cardan.formats.urdf.reader import check_urdf, read_urdf
 from cardan.formats.urdf.writer import WrittenUrdf, to_urdf, write_urdf
 
@@ -10,6 +11,7 @@ __all__ = [
     "WrittenUrdf",
     "check",
     "check_urdf",
+    "disabled_contacts",
     "from_json",
     "load",
     "load_mechanism",

@@ -36,7 +36,7 @@ def _tree(compiled: Compiled) -> list[str]:
 def _passes(program: Program) -> list[str]:
     if not program.regions:
         return []
-    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.count} times" for r in program.regions)
+    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.passes} times" for r in program.regions)
     return [f"run again: {passes}; {program.work} operations in all"]
 
 

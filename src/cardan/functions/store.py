@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 import os
 import sys
 import time
@@ -58,7 +59,9 @@ def _package() -> tuple[Any, ...] | None:
 @cache
 def _package_digest() -> str | None:
     state = _package()
-    return None if state is None else hashlib.sha256(repr(state).encode()).hexdigest()
+    return (
+        None if state is None else hashlib.sha256(marshal.dumps(state, 2)).hexdigest()
+    )  # version 2 shares no references
 
 
 def _is_patched() -> bool:

@@ -107,7 +107,7 @@ class Kernel(Source):
 
         cores = self.signature.cores(model)
         with collection_paused():
-            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names])
+            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names], regions=True)
         tree = (costly_numbers(model), costly_numbers(simplified_tree(model))) if self.simplified else None
         return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 

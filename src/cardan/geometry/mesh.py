@@ -28,7 +28,7 @@ def mesh_integrals(uri: str, path: str | None, scale: Sequence[float]) -> Inerti
         MissingExtraError: without the extra `mesh`.
         ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
     """
-    surface = _read(uri, path)
+    surface = surface_of_file(uri, path)
     if not (surface.is_watertight and surface.is_winding_consistent):
         raise ParameterError(
             f"mesh {uri!r}",
@@ -65,12 +65,12 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
     return Inertia(at_mean.mass, mean + at_mean.com, at_mean.inertia_at_com)
 
 
-def _read(uri: str, path: str | None) -> Any:
-    """Return the triangles of a file, by trimesh."""
+def surface_of_file(uri: str, path: str | None) -> Any:
+    """Return the triangles of a file, by trimesh: its `vertices` and `faces`."""
     try:
         import trimesh  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise MissingExtraError("the inertia of a mesh", "mesh") from None
+        raise MissingExtraError("reading a mesh", "mesh") from None
     if path is None or not Path(path).is_file():
         hint = "The argument packages of cardan.load says where package:// leads."
         raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)

@@ -59,9 +59,10 @@ def _positive(what: str, value: float) -> float:
 
 
 def _bits(what: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value <= ALL_BITS:
+    bits = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else -1
+    if not 0 <= bits <= ALL_BITS:
         raise ParameterError(what, got=value, expected="a whole number of 32 bits, 0 to 0xffffffff")
-    return int(value)
+    return bits
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,11 @@ def _with_array(transform: Callable[[Any, Any], SE3]) -> Callable[[Any, Any], SE
     return of_array
 
 
+def _with_or_without_near(method: Callable[..., tuple[Scalar, ...]]) -> Callable[..., tuple[Scalar, ...]]:
+    """Return a method as it is, for checkers of types one that may be given with fewer arguments."""
+    return method
+
+
 def _with_images(closed_form: Callable[..., Any]) -> Callable[..., Any]:
     """Return a closed form of the inverse that, of all coordinates of a pose, gives the nearest to given ones."""
     takes_near = "near" in inspect.signature(closed_form).parameters
@@ -104,6 +109,7 @@ class Joint(ABC):
         """
         return derived_bias(self, q, v)
 
+    @_with_or_without_near
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return q with transform(q) = X_pc, or of a pose nearby if there is none.
 

@@ -240,8 +240,8 @@ class Model:
 
     @property
     def has_mimics(self) -> bool:
-        """Whether a joint copies another, so that joint velocities are not independent."""
-        return any(isinstance(node.joint, Mimic) for node in self.nodes)
+        """Whether joints share velocities, as one that copies another does, so that they are not independent."""
+        return sum(len(node.v) for node in self.nodes) > self.nv
 
     def passive(self, name: str) -> tuple[float, ...]:
         """Return a property along v, nv floats, those of mimic joints included.

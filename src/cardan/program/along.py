@@ -20,9 +20,13 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
         x_dot: likewise.
     """
     graph = next((e.graph for e in (*x, *x_dot) if type(e) is Expr), None) or Graph()
-    start = len(graph.instructions)
+    start, regions = len(graph.instructions), graph.regions
     places = [-1 - start - k for k in range(len(x))]  # of inputs that no other has, and no result will
-    results = tuple(graph.result(e) for e in function([graph.input(place) for place in places]))
+    graph.regions = None  # what is differentiated here is written out
+    try:
+        results = tuple(graph.result(e) for e in function([graph.input(place) for place in places]))
+    finally:
+        graph.regions = regions
     program = Program("rate", (), tuple(graph.instructions), (), results)
     own, values = dict(zip(places, x, strict=True)), []
     for k, (op, args, number) in enumerate(program.instructions):

@@ -62,6 +62,9 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
 Guard = tuple[tuple[int, bool], ...]
 """Conditions, by number, and on which side of each: where these derivatives count."""
 Guarded = dict[Guard, Derivatives]
+KEPT_APART = 8
+"""Guards of one value: of choices that hang on choices, as in iterations that clip, they would double at each. Beyond,
+derivatives are chosen before they are multiplied, and an infinite slope of a side not chosen gives NaN."""
 
 
 class _Choice(NamedTuple):
@@ -119,7 +122,9 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
         op, args, _ = program.instructions[k]
         if not found[k] or not active[k]:
             continue
-        found[k] = _merged(found[k], conditions)
+        found[k] = (
+            _merged(found[k], conditions) if len(found[k]) <= KEPT_APART else {(): _resolved(found[k], conditions)}
+        )
         if choice := _choice(op, args, values):
             _split(choice, found, k, conditions)
         elif args:

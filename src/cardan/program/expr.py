@@ -23,7 +23,7 @@ from cardan.content import UnknownContentError
 from cardan.errors import TraceError, users_line
 from cardan.program.no_number import no_branch, no_number
 from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
-from cardan.program.program import Array, Instruction
+from cardan.program.program import Array, Instruction, Region
 
 Number = (float, int, np.floating, np.integer)
 
@@ -35,10 +35,11 @@ class Graph:
     change of sign, or done before.
     """
 
-    __slots__ = ("folded", "instructions", "shared", "signs", "table")
+    __slots__ = ("folded", "instructions", "regions", "shared", "signs", "table")
 
-    def __init__(self) -> None:
+    def __init__(self, *, regions: bool = False) -> None:
         self.instructions: list[Instruction] = []
+        self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
         self.folded = self.signs = self.shared = 0
 
@@ -100,6 +101,19 @@ class Graph:
         op, _, number = self.instructions[e.index]
         return self.add(Op.CONST, (), -number) if op is Op.CONST else self.add(Op.NEG, (e.index,))
 
+    def repeated(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
+        """Return what is left of entries after so many passes of a body."""
+        if self.regions is None:
+            for _ in range(count):
+                entries = body(entries)
+            return entries
+        first = [self.result(e) for e in entries]
+        start = len(self.instructions)
+        heads = [self.add(Op.CARRIED, (k,), float(start + n)) for n, k in enumerate(first)]  # each one of its own
+        after = [self.result(e) for e in body([Expr(self, k) for k in heads])]
+        self.regions.append(Region(start, len(self.instructions), count, tuple(zip(heads, after, strict=True))))
+        return [Expr(self, k) for k in after]
+
 
 class Expr:
     """A traced scalar: the value of an instruction, or its negative."""
@@ -108,6 +122,9 @@ class Expr:
 
     def __init__(self, graph: Graph, index: int, negative: bool = False) -> None:
         self.graph, self.index, self.negative = graph, index, negative
+
+    def __repeated__(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
+        return self.graph.repeated(count, body, entries)
 
     # --- arithmetic ---
 

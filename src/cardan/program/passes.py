@@ -52,7 +52,7 @@ def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Re
         carried = tuple((number[k], number[after]) for k, after in region.carried if needed[k])
         if carried:
             start = sum(needed[: region.start])
-            found.append(Region(start, start + sum(needed[region.start : region.stop]), region.count, carried))
+            found.append(Region(start, start + sum(needed[region.start : region.stop]), region.passes, carried))
     return tuple(found)
 
 

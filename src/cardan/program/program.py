@@ -23,7 +23,8 @@ class Instruction(NamedTuple):
     Attributes:
         op: which.
         args: numbers of the earlier instructions it acts on.
-        value: the number of a CONST; the position of an INPUT in the flattened inputs; else 0.
+        value: the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED from
+            others; else 0.
     """
 
     op: Op
@@ -54,13 +55,13 @@ class Region(NamedTuple):
     Attributes:
         start: number of its first instruction.
         stop: number of the first one behind it.
-        count: how often it is run.
+        passes: how often it is run.
         carried: pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before.
     """
 
     start: int
     stop: int
-    count: int
+    passes: int
     carried: tuple[tuple[int, int], ...]
 
     @property
@@ -109,7 +110,7 @@ class Program:
     def multiply_adds(self) -> int:
         """Number of sums that take a product of which nothing else is made: processors do both as one instruction."""
         uses = Counter(a for i in self.instructions for a in i.args)
-        uses.update(self.results)
+        uses.update([*self.results, *(after for region in self.regions for _, after in region.carried)])
         alone = {k for k, i in enumerate(self.instructions) if i.op is Op.MUL and uses[k] == 1}
         return sum(i.op in (Op.ADD, Op.SUB) and any(a in alone for a in i.args) for i in self.instructions)
 
@@ -123,7 +124,7 @@ def _operations(instructions: Sequence[Instruction]) -> int:
 
 def _work(program: Program, parts: Sequence[Region | range]) -> int:
     return sum(
-        part.count * _work(program, phases(program, part))
+        part.passes * _work(program, phases(program, part))
         if isinstance(part, Region)
         else _operations(program.instructions[part.start : part.stop])
         for part in parts
@@ -175,7 +176,7 @@ def _phase_lines(program: Program, parts: Sequence[Region | range], names: Seque
         if isinstance(part, range):
             yield from (_line(program, k, names) for k in part)
         else:
-            yield f"  {part.count} times {{"
+            yield f"  {part.passes} times {{"
             yield from _phase_lines(program, phases(program, part), names)
             yield "  } and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
 
@@ -222,7 +223,7 @@ def _verify_regions(program: Program, kinds: list[Kind]) -> None:
         around = [outer for outer in around if region.start < outer.stop]
         stop = around[-1].stop if around else len(kinds)
         start = around[-1].start if around else 0
-        if not start <= region.start < region.stop <= stop or region.count < 1:
+        if not start <= region.start < region.stop <= stop or region.passes < 1:
             raise ProgramError(f"region {region[:3]} is empty, overlaps another, or is run less than once")
         heads = (Op.CARRIED,) if around else (Op.CARRIED, Op.INPUT)
         for k, after in region.carried:

@@ -31,7 +31,7 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
                 for k in part:
                     values[k] = given[k] if k in given else _value(program.instructions[k], inputs, values)
                 continue
-            for _ in range(part.count):
+            for _ in range(part.passes):
                 run(phases(program, part))
                 given.update({k: values[after] for k, after in part.carried})
             for k, _ in part.carried:

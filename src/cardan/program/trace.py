@@ -16,7 +16,9 @@ from cardan.program.passes import PASSES
 from cardan.program.program import Array, Program
 
 
-def trace(name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: Sequence[Array]) -> Program:
+def trace(
+    name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: Sequence[Array], *, regions: bool = False
+) -> Program:
     """Return the program of a function.
 
     Args:
@@ -24,11 +26,12 @@ def trace(name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: 
         function: takes one array of symbols (dtype object) for each input, returns its results by name: arrays whose
             entries are symbols or numbers.
         inputs: names and shapes of the arguments.
+        regions: whether `cardan.repeat` makes regions; else it writes the passes out.
 
     Raises:
         TraceError: if the function branches on a symbol or returns something that is no scalar.
     """
-    graph = Graph()
+    graph = Graph(regions=regions)
     try:
         results = function(*_symbols(graph, inputs))
     except (TypeError, ValueError) as error:
@@ -61,7 +64,8 @@ def _program(
     name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Sequence[int]
 ) -> Program:
     """Return the program after all passes, with what they and the tracing did."""
-    program = Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), tuple(results))
+    regions = tuple(sorted(graph.regions or (), key=lambda region: (region.start, -region.stop)))
+    program = Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), tuple(results), regions)
     written = program.operations + graph.shared + graph.signs + graph.folded
     history = [("written", written), ("folding", written - graph.folded)]
     history += [("signs", program.operations + graph.shared), ("sharing", program.operations)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cardan.description import Mechanism
 from cardan.joints import Fixed, Limits, Revolute
 from cardan.robots.solids import add_box, add_rod, add_sphere, at, positive
@@ -15,7 +17,8 @@ _SHANK = Limits(lower=[-2.7], upper=[-0.3], velocity=[20.0], effort=[50.0])
 def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
     """Return a four-legged robot, 12 joints; at q = 0 the legs are straight, x is forward, y left.
 
-    Each leg has a hip turning about x, then a thigh and a shank turning about y, and ends in a foot.
+    Each leg has a hip turning about x, then a thigh and a shank turning about y, and ends in a foot, the only shape
+    that touches anything.
 
     Args:
         trunk_mass: [kg].
@@ -38,9 +41,9 @@ def _add_leg(m: Mechanism, leg: str, front: int, left: int, half: float) -> None
     add_rod(m, hip, 0.7, 0.08, 0.04, along="y", centre=(0.0, left * 0.04, 0.0))
     add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2))
     add_rod(m, shank, 0.25, half, 0.015, centre=(0.0, 0.0, -half / 2))
-    add_sphere(m, foot, 0.06, 0.02)
+    add_sphere(m, foot, 0.06, 0.02, touches=True)
     x, y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
-    damped = {"damping": [0.05]}
+    damped: dict[str, Any] = {"damping": [0.05]}
     corner = at(front * 0.20, left * 0.06, 0)
     m.add_joint(f"{hip}_joint", Revolute(x), "trunk", hip, parent_pose=corner, limits=_HIP, **damped)
     m.add_joint(f"{thigh}_joint", Revolute(y), hip, thigh, parent_pose=at(0, left * 0.08, 0), limits=_THIGH, **damped)

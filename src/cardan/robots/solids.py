@@ -27,14 +27,21 @@ def all_positive(what: str, **values: float) -> None:
         positive(f"{name} of {what}", value)
 
 
-def add_box(m: Mechanism, name: str, mass: float, size: Any, centre: Any = (0.0, 0.0, 0.0)) -> None:
-    """Add a body that is a homogeneous box: mass [kg], side lengths [m], centre in the body frame [m]."""
-    _add_solid(m, name, mass, Box(size), SE3(translation=centre))
+def add_box(
+    m: Mechanism, name: str, mass: float, size: Any, centre: Any = (0.0, 0.0, 0.0), touches: bool = False
+) -> None:
+    """Add a body that is a homogeneous box: mass [kg], side lengths [m], centre in the body frame [m].
+
+    It is a collision shape, too, if it `touches`.
+    """
+    _add_solid(m, name, mass, Box(size), SE3(translation=centre), touches)
 
 
-def add_sphere(m: Mechanism, name: str, mass: float, radius: float, centre: Any = (0.0, 0.0, 0.0)) -> None:
-    """Add a body that is a homogeneous sphere."""
-    _add_solid(m, name, mass, Sphere(radius), SE3(translation=centre))
+def add_sphere(
+    m: Mechanism, name: str, mass: float, radius: float, centre: Any = (0.0, 0.0, 0.0), touches: bool = False
+) -> None:
+    """Add a body that is a homogeneous sphere; a collision shape, too, if it `touches`."""
+    _add_solid(m, name, mass, Sphere(radius), SE3(translation=centre), touches)
 
 
 def add_rod(
@@ -44,9 +51,11 @@ def add_rod(
     _add_solid(m, name, mass, Cylinder(radius, length), checked_pose(name, SE3(matrix_from_zyx(_ONTO[along]), centre)))
 
 
-def _add_solid(m: Mechanism, name: str, mass: float, solid: Any, pose: SE3) -> None:
+def _add_solid(m: Mechanism, name: str, mass: float, solid: Any, pose: SE3, touches: bool = False) -> None:
     m.add_body(name, pose @ solid.inertia_of_mass(mass))
     m.add_shape(Shape(name, "visual", solid, pose))
+    if touches:
+        m.add_shape(Shape(name, "collision", solid, pose))
 
 
 def at(x: float, y: float, z: float) -> SE3:

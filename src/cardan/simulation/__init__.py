@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from cardan.simulation import solvers
     from cardan.simulation.articulation import Articulation
     from cardan.simulation.builder import WorldBuilder
+    from cardan.simulation.collide import ContactPoints, Contacts, contact_points
     from cardan.simulation.control import Control
     from cardan.simulation.pairs import ContactPair, contact_pairs
     from cardan.simulation.state import State
@@ -17,18 +18,22 @@ if TYPE_CHECKING:
 __all__ = [
     "Articulation",
     "ContactPair",
+    "ContactPoints",
+    "Contacts",
     "Control",
     "State",
     "View",
     "World",
     "WorldBuilder",
     "contact_pairs",
+    "contact_points",
     "solvers",
 ]
 
 _HOMES = {
     ".articulation": "Articulation",
     ".builder": "WorldBuilder",
+    ".collide": "ContactPoints Contacts contact_points",
     ".control": "Control",
     ".pairs": "ContactPair contact_pairs",
     ".state": "State",

@@ -67,7 +67,7 @@ def articulation(model: Model, name: str, joints: Sequence[str]) -> Articulation
         name=name,
         joints=tuple(c.name for c in own),
         bodies=tuple(b.name for b in model.bodies if b.name in bodies),
-        links=tuple(link for link in moving_links(model) if link in bodies),
+        links=tuple(link for link in model.link_names if link in bodies),
         root=on_world[0].child,
         q_slice=slice(q[0].start, q[-1].stop),
         v_slice=slice(v[0].start, v[-1].stop),
@@ -85,8 +85,3 @@ def _check_contiguous(model: Model, name: str, chosen: set[str], own: list[Conne
             + (f"joints {between[:6]} stand between its own" if own else "has no joint")
             + "; add the joints of an articulation one after the other."
         )
-
-
-def moving_links(model: Model) -> tuple[str, ...]:
-    """Return the bodies that move on joints of their own, in document order of the joints."""
-    return tuple(c.child for c in model.connections if c.joint.nv)

@@ -17,7 +17,7 @@ from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.model import WORLD, Connection, Drive, Material, Model
 from cardan.model.model import EARTH_GRAVITY
 from cardan.simulation.articulation import articulation
-from cardan.simulation.pairs import contact_pairs
+from cardan.simulation.pairs import Disabled, contact_pairs
 from cardan.simulation.rest import rest_configuration
 from cardan.simulation.world import World, default_targets
 from cardan.spatial import SE3, Inertia, checked_pose
@@ -208,7 +208,8 @@ class WorldBuilder:
         base: str | Joint = "fixed",
         *,
         name: str | None = None,
-        self_collision: bool = True,
+        self_collision: bool = False,
+        disabled: Disabled = (),
     ) -> tuple[str, ...]:
         """Add all of a mechanism, and return the names of its articulations: one for each connected part.
 
@@ -220,7 +221,10 @@ class WorldBuilder:
                 `Mechanism.model`: `"fixed"`, `"floating"` or any joint.
             name: name of its articulation; by default prefix and the mechanism's name. Where there are several, the
                 others end in the name of their first link.
-            self_collision: whether its own shapes may touch one another.
+            self_collision: whether its own shapes may touch one another. By default they do not: those of most robot
+                descriptions overlap where they never meet in truth.
+            disabled: pairs of its links that may not touch nevertheless, as `cardan.formats.disabled_contacts` reads
+                them from an SRDF file; what it has no such link for is left aside.
 
         Raises:
             DuplicateNameError: if a name is in use.
@@ -237,9 +241,12 @@ class WorldBuilder:
         self._check_free(twin, bases, names)
         self._append(twin, bases, parts, X)
         self._articulations |= {n: tuple(c.name for c in joints) for n, joints in zip(names, parts, strict=True)}
+        bodies = {WORLD, *(b.name for b in twin.bodies)}
         if not self_collision:
             solid = sorted({s.body for s in twin.shapes if s.role == "collision" and s.body != WORLD})
             self._apart |= {(a, b) for a in solid for b in solid if a < b}
+        apart = {tuple(body if body == WORLD else prefix + body for body in pair) for pair in disabled}
+        self._apart |= {(a, b) for a, b in apart if {a, b} <= bodies}
         return tuple(names)
 
     def disable_contact(self, a: str, b: str) -> None:
@@ -281,13 +288,16 @@ class WorldBuilder:
         articulations = {name: articulation(model, name, joints) for name, joints in held.items()}
         ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
         movable = _movable(model, ordered) if movable_bases else {}
+        initial = rest_configuration(model, self._poses, self._coordinates(model, self.q, "q"))
+        pairs = contact_pairs(model, mechanism.shapes, self._apart, initial.tolist())
         world = World(
             model=model,
             mechanism=mechanism,
             articulations=ordered,
-            pairs=contact_pairs(model, mechanism.shapes, self._apart),
+            pairs=pairs.touching,
+            overlapping=pairs.overlapping,
             orphans=orphans,
-            initial=rest_configuration(model, self._poses, self._coordinates(model, self.q, "q")),
+            initial=initial,
             initial_velocity=_filled(model, np.zeros(model.nv), self._coordinates(model, self.v, "v"), "v"),
             targets=_filled(model, default_targets(model), self._coordinates(model, self.targets, "v"), "v"),
         )
@@ -385,13 +395,14 @@ def world_of(
     ground: bool | Material = False,
     gravity: Sequence[float] = EARTH_GRAVITY,
     pose: Any = None,
-    self_collision: bool = True,
+    self_collision: bool = False,
+    disabled: Disabled = (),
     movable_bases: bool = False,
     closing: Sequence[str] = (),
 ) -> World:
     """Return the world of one mechanism; see `Mechanism.world`."""
     b = WorldBuilder(mechanism.name, gravity)
-    b.add(mechanism, pose=pose, base=base, self_collision=self_collision)
+    b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)
     return b.finalize(movable_bases=movable_bases, closing=closing)

@@ -33,7 +33,8 @@ class Control:
         shape, kind = (check_worlds(worlds), world.model.nv), checked_dtype(dtype)
         self.world = world
         self._effort, self._velocity = np.zeros(shape, kind), np.zeros(shape, kind)
-        self._position = np.array(np.broadcast_to(world.targets, shape), kind)
+        self._position = np.empty(shape, kind)
+        self._position[...] = world.targets
 
     @property
     def worlds(self) -> int:

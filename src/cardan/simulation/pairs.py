@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
+from cardan.algorithms.collision import points
+from cardan.algorithms.kinematics import Kinematics
 from cardan.description import Shape
-from cardan.errors import UnknownNameError
+from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.geometry.shapes import Geometry
 from cardan.model import WORLD, Material, Model
 from cardan.spatial import SE3
 
-Touching = Collection[tuple[str, str]]
+MANY = 200
+"""Pairs, from which on a warning says so: a step of a walking robot costs about as much as 100."""
+
+Disabled = Collection[tuple[str, str]]
 """Pairs of names of bodies."""
+
+WORLD_NODE = -1
+ROUNDING = 1e-9
+"""Overlap [m] that may be rounding: shapes that just meet, as closed fingers do, may touch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +61,87 @@ class _Solid(NamedTuple):
     name: str
 
 
-def contact_pairs(model: Model, shapes: Iterable[Shape], disabled: Touching = ()) -> tuple[ContactPair, ...]:
+class Pairs(NamedTuple):
+    """Which shapes may touch.
+
+    Attributes:
+        touching: the pairs to be looked at.
+        overlapping: names of pairs left out because they overlap from the beginning.
+    """
+
+    touching: tuple[ContactPair, ...]
+    overlapping: tuple[str, ...] = ()
+
+
+def contact_pairs(
+    model: Model, shapes: Iterable[Shape], disabled: Disabled = (), rest: Sequence[float] | None = None
+) -> Pairs:
     """Return the pairs of collision shapes that may touch.
 
     Left out are shapes that do not move relative to one another, shapes of two bodies that a joint connects (also
-    through bodies fixed on them; joints on the world count as none), groups that are in no mask of the other, and
-    pairs of bodies that are disabled.
+    through bodies fixed on them; joints on the world count as none), groups that are in no mask of the other, pairs of
+    bodies that are disabled, and shapes that overlap at rest: of one tree, or of the world and a tree that does not
+    float, where nobody put them so for a fall.
 
     Args:
         model: whose bodies the shapes are on.
         shapes: visual ones count for nothing.
         disabled: pairs of names of bodies, in either order.
+        rest: the configuration in which shapes of one tree should not overlap; None to keep those that do.
 
     Raises:
         UnknownNameError: for a body that does not exist.
     """
     off = {frozenset(_known(model, pair)) for pair in disabled}
-    joined = _joined(model)
-    found = []
+    joined, found = _joined(model), []
     for one, other in combinations(_solids(model, shapes), 2):
         nodes = frozenset((one.node, other.node))
         bodies = frozenset((one.shape.body, other.shape.body))
         if len(nodes) == 2 and nodes not in joined and bodies not in off and one.shape.may_touch(other.shape):
             found.append(_pair(one, other))
-    return tuple(found)
+    _warn_of_many(model, found)
+    if rest is None:
+        return Pairs(tuple(found))
+    inside = _overlapping(model, found, rest)
+    return Pairs(tuple(p for p in found if p.name not in inside), tuple(p.name for p in found if p.name in inside))
+
+
+def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[float]) -> set[str]:
+    """Return the names of the pairs that overlap in a configuration and should not."""
+    kinematics, roots = Kinematics(model, rest), _roots(model)
+    found = set()
+    for pair in pairs:
+        a, b = (roots[model.attachment(body).node] for body in (pair.a, pair.b))
+        if a == b or (b == WORLD_NODE and not model.nodes[a].joint.is_floating):
+            X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
+            if _gap(pair, X_a, X_b) < -ROUNDING:
+                found.add(pair.name)
+    return found
+
+
+def _gap(pair: ContactPair, X_a: SE3, X_b: SE3) -> float:
+    """Return the smallest gap of two shapes; infinite if they are of kinds cardan has no page for."""
+    try:
+        return min(float(c.gap) for c in points(pair.shape_a, X_a, pair.shape_b, X_b))
+    except UnsupportedError:
+        return math.inf
+
+
+def _roots(model: Model) -> dict[int, int]:
+    """Return the first node of each node's tree."""
+    roots = {WORLD_NODE: WORLD_NODE}
+    for node in model.nodes:
+        roots[node.index] = node.index if node.parent == WORLD_NODE else roots[node.parent]
+    return roots
+
+
+def _warn_of_many(model: Model, found: Sequence[ContactPair]) -> None:
+    if len(found) > MANY:
+        warnings.warn(
+            f"{len(found)} pairs of shapes may touch in model {model.name!r}, and every step looks at all of them: "
+            "disable contact of bodies that never meet, or use groups and masks, or cardan.solvers.MuJoCo.",
+            stacklevel=4,
+        )
 
 
 def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 
 REACH = 1e-6
 """How far links may be from where they are put, relative to the size of what is written [m, rad]; see `State.poses`."""
+
+DAMAGED = (ValueError, TypeError, AttributeError, EOFError, KeyError, OSError, NotImplementedError, MemoryError)
+DAMAGED += (zipfile.BadZipFile, zlib.error)
+"""What NumPy and zipfile raise for a file that is no archive of arrays, or a damaged one."""
 
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
@@ -58,7 +65,7 @@ class State:
         self.v = world.initial_velocity if v is None else v
         own = model.input_values()
         self._constants = Constants(
-            {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind) for name, e in own.items()}
+            {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
         )
         for name, value in (constants or {}).items():
             self._constants[name] = value
@@ -219,15 +226,23 @@ class State:
             out: a state of as many such worlds to write into, which may be this one.
         """
         if out is not None and (
-            out.world is not self.world or out._q.shape != self._q.shape or out.dtype != self.dtype
+            not out.world.moves_like(self.world) or out._q.shape != self._q.shape or out.dtype != self.dtype
         ):
             expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
             raise ParameterError("out", got=out, expected=expected)
-        after = self.copy() if out is None else out
-        for name in found:
-            getattr(after, f"_{name}")[...] = found[name]
-        after._time[...] = self._time + good * dt
-        after._diverged[...] = self._diverged | (good < steps)
+        after = State.of_arrays(self.world, **self._arrays(), constants=self._constants) if out is None else out
+        for name, was in self._arrays().items():
+            new = found.get(name, was)
+            if name == "time":
+                new = was + good * dt
+            elif name == "diverged":
+                new = was | (good < steps)
+            if out is None:  # arrays of its own
+                setattr(after, f"_{name}", np.array(new, order="C", copy=new is was or None))
+            elif new is not was or out is not self:
+                getattr(out, f"_{name}")[...] = new
+        if out is None:
+            after._constants = self._constants.copied()
         return after
 
     def divergences(self) -> list[Divergence]:
@@ -250,8 +265,7 @@ class State:
     def copy(self) -> State:
         """Return a state that can be changed without changing this one."""
         arrays = {name: array.copy() for name, array in self._arrays().items()}
-        constants = Constants({name: array.copy() for name, array in self._constants.items()})
-        return State.of_arrays(self.world, **arrays, constants=constants)
+        return State.of_arrays(self.world, **arrays, constants=self._constants.copied())
 
     __copy__ = copy
 
@@ -301,11 +315,13 @@ class State:
 
         Raises:
             DescriptionError: if it holds no state of such a world.
+            OSError: if it cannot be read.
         """
+        content = Path(file).read_bytes()
         try:
-            with np.load(file, allow_pickle=False) as stored:
+            with np.load(io.BytesIO(content), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-        except (ValueError, EOFError, KeyError) as error:
+        except DAMAGED as error:
             raise DescriptionError([Fault(os.fspath(file), 0, f"holds no state of cardan: {error}")]) from None
         return _checked(world, arrays, os.fspath(file))
 
@@ -341,6 +357,10 @@ class Constants(dict[str, np.ndarray]):
             hint = "make it an input first: world.with_inputs(...)"
             raise UnknownNameError("constant", name, self, where="state.constants", hint=hint if not self else "")
         self[name][...] = filled("state.constants", name, value, self[name])
+
+    def copied(self) -> Constants:
+        """Return the same with arrays of its own."""
+        return Constants({name: array.copy() for name, array in self.items()})
 
     def __reduce__(self) -> Any:
         return Constants, (dict(self),)

@@ -12,12 +12,14 @@ import numpy as np
 from cardan.description import Mechanism, Shape
 from cardan.manifolds import Manifold, Product
 from cardan.model import Model
-from cardan.simulation.articulation import Articulation, moving_links
+from cardan.simulation.articulation import Articulation
 from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
+from cardan.simulation.selection import chosen
 from cardan.simulation.state import State
 
 if TYPE_CHECKING:
+    from cardan.simulation.collide import Contacts
     from cardan.simulation.view import View
 
 
@@ -37,6 +39,7 @@ class World:
         articulations: its trees, by name, in document order.
         shapes: visual and collision shapes.
         pairs: the shapes that may touch, two by two.
+        overlapping: names of pairs that are left out because they overlap in the initial configuration.
         orphans: names of the joints that are in no articulation.
         initial: the configuration states begin with, shape (nq,).
         initial_velocity: the velocities states begin with, shape (nv,).
@@ -50,6 +53,7 @@ class World:
     mechanism: Mechanism
     articulations: Mapping[str, Articulation]
     pairs: tuple[ContactPair, ...]
+    overlapping: tuple[str, ...]
     orphans: tuple[str, ...]
     initial: np.ndarray
     initial_velocity: np.ndarray
@@ -58,7 +62,7 @@ class World:
     links: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "links", moving_links(self.model))
+        object.__setattr__(self, "links", self.model.link_names)
 
     @property
     def name(self) -> str:
@@ -151,6 +155,13 @@ class World:
 
     # --- other worlds of the same kind ---
 
+    def moves_like(self, other: World) -> bool:
+        """Return whether states and controls of the other world are this one's, too: it is made of the same.
+
+        So is a world that was pickled.
+        """
+        return self is other or (self.model.digest is not None and self.model.digest == other.model.digest)
+
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 
@@ -159,6 +170,38 @@ class World:
             owned: constants of one body, joint or frame, likewise.
         """
         return replace(self, model=self.model.with_inputs(*names, **owned))
+
+    def collide(self, state: State) -> Contacts:
+        """Return where the shapes of `pairs` touch, or nearly, at the state's present coordinates.
+
+        Args:
+            state: of this world.
+
+        Returns:
+            Contacts: gap (worlds, C), point and normal (worlds, C, 3) in world axes, and pair (C,), which of `pairs`.
+
+        Raises:
+            UnsupportedError: for a pair of shapes cardan's own collision does not know, such as meshes.
+            ParameterError: for a state of another world.
+        """
+        from cardan.simulation.collide import collide
+
+        return collide(self, state)
+
+    def with_contacts(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+        """Return the world with some of its pairs of shapes alone; the others pass through one another.
+
+        Args:
+            pattern: which, as for `view`: by the names of a pair (`"left_sole/ground"`), of one of its shapes or of
+                one of its bodies, so that `"*_foot"` are all contacts of the feet.
+
+        Raises:
+            UnknownNameError: if nothing is selected.
+        """
+        labels = {pair.name: {pair.name, *pair.name.split("/"), pair.a, pair.b} for pair in self.pairs}
+        names = chosen("pair, shape or body", sorted({e for own in labels.values() for e in own}), pattern)
+        kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
+        return replace(self, pairs=kept)
 
     def view(
         self,
@@ -185,9 +228,31 @@ class World:
 
         return view(self, pattern, joints, links, include, exclude)
 
+    def __str__(self) -> str:
+        """The articulations with their places in q and v, what may touch, and what is in no articulation."""
+        rows: list[tuple[str, ...]] = [("articulation", "root", "joints", "links", "q", "v")]
+        for a in self.articulations.values():
+            root = f"{a.root} ({'floating' if a.is_floating else 'movable' if a.name in self.movable else 'fixed'})"
+            counts = (str(len(a.joints)), str(len(a.links)))
+            spans = (f"{s.start}:{s.stop}" for s in (a.q_slice, a.v_slice))
+            rows.append((a.name, root, *counts, *spans))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(e.ljust(w) for e, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
+        told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
+        return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *lines, *told])
+
+    def __deepcopy__(self, memo: Any) -> World:
+        return self  # it cannot change, and states and solvers know theirs by identity
+
     def __repr__(self) -> str:
         counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"
         return f"<World {self.name!r}: {counts}, nq={self.model.nq}, nv={self.model.nv}>"
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
+    return ", ".join(names[:8]) + more
 
 
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:

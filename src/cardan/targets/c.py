@@ -176,7 +176,7 @@ class _Writer:
                 k = f"k{self.program.regions.index(part)}_"
                 lines += [f"w[{self.slots[head]}] = {self._first(head)};" for head, _ in part.carried]
                 body = [*self._carry(k, part), *self._run(phases(self.program, part), calls)]
-                own = ["{", f"    long {k};", f"    for ({k} = 0; {k} < {part.count}; ++{k}) {{"]
+                own = ["{", f"    long {k};", f"    for ({k} = 0; {k} < {part.passes}; ++{k}) {{"]
                 lines += [*own, *(f"        {line}" for line in body), "    }", "}"]
         return lines
 

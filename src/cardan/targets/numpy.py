@@ -29,6 +29,10 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
     values: list[Any] = [None] * len(program.instructions)
     last_use = _last_uses(program)
     given: dict[int, Any] = {}
+    shape = np.broadcast_shapes(*map(np.shape, columns)) if program.regions else ()
+
+    def filled(value: Any) -> Any:  # NumPy may round a function of one number and of an array differently
+        return value if np.shape(value) == shape else np.full(shape, value)
 
     def compute(k: int) -> None:
         op, args, value = program.instructions[k]
@@ -50,20 +54,14 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
                 for k in part:
                     compute(k)
                 continue
-            for _ in range(part.count):
+            for _ in range(part.passes):
                 run(phases(program, part))
-                given.update({k: _filled(values[after], columns) for k, after in part.carried})
+                given.update({k: filled(values[after]) for k, after in part.carried})
             for k, _ in part.carried:
                 del given[k]
 
     run(phases(program))
     return [values[r] for r in program.results]
-
-
-def _filled(value: Any, columns: Sequence[Any]) -> Any:
-    """Return a value as long as the columns: NumPy may round functions of one number and of an array differently."""
-    shape = np.broadcast_shapes(*map(np.shape, columns))
-    return value if np.shape(value) == shape else np.full(shape, value)
 
 
 def _last_uses(program: Program) -> list[int]:

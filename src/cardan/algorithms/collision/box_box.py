@@ -11,12 +11,14 @@ sides, no two on the same, and begins at one corner. So the candidates are: for 
 where its part inside the other figure begins, if there is one. The gap is the height of the incident face there.
 If the axis is a product of two edges, these touch at one point.
 
-Separated boxes may have no such corners (they stand side by side): then the lowest corner of the incident face is the
-candidate, and its gap, the separation, is at most the distance.
+Boxes that are apart, one beside the other, may have no such corner, or only ones that are further away: then the first
+candidate is the lowest corner of the incident face. So the smallest gap is the separation: exact where the boxes
+overlap, and at most their distance where they do not. (Edges that cross within 2.6 degrees of a face are left to the
+face, whose corners hold better; the gap is then that of the corners.)
 
 Source: Gottschalk, Lin and Manocha, OBBTree (1996); Liang and Barsky, A new concept and method for line clipping
 (1984), for the part of a side inside; one candidate a side is made here.
-Cost: 1900 operations.
+Cost: 1440 operations.
 """
 
 from __future__ import annotations
@@ -25,14 +27,15 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan.algorithms.collision.candidate import FAR, Candidate, X, Y, Z, existing, select
+from cardan.algorithms.collision.candidate import FAR, Candidate, X, Y, Z, existing, in_precision, select
 from cardan.geometry.shapes import Box
 from cardan.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan.spatial import SE3, Matrix3, Scalar, Vector3
 
 PARALLEL = 1e-12  # a component, or a squared sine, below which it is none
+ROUNDING = 1e-15, 5e-7  # of a separation along a normal, in double and single precision; over the sine, along a product
 ALIGNED = 0.999  # cosine to a face's normal above which crossing edges are left to that face, whose corners are more
-MARGIN = 1e-6  # of a half size: how much of a side beside another one counts as inside it, so that one of them does
+MARGIN = 1e-6  # of the faces' sizes: of two sides that coincide, the incident one is inside, the reference's is not
 
 CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
@@ -71,8 +74,12 @@ class Corner(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Two edges, of A along e and of B along f, with the separation along n, which points from A to B."""
+    """Two edges, of A along e and of B along f, with the separation along n, which points from A to B.
 
+    Of the separation, `certain` is what rounding leaves at least.
+    """
+
+    certain: Scalar
     separation: Scalar
     n: Vector3
     e: Vector3
@@ -82,22 +89,22 @@ class Edges(NamedTuple):
 def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     """Return eight candidates."""
     R = Matrix3(X_a.rotation.T @ X_b.rotation)
-    size = Matrix3([[absolute(e) for e in row] for row in R])
+    R_abs = Matrix3([[absolute(e) for e in row] for row in R])
     A = Solid(Vector3.zero(), (X, Y, Z), Vector3(*a.size) * 0.5)
     x, y, z = R.columns()
     B = Solid(X_a.inverse_act(X_b.translation), (x, y, z), Vector3(*b.size) * 0.5)
-    of_a = _face_separations(B.centre, A.half, size @ B.half)
-    of_b = _face_separations(R.transpose_apply(B.centre), B.half, size.transpose_apply(A.half))
+    of_a = _face_separations(B.centre, A.half, R_abs @ B.half)
+    of_b = _face_separations(R.transpose_apply(B.centre), B.half, R_abs.transpose_apply(A.half))
     on_b = _largest(of_b) > _largest(of_a)
     reference, other = _facing(_either(on_b, B, A), select(on_b, of_b, of_a)), _either(on_b, A, B)
     separation, n = where(on_b, _largest(of_b), _largest(of_a)), reference.axes[2]
     n = n * where(n.dot(other.centre - reference.centre) < 0.0, -1.0, 1.0)
-    edges = _best_edges(R, B.centre, size, A.half, B.half)
+    edges = _best_edges(R, B.centre, R_abs, A.half, B.half)
     rectangle = Face(reference.centre + n * reference.half[2], *reference.axes[:2], reference.half[:2])
     incident = _incident_face(other, n, rectangle)
     corners = _corners(rectangle, incident)
     flat = logical_and(_any(corners), absolute(edges.n.dot(n)) > ALIGNED)
-    crossing = logical_and(edges.separation > separation, logical_not(flat))
+    crossing = logical_and(edges.certain > separation, logical_not(flat))
     first, *more = _face_candidates(corners, rectangle, incident, n, on_b)
     more = [existing(logical_not(crossing), candidate) for candidate in more]
     return [_chosen(crossing, _edge_candidate(edges, A, B), first), *more]
@@ -136,9 +143,10 @@ def _face_separations(p: Vector3, half: Vector3, reach: Vector3) -> Vector3:
     return Vector3(*(absolute(e) - (s + r) for e, s, r in zip(p, half, reach, strict=True)))
 
 
-def _best_edges(R: Matrix3, p: Vector3, size: Matrix3, half_a: Vector3, half_b: Vector3) -> Edges:
+def _best_edges(R: Matrix3, p: Vector3, R_abs: Matrix3, half_a: Vector3, half_b: Vector3) -> Edges:
     """Return the edges whose product separates most; those that are parallel do not."""
-    best = Edges(-FAR, Z, X, Y)
+    best = Edges(-FAR, -FAR, Z, X, Y)
+    error = in_precision(R[0][0], *ROUNDING) * (sum(half_a) + sum(half_b))
     for i, k, o in CYCLES:
         for (j, m, n), column in zip(CYCLES, R.columns(), strict=True):
             u, v = column[o], column[k]  # a_i x b_j = v a_o - u a_k
@@ -146,20 +154,22 @@ def _best_edges(R: Matrix3, p: Vector3, size: Matrix3, half_a: Vector3, half_b: 
             oblique = squared > PARALLEL
             inverse = 1.0 / sqrt(where(oblique, squared, 1.0))
             offset = v * p[o] - u * p[k]
-            reach_a = size[o][j] * half_a[k] + size[k][j] * half_a[o]
-            reach_b = size[i][n] * half_b[m] + size[i][m] * half_b[n]
+            reach_a = R_abs[o][j] * half_a[k] + R_abs[k][j] * half_a[o]
+            reach_b = sum(absolute(v * R[o][w] - u * R[k][w]) * half_b[w] for w in (m, n))  # of R as it is, to rounding
             separation = (absolute(offset) - (reach_a + reach_b)) * inverse
             outward = where(offset < 0.0, -inverse, inverse)
             axis = (X, Y, Z)[o] * (v * outward) - (X, Y, Z)[k] * (u * outward)
-            better = logical_and(oblique, separation > best.separation)
-            vectors = (select(better, *both) for both in zip((axis, (X, Y, Z)[i], column), best[1:], strict=True))
-            best = Edges(where(better, separation, best.separation), *vectors)
+            certain = separation - error * inverse
+            better = logical_and(oblique, certain > best.certain)
+            numbers = (where(better, *both) for both in zip((certain, separation), best[:2], strict=True))
+            vectors = (select(better, *both) for both in zip((axis, (X, Y, Z)[i], column), best[2:], strict=True))
+            best = Edges(*numbers, *vectors)
     return best
 
 
 def _edge_candidate(edges: Edges, A: Solid, B: Solid) -> Candidate:
     """Return the nearest points of two lines c_a + s e and c_b + t f: e . d and f . d vanish for d between them."""
-    separation, n, e, f = edges
+    _, separation, n, e, f = edges
     corner = A.corner(n)
     d, cosine, squared = B.corner(-n) - corner, e.dot(f), e.cross(f).norm_squared()
     s = (e.dot(d) - cosine * f.dot(d)) / where(squared > PARALLEL, squared, 1.0)
@@ -193,12 +203,13 @@ def _corners(reference: Face, incident: Face) -> list[Corner]:
     def to_incident(x: Scalar, y: Scalar) -> Pair:
         return (vy * x - vx * y) * per_area, (ux * y - uy * x) * per_area
 
-    corners, within = [], (hx * (1.0 + MARGIN), hy * (1.0 + MARGIN))
+    margin = MARGIN * (hx + hy + hu + hv)
+    corners, within = [], (hx + margin, hy + margin)
     for (a, b), (da, db), length in _sides(hu, hv):
         x, y = to_reference(a, b)
         t, exists = _entry((x + cx, y + cy), to_reference(da, db), length, within)
         corners.append(Corner(a + da * t, b + db * t, exists))
-    within = (hu * (1.0 - MARGIN), hv * (1.0 - MARGIN))
+    within = (hu - 0.5 * margin, hv - 0.5 * margin)  # both, rather than none, where rounding leaves it open
     for (x, y), direction, length in _sides(hx, hy):
         (a, b), (da, db) = to_incident(x - cx, y - cy), to_incident(*direction)
         t, exists = _entry((a, b), (da, db), length, within)
@@ -211,19 +222,21 @@ def _any(corners: list[Corner]) -> Any:
 
 
 def _face_candidates(corners: list[Corner], reference: Face, incident: Face, n: Vector3, on_b: Any) -> list[Candidate]:
-    """Return the corners as candidates; if there is none, the lowest corner of the incident face as the first."""
+    """Return the corners as candidates; where none of them is the nearest point, the first is the lowest corner."""
     centre, u, v, (hu, hv) = incident
     height, du, dv = n.dot(centre - reference.centre), n.dot(u), n.dot(v)
-    empty, first = logical_not(_any(corners)), corners[0]
-    a = where(empty, where(du < 0.0, hu, -hu), first.a)
-    b = where(empty, where(dv < 0.0, hv, -hv), first.b)
-    first = Corner(a, b, logical_or(empty, first.exists))
-    normal, found = select(on_b, n, -n), []
-    for a, b, exists in [first, *corners[1:]]:
+    normal = select(on_b, n, -n)
+
+    def candidate(a: Scalar, b: Scalar, exists: Any) -> Candidate:
         gap = height + a * du + b * dv
         point = centre + u * a + v * b + normal * where(on_b, 0.0, gap)
-        found.append(existing(exists, Candidate(gap, point, normal)))
-    return found
+        return existing(exists, Candidate(gap, point, normal))
+
+    first, *more = (candidate(*corner) for corner in corners)
+    lowest = candidate(where(du < 0.0, hu, -hu), where(dv < 0.0, hv, -hv), True)
+    smallest = reduce(minimum, (c.gap for c in more), first.gap)
+    missed = smallest > where(lowest.gap > 0.0, lowest.gap + MARGIN * (hu + hv), 0.5 * FAR)
+    return [_chosen(missed, lowest, first), *more]
 
 
 def _sides(h: Scalar, k: Scalar) -> list[tuple[Pair, Pair, Scalar]]:

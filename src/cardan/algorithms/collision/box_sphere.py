@@ -4,7 +4,7 @@
     inside      distance max_k (|c_k| - h_k) <= 0, normal along that axis
 
 Source: Ericson, Real-Time Collision Detection (2005), section 5.1.3.
-Cost: 75 operations.
+Cost: 94 operations.
 """
 
 from __future__ import annotations

@@ -55,6 +55,15 @@ def select(condition: Any, a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector3:
     return Vector3(*(where(condition, x, y) for x, y in zip(a, b, strict=True)))
 
 
+def in_precision(x: Scalar, double: float, single: float) -> Scalar:
+    """Return one of two numbers, for the precision the program runs in.
+
+    As in `proximal.regularization` it is seen in whether 1 + x^2, which no compiler can fold, keeps a small part of it.
+    """
+    number = 1.0 + x * x
+    return where(number + 1e-10 * number > number, double, single)
+
+
 def length_and_direction(d: Vector3, otherwise: Vector3) -> tuple[Scalar, Vector3]:
     """Return |d| and d / |d|; 0 and the direction `otherwise` where d is nearly none. Derivatives are finite, too."""
     squared = d.norm_squared()

@@ -13,7 +13,7 @@ in the shape's frame: one row of the rotation and one number are all that is nee
 The lowest point of the shape is always among them.
 
 Source: the support functions of convex shapes (Ericson, Real-Time Collision Detection, 2005, sections 5.2 and 9.5.1).
-Cost: 4, 12, 20, 45 and 50 operations on the world's floor.
+Cost: 7, 14, 26, 45 and 46 operations on the world's own z = 0, 23 more on any other plane.
 """
 
 from __future__ import annotations

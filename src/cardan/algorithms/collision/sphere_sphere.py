@@ -3,7 +3,7 @@
     gap = |p_a - p_b| - r_a - r_b
 
 Source: Ericson, Real-Time Collision Detection (2005), section 4.3.1.
-Cost: 36 operations.
+Cost: 41 operations.
 """
 
 from __future__ import annotations

@@ -53,12 +53,12 @@ def points(shape_a: Geometry, X_a: SE3, shape_b: Geometry, X_b: SE3) -> list[Can
     Raises:
         UnsupportedError: if no page knows the two.
     """
-    kinds = type(shape_a), type(shape_b)
+    kinds, swapped = (type(shape_a), type(shape_b)), (type(shape_b), type(shape_a))
     if kinds in PAIRS:
         return PAIRS[kinds](shape_a, X_a, shape_b, X_b)
-    if kinds[::-1] in PAIRS:
+    if swapped in PAIRS:
         X_ab = X_a.inverse() @ X_b
-        return [c.seen_from_b(X_ab) for c in PAIRS[kinds[::-1]](shape_b, X_b, shape_a, X_a)]
+        return [c.seen_from_b(X_ab) for c in PAIRS[swapped](shape_b, X_b, shape_a, X_a)]
     names = " and a ".join(kind.__name__ for kind in kinds)
     known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
     instead = f"the pairs there are, in either order: {known}. Put these in its place, or leave the pair out"

@@ -1,17 +1,18 @@
 """Rigid bodies in maximal coordinates, the rows that joints are between them, and the way from and to coordinates.
 
-A body is placed by its centre of mass p and its orientation R; it moves with the velocity v of the centre, in world axes,
-and the angular velocity w in its own axes. It turns by Cayley's map, R' = R cay(h w), whose quaternion is (h w / 2, 1)
-but for its length, so that with the momentum pi that goes with the turn, free motion keeps the momentum in space exactly:
+A body is placed by its centre of mass p and its orientation R; it moves with the velocity v of the centre, in world
+axes, and the angular velocity w in its own axes. It turns by Cayley's map, R' = R cay(h w), whose quaternion is
+(h w / 2, 1) but for its length, so that with the momentum pi that goes with the turn, free motion keeps the momentum in
+space exactly:
 
     pi = J w + h/2 w x J w + h^2/4 (w . J w) w        and after it        pi' = cay(h w)^T pi
 
 A row is one constraint: how far it is from fulfilled, and the wrench on each body, about its centre of mass in its
 own axes, that a unit of its multiplier is. Joints, closing ones, mimics and the bounds of a distance are all rows.
 
-Coordinates keep no gaps. What velocities a step leaves is therefore projected to those the joints allow, in the metric of
-the inertias: v = M^-1 sum X_b^T I_b V_b keeps the momentum along every motion that is allowed, and with it the order of
-the step. (The nearest joint velocities, S^+ V, would lose half of the Coriolis forces.)
+Coordinates keep no gaps. What velocities a step leaves is therefore projected to those the joints allow, in the metric
+of the inertias: v = M^-1 sum X_b^T I_b V_b keeps the momentum along every motion that is allowed, and with it the order
+of the step. (The nearest joint velocities, S^+ V, would lose half of the Coriolis forces.)
 
 Source: Lee, Leok and McClamroch, Lie group variational integrators for the full body problem (2007), section 3;
 Kobilarov, Crane and Desbrun, Lie group integrators for animation and control of vehicles (2009), for Cayley's map.
@@ -26,7 +27,7 @@ from cardan.algorithms.aba import factored
 from cardan.algorithms.closed import Closed
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.kinematics import Kinematics
-from cardan.algorithms.linear import Factor, dot, gram
+from cardan.algorithms.linear import Factor, Rows, dot, gram
 from cardan.algorithms.maximal import coordinates_of
 from cardan.algorithms.rows import JointRows, joint_rows, offset
 from cardan.algorithms.tree import Vector, relative_kinematics
@@ -42,8 +43,8 @@ from cardan.spatial.rotations import (
     quaternion_xyzw_from_matrix,
 )
 
-NEWTON = 3
-"""Newton steps for the angular velocity of a momentum; each squares its error, which begins at h |w|."""
+NEWTON = 2
+"""Newton steps for the angular velocity of a momentum: what they leave is (h |w|)^7 of it."""
 
 
 class Efforts(NamedTuple):
@@ -51,10 +52,6 @@ class Efforts(NamedTuple):
 
     tau: list[Scalar]
     W: list[Scalar]
-
-
-EffortLaw = Callable[[Vector, Vector, float], Efforts]
-"""Efforts of (q, v, step)."""
 
 
 # --- bodies ---
@@ -75,11 +72,10 @@ class Body:
             inverse = Factor(rows).inverse()
         except ZeroDivisionError:
             inverse = []
-        if not inverse:
-            raise UnsupportedError(
-                f"what joint {node.name!r} moves has no mass, or no inertia about some axis: in maximal coordinates it "
-                "has no motion of its own. Take the solver Featherstone, or give the link an inertia."
-            )
+        if len(inverse) == 0:
+            what = f"what joint {node.name!r} moves, which has no mass, or no inertia about some axis"
+            instead = "give the link an inertia, or take cardan.solvers.Featherstone"
+            raise UnsupportedError(what, "A step in maximal coordinates", instead)
         self.com = inertia.com
         self.J, self.J_inverse = Matrix3(e for row in rows for e in row), Matrix3(e for row in inverse for e in row)
         self.frame = SE3(translation=-self.com)  # X_com_node
@@ -330,24 +326,28 @@ class System:
         q, _, residual = coordinates_of(self.model, X, [Motion.zero()] * len(X), near)
         return q, [e for row in residual for e in row]
 
-    def velocity_of(self, momenta: Sequence[Force], q: Vector, armature: Vector) -> list[Scalar]:
+    def velocity_of(self, momenta: Sequence[Force], q: Vector, own: Vector, W: Vector | None = None) -> list[Scalar]:
         """Return the velocity that has the momenta of the bodies along all that joints allow.
 
         Args:
             momenta: of each body, about its centre of mass in its axes.
             q: configuration, of which the bodies' places are those, but for gaps.
-            armature: momentum of the drives along v.
+            own: momentum along v that is not the bodies'.
+            W: inertia along v that is not the bodies' and not the drives'.
         """
         relative = relative_kinematics(self.model, q)
         felt = [body.frame.inverse_act(momentum) for body, momentum in zip(self.bodies, momenta, strict=True)]
-        p: list[Scalar] = list(armature)
+        p: list[Scalar] = list(own)
         for node in reversed(self.model.nodes):
             node.scatter(p, relative.S[node.index].T @ felt[node.index])
             if node.parent >= 0:
                 felt[node.parent] = felt[node.parent] + relative.X[node.index] @ felt[node.index]
+        M = mass_matrix(self.model, q)
+        for i, w in enumerate(() if W is None else W):
+            M[i][i] = M[i][i] + w
         if any(c.joint.num_constraints for c in self.model.closures):
-            return Closed(self.model, q).response(p)
-        return factored(self.model, mass_matrix(self.model, q)).solve(p)
+            return Closed(self.model, q, M).response(p)
+        return factored(self.model, M).solve(p)
 
 
 def _is_mimic(pair: Pair) -> bool:
@@ -386,7 +386,9 @@ def _following(mimic: Joined, primary: Joined) -> Joined:
 
 
 class Responses:
-    """G = J M^-1 J^T of rows and the changes of velocity that their multipliers make.
+    """G = J M^-1 J^T of rows, factored.
+
+    Rows are taken in the order of the outermost body that they touch: then the factors are as sparse as the tree.
 
     Args:
         bodies: the bodies.
@@ -396,16 +398,79 @@ class Responses:
     """
 
     def __init__(self, bodies: Sequence[Body], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
-        self.responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
-        n = len(rows)
-        G = [[self._product(rows[i], self.responses[j]) for j in range(i + 1)] + [0.0] * (n - i - 1) for i in range(n)]
-        for i, c in enumerate(compliances):
-            G[i][i] = G[i][i] * (1.0 + small) + c
+        self.order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
+        rows = [rows[i] for i in self.order]
+        responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
+        G: Rows = [[_product(row, response) for response in responses[: i + 1]] for i, row in enumerate(rows)]
+        for i, k in enumerate(self.order):
+            G[i] = [*G[i][:i], G[i][i] * (1.0 + small) + compliances[k], *[0.0] * (len(rows) - i - 1)]
         self.factor = Factor(G)
 
-    @staticmethod
-    def _product(row: Row, response: dict[int, Motion]) -> Scalar:
-        return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
+    def solve(self, b: Vector) -> list[Scalar]:
+        """Return G^-1 b."""
+        found = dict(zip(self.order, self.factor.solve([b[i] for i in self.order]), strict=True))
+        return [found[i] for i in range(len(b))]
+
+
+def _product(row: Row, response: dict[int, Motion]) -> Scalar:
+    return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
+
+
+class Stepped(NamedTuple):
+    """A state after a step, and the gaps of the joints on the way [m, rad]."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    gaps: list[Scalar]
+
+
+class Begun(NamedTuple):
+    """A step that knows all but its efforts.
+
+    Attributes:
+        q: the configuration at which they are asked for.
+        finish: returns the state after it, given them.
+    """
+
+    q: Sequence[Scalar]
+    finish: Callable[[Efforts], Stepped]
+
+
+def finished(
+    system: System,
+    placed: Sequence[Placed],
+    q: Vector,
+    turned_for: float,
+    own: Vector,
+    W: Vector | None = None,
+) -> Stepped:
+    """Return the coordinates of bodies that have moved.
+
+    Args:
+        system: the bodies and joints.
+        placed: where they are now.
+        q: configuration they came from.
+        turned_for: the time for which their angular velocities are those of the turn [s]; 0 if they are those of now.
+        own: momentum along v that is not the bodies': that of drives, and efforts times time that still act.
+        W: inertia along v that is not the bodies' and not the drives'.
+    """
+    after, gaps = system.configuration_of(placed, q)
+    parts = zip(system.bodies, placed, strict=True)
+    momenta = [body.momentum(b, momentum_after_turn(body, b.w, turned_for)) for body, b in parts]
+    return Stepped(after, system.velocity_of(momenta, after, own, W), gaps)
+
+
+def started(system: System, start: Sequence[Placed], kick: Sequence[Force], h: float, fall: float) -> list[Placed]:
+    """Return the bodies where they are, with the velocities that impulses and gravity for a time `fall` make.
+
+    Those of turning are the ones that take them through a step of h.
+    """
+    found = []
+    for body, b, impulse in zip(system.bodies, start, kick, strict=True):
+        v = b.v + system.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)
+        momentum = body.J @ b.w + impulse.angular
+        found.append(b._replace(v=v, w=turn_of_momentum(body, momentum, body.J_inverse @ momentum, h)))
+    return found
 
 
 def gain(bodies: Sequence[Body], row: Row) -> Scalar:

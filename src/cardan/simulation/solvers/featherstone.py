@@ -15,20 +15,18 @@ from cardan.algorithms.contact import LAWS, contacts
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.health import is_sound, kept, or_zero
 from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.functions import Function, function
 from cardan.model import Model
-from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
-from cardan.simulation.solvers.solver import YES, Solver, checked_steps
-from cardan.simulation.state import State
+from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, YES, CompiledSolver, checked_steps, closing_forces
 from cardan.simulation.world import World
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 Law = Literal["convex", "compliant", "hard"]
 INTEGRATORS = ("implicit", *stepping.EXPLICIT)
-ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Settings:
     limits: bool
 
 
-class Featherstone(Solver):
+class Featherstone(CompiledSolver):
     """Articulated bodies in generalised coordinates, in O(n); the solver to begin with.
 
     The implicit integrator, the default, takes drives, damping, dry friction, stops and contacts into the recursion of
@@ -87,6 +85,9 @@ class Featherstone(Solver):
         "damping": YES,
         "friction": YES,
         "limit": YES,
+        "cable": YES,
+        "distance": "its bounds: use cardan.solvers.XPBD or Variational, or a FreeFlyer for none",
+        "force of a closing joint": CLOSING_FORCE,
         "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
         "contact": YES,
     }
@@ -108,14 +109,16 @@ class Featherstone(Solver):
             raise UnknownNameError("contact law", contact, LAWS, where="Featherstone")
         if iterations is not None:
             checked_steps(iterations, "iterations")
-        self.substeps = checked_steps(substeps, "substeps")
         self.integrator, self.contact, self.iterations, self.limits = integrator, contact, iterations, limits
-        super().__init__(world, dt)
+        super().__init__(world, dt, substeps)
 
     def features(self) -> Iterator[tuple[str, str]]:
         for c in (*self.world.model.connections, *self.world.model.closures):
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
+            if has_bounds(c.joint):
+                yield "distance", f"the bounds of joint {c.name!r}, a Distance"
+        yield from closing_forces(self.world.model)
 
     def _check_support(self) -> None:
         super()._check_support()
@@ -149,14 +152,6 @@ class Featherstone(Solver):
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
         return step_function(self.settings)
-
-    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
-        count = checked_steps(steps) * self.substeps
-        arrays = self._arrays(state, control)
-        repeated = self.function if count == 1 else self.function.repeated(count)
-        found = repeated(self.world.model, state.q, state.v, state.warm, np.zeros((), state.dtype), **arrays)
-        good = found.pop("count")
-        return state.advanced(found, good, count, self.dt / self.substeps, out)
 
 
 def step_function(settings: Settings) -> Function[..., Any]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cardan.algorithms.drives import spring_of
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
+from cardan.functions.compiled import Bound
+from cardan.model import Connection, Model
 from cardan.scalar import is_finite
 from cardan.simulation.control import Control
 from cardan.simulation.state import State
@@ -17,6 +21,13 @@ from cardan.simulation.world import World
 
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
+
+
+CLOSING_FORCE = "let another joint of the loop close it: mechanism.world(closing=[...])"
+"""What to do where a solver does not act along the joints that close loops."""
+
+ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
+"""Core shapes of the arguments of a compiled step, beside q and v."""
 
 
 class Trajectory(NamedTuple):
@@ -59,6 +70,7 @@ class Solver(ABC):
         if not is_finite(dt) or dt <= 0.0:
             raise ParameterError("dt", got=dt, expected="a finite step > 0 [s]")
         self.world, self.dt = world, float(dt)
+        self._kept: dict[Any, Any] = {}
         self._check_support()
 
     @abstractmethod
@@ -70,7 +82,7 @@ class Solver(ABC):
             if self.supports[feature] != YES:
                 raise UnsupportedError(what, f"solver {type(self).__name__}", self.supports[feature])
 
-    @property
+    @cached_property
     @abstractmethod
     def function(self) -> Function[..., Any]:
         """One step as a function of the model and arrays: it can be differentiated, explained, written as C."""
@@ -95,15 +107,31 @@ class Solver(ABC):
         Raises:
             ParameterError: for a state or control of another world, or of another number of worlds or dtype.
         """
-        if state.world is not self.world:
+        if not state.world.moves_like(self.world):
             raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {self.world!r}")
         if control is None:
-            return {"position": self.world.targets.astype(state.dtype), **state.constants}
-        if control.world is not self.world or len(control) not in (1, len(state)) or control.dtype != state.dtype:
+            return {"position": self._constant("targets", state, self.world.targets), **state.constants}
+        if (
+            not control.world.moves_like(self.world)
+            or len(control) not in (1, len(state))
+            or control.dtype != state.dtype
+        ):
             expected = f"a control of {len(state)} worlds (or 1) {self.world.name!r}, {state.dtype}"
             raise ParameterError("control", got=control, expected=expected)
         asked = {name: getattr(control, name) for name in ("effort", "position", "velocity")}
+        if len(control) != len(state):
+            asked = {name: np.repeat(array, len(state), axis=0) for name, array in asked.items()}
         return {**asked, **state.constants}
+
+    def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
+        """Return what is the same in all worlds of a state, as an array of all of them, made once."""
+        key = name, len(state), state.dtype
+        if key not in self._kept:
+            array = np.empty((len(state), *np.shape(value)), state.dtype)
+            array[...] = value
+            array.flags.writeable = False
+            self._kept[key] = array
+        return self._kept[key]
 
     def rollout(
         self,
@@ -135,11 +163,58 @@ class Solver(ABC):
             states.append(now)
             if progress is not None:
                 progress(done + every)
-        parts = [np.stack([getattr(s, name) for s in states]) for name in ("q", "v", "residual")]
-        return Trajectory(np.array([s.time for s in states]), *parts, now)
+        time, q, v, residual = (np.stack([getattr(s, name) for s in states]) for name in ("time", "q", "v", "residual"))
+        return Trajectory(time, q, v, residual, now)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what it is made with; what is compiled is made again from that, where it goes."""
+        return {name: value for name, value in vars(self).items() if not isinstance(value, Function)} | {"_kept": {}}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
+
+
+class CompiledSolver(Solver):
+    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        substeps: into how many equal ones a step is cut.
+    """
+
+    def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
+        self.substeps = checked_steps(substeps, "substeps")
+        super().__init__(world, dt)
+
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        """Return the state after some steps; see `Solver.step`."""
+        count = checked_steps(steps) * self.substeps
+        arrays = self._arrays(state, control)
+        run = self._bound(count, tuple(arrays))
+        found = run(state.q, state.v, state.warm, self._constant("count", state, 0.0), *arrays.values())
+        return state.advanced(found, found["count"], count, self.dt / self.substeps, out)
+
+    def _bound(self, count: int, names: tuple[str, ...]) -> Bound:
+        """Return so many steps one after the other, bound to the model."""
+        if (count, names) not in self._kept:
+            repeated = self.function if count == 1 else self.function.repeated(count)
+            self._kept[count, names] = repeated.bind(self.world.model, *(n for n in names if n in ARRAYS))
+        return self._kept[count, names]
+
+
+def closing_forces(model: Model) -> Iterator[tuple[str, str]]:
+    """Yield the joints that close loops and have forces of their own: drives, damping, friction, limits, springs."""
+    for c in model.closures:
+        if _has_forces(c):
+            yield "force of a closing joint", f"the drive, damping, friction, limits or springs of closing joint {c.name!r}"
+
+
+def _has_forces(c: Connection) -> bool:
+    gains = () if c.drive is None else (*np.ravel(c.drive.stiffness), *np.ravel(c.drive.damping))
+    bounded = np.isfinite([*np.ravel(c.limits.lower), *np.ravel(c.limits.upper)]).any()
+    resists = any(map(any, (c.damping or (), c.friction or (), gains)))
+    return bool(resists or bounded or spring_of(c.joint) is not None)
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:

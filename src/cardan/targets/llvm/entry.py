@@ -211,8 +211,8 @@ def _run(e: _Entry, tiles: str, parts: Sequence[Region | range]) -> None:
                 call(f"again{number}")
 
             call(f"enter{number}")
-            if part.count > 1:
-                e.w.loop(1, part.count, 1, again)
+            if part.passes > 1:
+                e.w.loop(1, part.passes, 1, again)
             _run(e, tiles, inner)
 
 

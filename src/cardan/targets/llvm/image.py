@@ -14,8 +14,7 @@ import os
 import struct
 import sys
 import threading
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan.errors import TargetError
 
@@ -29,8 +28,7 @@ OBJECT = -1
 """The entry of an image that is an object file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(NamedTuple):
     """Machine code of one function.
 
     Attributes:

@@ -76,7 +76,9 @@ class NativeProgram(Runner):
         image, found = kept(f"{self.outline.digest} {dtype}", lambda: _compiled(self.program(), dtype))
         seconds = time.perf_counter() - started
         if seconds > 1.0:
-            log().info("compiled %s (%d operations) in %.1f s", self.outline.name, self.outline.operations, seconds)
+            log().info(
+                "compiled %s (%d operations a state) in %.1f s", self.outline.name, self.outline.operations, seconds
+            )
         return Loaded(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
 
     def __call__(

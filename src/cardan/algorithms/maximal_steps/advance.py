@@ -1,0 +1,74 @@
+"""A step with drives, friction and stops: the forces along the joints, and on which part of its line each is.
+
+Source: `drives.py` for the decision; the step is any of this room's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from cardan.algorithms.drives import Elements, Line, Servo
+from cardan.algorithms.maximal_steps.bodies import Begun, Efforts, Stepped
+from cardan.algorithms.tree import Vector
+from cardan.model import Model
+from cardan.scalar import absolute, maximum
+from cardan.spatial import Scalar
+
+Start = Callable[[Model, Vector, Vector, float], Begun]
+"""The beginning of a step of (model, q, v, h)."""
+
+
+class Advanced(NamedTuple):
+    """A state after a step.
+
+    Attributes:
+        q: configuration.
+        v: velocity.
+        a: mean accelerations.
+        residual: by how much velocities are wrong at most, because a search ended: gaps over the step, and forces that
+            are not what they should be [rad/s, m/s].
+    """
+
+    q: list[Scalar]
+    v: list[Scalar]
+    a: list[Scalar]
+    residual: Scalar
+
+
+def advance(
+    model: Model, q: Vector, v: Vector, servo: Servo, h: float, start: Start, *, passes: int = 2, limits: bool = True
+) -> Advanced:
+    """Return the state after a step.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        servo: what drives are asked for.
+        h: the step [s].
+        start: how bodies and joints take it.
+        passes: how often it is decided which part of its line a force is on; one is exact where they have no ends.
+        limits: whether the joints' position limits are stops.
+    """
+    begun = start(model, q, v, h)
+    elements = Elements(model, begun.q, v, servo, h, limits=limits)
+
+    def taken(lines: Sequence[Line]) -> tuple[Stepped, list[Scalar]]:
+        stepped = begun.finish(Efforts(*elements.total(lines)))
+        return stepped, [(new - old) * (1.0 / h) for new, old in zip(stepped.v, v, strict=True)]
+
+    lines = elements.linear()
+    stepped, a = taken(lines)
+    for _ in range(0 if elements.are_lines else passes - 1):
+        lines = elements.linear(elements.on(lines, a), a)
+        stepped, a = taken(lines)
+    residual = elements.residual(elements.on(lines, a), a)
+    for gap in stepped.gaps:
+        residual = maximum(residual, absolute(gap) * (1.0 / h))
+    return Advanced(stepped.q, stepped.v, a, residual)
+
+
+def at_start(step: Callable[..., Stepped], **options: Any) -> Start:
+    """Return the beginning of a step whose efforts are those where it begins."""
+    return lambda model, q, v, h: Begun(q, lambda loads: step(model, q, v, loads, h, **options))

@@ -1,0 +1,300 @@
+"""`cardan simulate FILE -o OUT.npz`: what a robot does, left alone or held by drives, in one world or many."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import math
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan.cli.options import (
+    add_continuous,
+    add_file,
+    add_json,
+    add_overwrite,
+    check_output,
+    harmless,
+    print_json,
+    say,
+)
+from cardan.cli.plots import check_picture, picture_writer
+from cardan.cli.progress_bar import progress_bar
+from cardan.cli.simulation_plot import simulation_figure
+from cardan.errors import ParameterError
+from cardan.formats import load_mechanism
+from cardan.functions import assemble, center_of_mass_velocity, kinetic_energy, limit_coordinates, potential_energy
+from cardan.model import Drive
+from cardan.simulation import Control, State, World, solvers
+from cardan.simulation.driven import driven
+from cardan.simulation.solvers import Solver, Trajectory
+from cardan.simulation.standing import stand
+from cardan.simulation.world import scalar_coordinates
+from cardan.staging import write_whole
+
+SOLVERS = {
+    "featherstone": "Featherstone",
+    "mujoco": "MuJoCo",
+    "xpbd": "XPBD",
+    "semi-implicit": "SemiImplicit",
+    "variational": "Variational",
+}
+CONTACTS = ("convex", "compliant", "hard", "none")
+MOST = 2**31  # bytes of what is recorded
+DIVERGED = 3  # exit status
+SHOWN = 12  # diverged worlds
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "simulate",
+        help="what a robot does over time, in one world or many",
+        epilog=f"Exit status {DIVERGED}: written, but worlds diverged; they are named on stderr.",
+    )
+    add_file(parser)
+    add_continuous(parser)
+    parser.add_argument("-o", "--output", required=True, metavar="OUT.npz", help="arrays to write")
+    parser.add_argument("--plot", metavar="OUT.png", help="picture of energies and forces to write")
+    _add_worlds(parser)
+    _add_solver(parser)
+    add_json(parser)
+    add_overwrite(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_worlds(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
+    help = "level ground at z = 0, on which a floating robot is put; by default where the base floats"
+    parser.add_argument("--ground", action=argparse.BooleanOptionalAction, help=help)
+    parser.add_argument("--worlds", type=int, default=1, metavar="N", help="how many worlds (default: 1)")
+    parser.add_argument("--seed", type=int, metavar="S", help="begin in random configurations, the base as it is")
+    help = "hold all joints where they begin, by drives of these gains [N m/rad, N m s/rad]"
+    parser.add_argument("--pd", type=float, nargs=2, metavar=("KP", "KD"), help=help)
+
+
+def _add_solver(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=float, default=5.0, metavar="T", help="how long (default: 5)")
+    parser.add_argument("--dt", type=float, default=0.002, metavar="H", help="length of a step [s] (default: 0.002)")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="record every N-th step (default: 1)")
+    parser.add_argument("--solver", choices=SOLVERS, default="featherstone", help="what moves it")
+    help = "of featherstone: implicit (default), semi_implicit, leapfrog, midpoint, rk4; mujoco has its own"
+    parser.add_argument("--integrator", metavar="NAME", help=help)
+    help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"
+    parser.add_argument("--contact", choices=CONTACTS, help=help)
+    parser.add_argument("--no-limits", action="store_true", help="let joints pass their position limits")
+
+
+class Recorded(NamedTuple):
+    """What a simulation found; T records of W worlds.
+
+    Attributes:
+        time: [s], (T, W).
+        q: configurations, (T, W, nq).
+        v: velocities, (T, W, nv).
+        kinetic_energy: [J], (T, W).
+        potential_energy: of weight [J], (T, W).
+        support: the force of the world on all bodies but for weight, through base and contacts, the mean from each
+            record to the next in world axes [N], (T - 1, W, 3); NaN once a world has diverged.
+        residual: of the solves of the steps, (T, W).
+        diverged: (W,).
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    kinetic_energy: np.ndarray
+    potential_energy: np.ndarray
+    support: np.ndarray
+    residual: np.ndarray
+    diverged: np.ndarray
+
+
+def run(args: argparse.Namespace) -> int:
+    """Simulate, write, report."""
+    _check_outputs(args)
+    solver = solver_of(args)
+    steps = checked_steps(args, solver.world)
+    state = begun(args, solver.world)
+    control = holding(state) if args.pd else None
+    started = time.perf_counter()
+    with progress_bar(steps) as progress:
+        found = solver.rollout(state, control, steps=steps, every=args.every, progress=progress)
+    taken = time.perf_counter() - started
+    record = recorded(solver.world, found)
+    _write(args, solver, record)
+    report(args, solver, record, steps, taken)
+    return tell_diverged(found.state)
+
+
+# --- what is asked for ---
+
+
+def solver_of(args: argparse.Namespace) -> Solver:
+    """Return the solver of the world that is asked for.
+
+    Raises:
+        ParameterError: for a choice that the solver does not have.
+    """
+    chosen = getattr(solvers, SOLVERS[args.solver])
+    law = None if args.contact == "none" else args.contact
+    asked = {"integrator": args.integrator, "contact": law, "limits": False if args.no_limits else None}
+    options = {name: value for name, value in asked.items() if value is not None}
+    for name in options:
+        if name not in inspect.signature(chosen).parameters:
+            expected = f"another solver than {args.solver}, which has no such choice"
+            raise ParameterError(
+                "command line", got="--no-limits" if name == "limits" else f"--{name}", expected=expected
+            )
+    return chosen(world_of(args), args.dt, **options)
+
+
+def world_of(args: argparse.Namespace) -> World:
+    """Return the robot of FILE in a world, with drives and on ground if that is asked for."""
+    options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
+    mechanism = load_mechanism(args.file, **options)
+    if args.pd:
+        mechanism = driven(mechanism, Drive(*args.pd))
+    ground = args.base == "floating" if args.ground is None else args.ground
+    world = mechanism.world(args.base, ground=ground)
+    return replace(world, pairs=()) if args.contact == "none" else world
+
+
+def checked_steps(args: argparse.Namespace, world: World) -> int:
+    """Return how many steps there are to take, a multiple of those between two records.
+
+    Raises:
+        ParameterError: for numbers that are no such, and for more records than there is room for.
+    """
+    for name in ("worlds", "every"):
+        if getattr(args, name) < 1:
+            raise ParameterError(f"--{name}", got=getattr(args, name), expected="a whole number >= 1")
+    if not (math.isfinite(args.seconds) and args.seconds > 0.0):
+        raise ParameterError("--seconds", got=args.seconds, expected="a finite time > 0 [s]")
+    records = round(args.seconds / args.dt, 6) / args.every  # rounded: 5 / 0.002 is not above 2500
+    size = records * args.worlds * (world.model.nq + world.model.nv) * 8
+    if size > MOST:
+        expected = f"at most {MOST} bytes of records"
+        raise ParameterError("simulation", got=f"{size:.3g} bytes", expected=expected, hint="Write --every N.")
+    return max(1, math.ceil(records)) * args.every
+
+
+def begun(args: argparse.Namespace, world: World) -> State:
+    """Return the state to begin with: joints within their limits, floating robots on the ground, if there is one."""
+    if args.seed is not None and args.seed < 0:
+        raise ParameterError("--seed", got=args.seed, expected="a whole number >= 0")
+    state = world.state(args.worlds)
+    if args.seed is not None:
+        state.q = _shuffled(state, args.seed)
+    elif not world.model.closures:  # what closes loops has been put where they close
+        lower, upper = world.limits.T
+        for iq, iv in scalar_coordinates(world.model.manifold):
+            state.q[:, iq] = np.clip(state.q[:, iq], lower[iv], upper[iv])
+    stand(state)
+    return state
+
+
+def _shuffled(state: State, seed: int) -> np.ndarray:
+    """Return random configurations, with floating bases where they are, and loops closed."""
+    world = state.world
+    q = world.model.random_configuration((len(state),), seed=seed)
+    for articulation in world.articulations.values():
+        if articulation.is_floating:
+            base = world.model.q_slice(articulation.joints[0])
+            q[:, base] = state.q[:, base]
+    return assemble(world.model, q) if world.model.closures else q
+
+
+def holding(state: State) -> Control:
+    """Return a control that lets drives hold the joints where they are."""
+    control = state.world.control(len(state))
+    control.position = limit_coordinates(state.world.model, state.q)
+    return control
+
+
+# --- what was found ---
+
+
+def recorded(world: World, found: Trajectory) -> Recorded:
+    """Return a trajectory with its energies and forces."""
+    model = world.model
+    energies = kinetic_energy(model, found.q, found.v), potential_energy(model, found.q)
+    momentum = model.mass * center_of_mass_velocity(model, found.q, found.v)
+    passed = np.diff(found.time, axis=0)[..., None]
+    with np.errstate(invalid="ignore", divide="ignore"):  # a diverged world's time stands still
+        support = np.where(passed > 0.0, np.diff(momentum, axis=0) / passed, np.nan) - weight(world)
+    return Recorded(found.time, found.q, found.v, *energies, support, found.residual, found.state.diverged)
+
+
+def weight(world: World) -> np.ndarray:
+    """Return the weight of all bodies [N], (3,)."""
+    return world.model.mass * np.array(tuple(world.model.gravity), dtype=float)
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Raise before anything takes time, if the files cannot be what they are named."""
+    if Path(args.output).suffix.lower() != ".npz":
+        raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
+    check_output(args, args.file)
+    if args.plot:
+        check_picture(args.plot)
+        check_output(args, args.file, output=args.plot)
+
+
+def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
+    """Write arrays and picture, or neither."""
+    world = solver.world
+    tables = {"joints": np.array(world.model.joint_names), "q_starts": world.q_starts, "v_starts": world.v_starts}
+    arrays: dict[str, Any] = record._asdict() | tables
+    files: dict[Path, Any] = {Path(args.output): lambda stream: np.savez(stream, **arrays)}
+    if args.plot:
+        figure = simulation_figure(f"{world.name}, {type(solver).__name__}", record, weight(world))
+        files[Path(args.plot)] = picture_writer(figure, args.plot)
+    try:
+        write_whole(files)
+    except OSError as error:
+        expected = f"a writable place ({error.strerror or error})"
+        raise ParameterError("files to write", got=", ".join(map(str, files)), expected=expected) from None
+
+
+def report(args: argparse.Namespace, solver: Solver, record: Recorded, steps: int, taken: float) -> None:
+    """Print what was done, as text or JSON; the layout of the latter is stable."""
+    energy = (record.kinetic_energy + record.potential_energy)[[0, -1]]
+    summary = {
+        "robot": solver.world.name,
+        "solver": type(solver).__name__,
+        "output": args.output,
+        "plot": args.plot,
+        "worlds": args.worlds,
+        "dt": args.dt,
+        "steps": steps,
+        "records": len(record.time),
+        "taken_s": taken,
+        "energy_first": energy[0],
+        "energy_last": energy[1],
+        "largest_residual": record.residual.max(initial=0.0),
+        "diverged": np.flatnonzero(record.diverged),
+    }
+    if args.json:
+        print_json(summary)
+        return
+    many = f"{args.worlds} worlds" if args.worlds > 1 else "1 world"
+    say(f"{args.output}: {solver.world.name}, {many}, {steps} steps of {args.dt:g} s in {taken:.2f} s ({solver!r})")
+    say(f"mean energy {energy[0].mean():.6g} J at first, {energy[1].mean():.6g} J at last")
+    say(f"largest residual of a step {summary['largest_residual']:.2g}")
+
+
+def tell_diverged(state: State) -> int:
+    """Name the worlds that a solver could not move on, on stderr, and return the exit status."""
+    gone = state.divergences()
+    for world, at, joint in gone[:SHOWN]:
+        where = f", at joint {joint!r}" if joint else ""
+        print(harmless(f"cardan simulate: world {world} diverged at {at:.6g} s{where}"), file=sys.stderr)
+    if len(gone) > SHOWN:
+        print(f"cardan simulate: and {len(gone) - SHOWN} more worlds diverged", file=sys.stderr)
+    return DIVERGED if gone else 0

@@ -1,0 +1,170 @@
+"""Collision by MuJoCo, for shapes of which no page in `algorithms/collision` knows: meshes, cylinders, ellipsoids.
+
+The shapes alone are handed over, each on a body that is put where this library says, so that every joint will do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan.algorithms.kinematics import Kinematics
+from cardan.description import Mechanism
+from cardan.errors import DTypeError, ParameterError
+from cardan.functions import Function, function
+from cardan.functions.arguments import numeric_array
+from cardan.geometry.shapes import Ellipsoid, Geometry, Plane, Shape, Sphere
+from cardan.interop.mujoco_joints import placed
+from cardan.interop.mujoco_package import mujoco
+from cardan.interop.mujoco_shapes import set_geometry
+from cardan.model import WORLD, Model
+from cardan.scalar import is_finite
+from cardan.spatial import SE3
+from cardan.spatial.rotations import quaternion_xyzw_from_matrix
+
+MANY = 8
+"""Points a pair may have at most, the deepest first; as many as two boxes have there."""
+
+Solid = tuple[str, Geometry, SE3]
+"""A shape: its body, what it is, X_body_shape."""
+
+
+class Contacts(NamedTuple):
+    """Candidates for contact of many worlds: as many in every state, each with its gap.
+
+    A point and its normal are those of the pair's first shape; the second one's point is `point - gap normal`.
+
+    Attributes:
+        gap: distance of the surfaces [m], negative where they overlap, infinite where there is no such candidate:
+            shape (..., C).
+        point: on the surface of the first shape, in the world [m], shape (..., C, 3).
+        normal: unit vectors in world axes that push the first shape away from the second, shape (..., C, 3).
+        pair: indices into the pairs, shape (C,).
+    """
+
+    gap: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    pair: np.ndarray
+
+
+class MujocoCollision:
+    """Contacts of the pairs of a world, found by MuJoCo: `MujocoCollision(world)(state.q)`.
+
+    A mesh counts as its convex hull. One sphere or ellipsoid has one point of contact with anything, two other shapes
+    up to `MANY`.
+
+    Args:
+        robot: a world, or a mechanism, of which `robot.world(ground=False)` is taken.
+        pairs: of the world's pairs those to look at; by default all.
+        reach: gaps up to which there are contacts [m].
+
+    Attributes:
+        pairs: what is looked at.
+        pair: of each candidate its pair's index, shape (C,).
+
+    Raises:
+        MissingExtraError: without the extra `mujoco`.
+        UnsupportedError, ParameterError: for a shape it cannot take, such as a file that is missing.
+
+    Source: MuJoCo documentation, "Computation: collision detection".
+    """
+
+    def __init__(self, robot: Any, *, pairs: Iterable[Any] | None = None, reach: float = 0.05) -> None:
+        world = robot.world(ground=False) if isinstance(robot, Mechanism) else robot
+        if not isinstance(getattr(world, "model", None), Model):
+            got = type(robot).__name__
+            raise DTypeError("MujocoCollision", "robot", got=got, expected="a mechanism or a world")
+        if not is_finite(reach) or reach < 0.0:
+            raise ParameterError("reach", got=reach, expected="a finite number >= 0 [m]")
+        self.model: Model = world.model
+        self.pairs = tuple(world.pairs if pairs is None else pairs)
+        counts = [_count(pair) for pair in self.pairs]
+        self.pair = np.repeat(np.arange(len(counts)), counts)
+        self._starts = np.cumsum([0, *counts])
+        self._mj = mujoco("MujocoCollision")
+        self._compile(float(reach))
+
+    def _compile(self, reach: float) -> None:
+        """Make MuJoCo's model: what does not move stands in the world, all else on bodies that are put."""
+        solids = list(dict.fromkeys(end for pair in self.pairs for end in _ends(pair)))
+        moving = [solid for solid in solids if self.model.attachment(solid[0]).node >= 0]
+        spec, meshes = self._mj.MjSpec(), {}
+        for k, (body, geometry, pose) in enumerate(solids):
+            at = self.model.attachment(body)
+            fixed = at.node < 0
+            home = spec.worldbody if fixed else spec.worldbody.add_body(name=str(moving.index(solids[k])), mocap=True)
+            place = placed(at.pose @ pose) if fixed else {}
+            geom = home.add_geom(name=str(k), contype=0, conaffinity=0, **place)
+            shape = Shape(WORLD if fixed and isinstance(geometry, Plane) else body, "collision", geometry)
+            set_geometry(self._mj, spec, geom, shape, meshes)
+        for a, b in (map(solids.index, _ends(pair)) for pair in self.pairs):
+            spec.add_pair(geomname1=str(a), geomname2=str(b), margin=reach, condim=1)
+        self._there = spec.compile()
+        self._data = self._mj.MjData(self._there)
+        self._order = [self._there.body(str(k)).mocapid[0] for k in range(len(moving))]
+        ids = [self._there.geom(str(k)).id for k in range(len(solids))]
+        ends = [tuple(ids[solids.index(end)] for end in _ends(pair)) for pair in self.pairs]
+        self._pair_of = {frozenset(pair): (k, pair[0]) for k, pair in enumerate(ends)}
+        self._poses = _poses_function(tuple(moving))
+
+    def __call__(self, q: Any) -> Contacts:
+        """Return the contacts in configurations, shape (..., nq)."""
+        array = numeric_array("MujocoCollision", "q", q)
+        shape = array.shape[:-1]
+        found = np.asarray(self._poses(self.model, array), dtype=float)
+        poses = found.reshape(math.prod(shape), len(self._order), 7)
+        gap, point, normal = self._nothing(len(poses))
+        for row, own in enumerate(poses):
+            self._look(own, gap[row], point[row], normal[row])
+        sizes = (*shape, len(self.pair))
+        return Contacts(gap.reshape(sizes), point.reshape(*sizes, 3), normal.reshape(*sizes, 3), self.pair.copy())
+
+    def _nothing(self, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        count = len(self.pair)
+        up = np.broadcast_to([0.0, 0.0, 1.0], (rows, count, 3))
+        return np.full((rows, count), np.inf), np.zeros((rows, count, 3)), up.copy()
+
+    def _look(self, poses: np.ndarray, gap: np.ndarray, point: np.ndarray, normal: np.ndarray) -> None:
+        """Write the contacts of one configuration."""
+        data = self._data
+        data.mocap_pos[self._order], data.mocap_quat[self._order] = poses[:, :3], poses[:, 3:]
+        self._mj.mj_kinematics(self._there, data)
+        self._mj.mj_collision(self._there, data)
+        used = self._starts[:-1].copy()
+        for k in np.argsort(data.contact.dist, kind="stable"):
+            contact = data.contact[int(k)]
+            pair, first = self._pair_of[frozenset(contact.geom.tolist())]
+            slot = used[pair]
+            if slot < self._starts[pair + 1]:
+                n = contact.frame[:3] * (-1.0 if contact.geom[0] == first else 1.0)
+                gap[slot], normal[slot] = contact.dist, n
+                point[slot] = contact.pos + 0.5 * contact.dist * n  # MuJoCo's is half way
+                used[pair] += 1
+
+
+def _ends(pair: Any) -> tuple[Solid, Solid]:
+    return (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
+
+
+def _count(pair: Any) -> int:
+    return 1 if isinstance(pair.shape_a, (Sphere, Ellipsoid)) or isinstance(pair.shape_b, (Sphere, Ellipsoid)) else MANY
+
+
+def _poses_function(solids: Sequence[Solid]) -> Function[..., Any]:
+    """Return the poses of shapes as a function of model and q: position, and quaternion (w, x, y, z)."""
+
+    @function
+    def poses(model: Model, q: Any) -> Any:
+        kinematics = Kinematics(model, q)
+        return [_numbers(kinematics.pose(body) @ pose) for body, _, pose in solids]
+
+    return poses
+
+
+def _numbers(X: SE3) -> list[Any]:
+    x, y, z, w = quaternion_xyzw_from_matrix(X.rotation)
+    return [*X.translation, w, x, y, z]

@@ -1,0 +1,142 @@
+"""Shapes as MuJoCo's geoms, without mass: bodies have their inertia already."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations_with_replacement
+from pathlib import Path
+from typing import Any
+
+from cardan.errors import UnsupportedError
+from cardan.geometry.mesh import surface_of_file
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan.interop.mujoco_joints import LIBRARY, placed
+from cardan.records import WORLD, Material
+
+SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
+    Box: ("BOX", lambda g: [0.5 * side for side in g.size]),
+    Sphere: ("SPHERE", lambda g: [g.radius, 0.0, 0.0]),
+    Ellipsoid: ("ELLIPSOID", lambda g: list(g.radii)),
+    Cylinder: ("CYLINDER", lambda g: [g.radius, 0.5 * g.length, 0.0]),
+    Plane: ("PLANE", lambda g: [0.0, 0.0, 1.0]),
+    Capsule: ("CAPSULE", lambda g: [g.radius, 0.5 * g.length, 0.0]),
+}
+"""The type of each geometry there, and its half sizes."""
+
+READ_THERE = (".stl", ".obj", ".msh")
+"""Files of meshes MuJoCo reads."""
+
+LEAVE_OUT = "leave it out: shapes=False, or shapes=[...] of others"
+
+VISUAL, COLLISION = 2, 3
+"""Groups by which MuJoCo's viewer shows or hides geoms."""
+
+
+def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[Shape]) -> list[str]:
+    """Add geoms that touch nothing to bodies, and return their names: the shapes' own, or `body:0`, `body:1`, ..."""
+    meshes: dict[tuple[Any, ...], str] = {}
+    names = _names(shapes)
+    for name, shape in zip(names, shapes, strict=True):
+        geom = bodies[shape.body].add_geom(name=name, mass=0.0, contype=0, conaffinity=0, **placed(shape.pose))
+        geom.group = VISUAL if shape.role == "visual" else COLLISION
+        if shape.rgba is not None:
+            geom.rgba = list(shape.rgba)
+        set_geometry(mj, spec, geom, shape, meshes)
+    return names
+
+
+def _names(shapes: Sequence[Shape]) -> list[str]:
+    """Return a name for each shape; one that several have is kept by the first."""
+    taken, count, names = {shape.name for shape in shapes}, Counter(), []
+    for shape in shapes:
+        name = shape.name
+        while not name or (name in names):
+            name = f"{shape.body}:{count[shape.body]}"
+            count[shape.body] += 1
+            name = "" if name in taken else name
+        names.append(name)
+    return names
+
+
+# --- what touches what ---
+
+
+def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[Shape]) -> None:
+    """Let shapes for collision touch by their groups and masks. MuJoCo gives a contact the larger friction of two."""
+    solid = [(name, shape) for name, shape in zip(names, shapes, strict=True) if shape.role == "collision"]
+    _check_groups({(shape.group, shape.mask) for _, shape in solid})
+    for name, shape in solid:
+        surface, geom = shape.surface or Material(), spec.geom(name)
+        geom.contype, geom.conaffinity = _signed(shape.group), _signed(shape.mask)
+        geom.condim, friction = _friction(surface, f"shape {name!r}")
+        geom.friction = [friction[0], friction[2], friction[3]]
+
+
+def _check_groups(bits: set[tuple[int, int]]) -> None:
+    """Raise if two shapes may touch there by one's mask alone, and here not, as both masks are asked."""
+    for (group, mask), (other_group, other_mask) in combinations_with_replacement(sorted(bits), 2):
+        if bool(group & other_mask) != bool(other_group & mask):
+            what = (
+                f"groups and masks ({group}, {mask:#x}) and ({other_group}, {other_mask:#x}), of which one lets touch"
+            )
+            raise UnsupportedError(what, LIBRARY, "hand it a world, which lists its pairs, or make both masks agree")
+
+
+def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape], pairs: Iterable[Any]) -> None:
+    """List what touches what, each pair with its own material."""
+    geoms = {(s.body, s.geometry, s.pose): name for name, s in zip(names, shapes, strict=True) if s.role == "collision"}
+    for pair in pairs:
+        ends = (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
+        condim, friction = _friction(pair.material, f"contact pair {pair.name!r}")
+        geom1, geom2 = (geoms[end] for end in ends)
+        spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction)
+
+
+def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:
+    """Return the dimension of a contact's force, and its friction's coefficients: two across, of spin, two of rolling.
+
+    Moments are at most the radius times the normal force, there and here; without friction there are none.
+    """
+    if surface.restitution > 0.0:
+        raise UnsupportedError(f"the restitution of {owner}", LIBRARY, "make it 0")
+    mu, spin, roll = surface.friction, surface.torsional, surface.rolling
+    condim = 1 if not mu else 6 if roll else 4 if spin else 3
+    return condim, [mu, mu, spin, roll, roll]
+
+
+def _signed(bits: int) -> int:
+    """Return 32 bits as MuJoCo keeps them."""
+    return bits - 2**32 if bits >= 2**31 else bits
+
+
+# --- what it is made of ---
+
+
+def set_geometry(mj: Any, spec: Any, geom: Any, shape: Shape, meshes: dict[tuple[Any, ...], str]) -> None:
+    """Give a geom a shape's geometry; files of meshes are added once, under the names in `meshes`."""
+    geometry = shape.geometry
+    if isinstance(geometry, Mesh):
+        key = geometry.uri, geometry.path, tuple(geometry.scale)
+        if key not in meshes:
+            meshes[key] = f"mesh{len(meshes)}"
+            _add_mesh(mj, spec, meshes[key], geometry)
+        geom.type, geom.meshname = mj.mjtGeom.mjGEOM_MESH, meshes[key]
+        return
+    if isinstance(geometry, Plane) and shape.body != WORLD:
+        raise UnsupportedError(f"a plane on the moving body {shape.body!r}", LIBRARY, LEAVE_OUT)
+    if type(geometry) not in SIZES:
+        raise UnsupportedError(f"a {type(geometry).__name__}, the shape of body {shape.body!r}", LIBRARY, LEAVE_OUT)
+    kind, size = SIZES[type(geometry)]
+    geom.type, geom.size = getattr(mj.mjtGeom, f"mjGEOM_{kind}"), size(geometry)
+
+
+def _add_mesh(mj: Any, spec: Any, name: str, geometry: Mesh) -> None:
+    """Add a file of triangles, read by MuJoCo if it can, else by trimesh."""
+    mesh = spec.add_mesh(name=name, scale=list(geometry.scale), inertia=mj.mjtMeshInertia.mjMESH_INERTIA_SHELL)
+    path = Path(geometry.path or geometry.uri)
+    if path.is_file() and path.suffix.lower() in READ_THERE:
+        mesh.file = str(path.resolve())
+        return
+    surface = surface_of_file(geometry.uri, geometry.path)
+    mesh.uservert, mesh.userface = surface.vertices.ravel().tolist(), surface.faces.ravel().tolist()

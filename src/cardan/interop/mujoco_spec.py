@@ -1,0 +1,191 @@
+"""A robot as MuJoCo's specification: what it can say is said exactly, and what it cannot is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan.coordinates import conventions
+from cardan.description import Mechanism
+from cardan.errors import DTypeError, DuplicateNameError, MechanismError, UnsupportedError
+from cardan.geometry.shapes import Shape
+from cardan.interop.chains import Chain, chain_of
+from cardan.interop.emulated import Emulated, can_be_emulated, emulated
+from cardan.interop.mujoco_drives import add_drives
+from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
+from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed, step_names
+from cardan.interop.mujoco_package import mujoco
+from cardan.interop.mujoco_shapes import add_pairs, add_shapes, set_groups
+from cardan.interop.opened_loops import opened
+from cardan.joints import Mimic, Reversed
+from cardan.model import WORLD, Connection, Model
+from cardan.spatial import SE3, Inertia, Matrix3
+
+if TYPE_CHECKING:
+    import mujoco as mj  # pyright: ignore[reportMissingImports]
+
+LEAST = 1e-15
+"""The smallest mass [kg] and principal moment [kg m^2] MuJoCo takes for one."""
+
+
+def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: bool = False) -> mj.MjSpec:  # pyright: ignore
+    """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
+
+    Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
+    in a row has them as `name:0`, `name:1`, ... The state there is `cardan.conventions.to("mujoco", model)`'s. What is
+    fixed to a moving body is part of that body's inertia. Loops and mimic joints are equality constraints, which are
+    soft there; a loop that a joint closes which MuJoCo has only in trees is cut through that joint's child instead,
+    whose half `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness);
+    effort limits are the joints' ranges of actuator forces. Limits of velocity are left out, as no algorithm here heeds
+    them.
+
+    Args:
+        robot: a mechanism (its model with a fixed base is taken), a model, or a world.
+        shapes: whether the robot's shapes come along, as geoms without mass; or shapes to take instead, for a model,
+            which has none.
+        emulate: whether joints that MuJoCo does not have are made of some that it has with a constraint: `Helical`,
+            `ConstantVelocity`, `Distance`, and free joints off the world. The state there has more coordinates then.
+
+    Returns:
+        The specification.
+
+    Raises:
+        MissingExtraError: without the extra `mujoco`.
+        UnsupportedError: for what MuJoCo cannot say; the message names it.
+    """
+    module = mujoco("to_mjspec")
+    model = model_of(robot)
+    found = emulated(model) if emulate else Emulated(model)
+    writer = _Writer(module, opened(found.model, can_close))
+    for (joint, i), (other, k), coefficients in found.couplings:
+        ends = writer.steps[joint][i], writer.steps[other][k]
+        add_polynomial(module, writer.spec, *ends, coefficients)
+    for rope in found.ropes:
+        add_rope(module, writer.spec, writer.bodies, rope)
+    _add_shapes(writer, robot, shapes)
+    return writer.spec
+
+
+def _add_shapes(writer: _Writer, robot: Any, shapes: bool | Iterable[Shape]) -> None:
+    """Add shapes; those of a world touch where the world lists it, all others by their groups."""
+    own, pairs = tuple(getattr(robot, "shapes", ())), getattr(robot, "pairs", None)
+    chosen = own if shapes is True else tuple(shapes or ())
+    names = add_shapes(writer.mj, writer.spec, writer.bodies, chosen)
+    if shapes is True and pairs is not None:
+        add_pairs(writer.mj, writer.spec, names, chosen, pairs)
+    else:
+        set_groups(writer.spec, names, chosen)
+
+
+def _check_names(chains: dict[str, Chain]) -> None:
+    """Raise `DuplicateNameError` where the name of a step is a joint's own."""
+    seen: set[str] = set()
+    for joint, chain in chains.items():
+        for name in step_names(joint, len(chain.steps)):
+            if name in seen:
+                raise DuplicateNameError("joint", name, "to_mjspec, where joints in a row are name:0, name:1, ...")
+            seen.add(name)
+
+
+def model_of(robot: Any) -> Model:
+    """Return the model of a mechanism, a model or a world."""
+    if isinstance(robot, Mechanism):
+        return robot.model()
+    model = getattr(robot, "model", robot)
+    if not isinstance(model, Model):
+        raise DTypeError("to_mjspec", "robot", got=type(robot).__name__, expected="a mechanism, a model or a world")
+    if model.inputs:
+        raise MechanismError(
+            f"model {model.name!r} has inputs ({', '.join(model.inputs)}): give model.with_values(...)."
+        )
+    return model
+
+
+class _Writer:
+    """One specification in the making: bodies from the world outwards, then what refers to them."""
+
+    def __init__(self, mj: Any, model: Model) -> None:
+        self.mj, self.model, self.spec = mj, model, mj.MjSpec()
+        self.bodies = {WORLD: self.spec.worldbody}
+        self.steps: dict[str, list[str]] = {}
+        self._set_options()
+        self._chains = {c.name: _chain(model, c) for c in model.connections}
+        _check_names(self._chains)
+        self._children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
+        for c in model.connections:
+            self._children[c.parent].append(c)
+        self._add_bodies()
+        self._add_constraints()
+
+    def _set_options(self) -> None:
+        spec = self.spec
+        spec.modelname = self.model.name
+        spec.option.gravity = list(self.model.gravity)
+        spec.compiler.degree, spec.compiler.autolimits = False, True
+        spec.compiler.inertiafromgeom = self.mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+
+    def _add_bodies(self) -> None:
+        stack = self._children[WORLD][::-1]
+        while stack:
+            c = stack.pop()
+            self._add_body(c)
+            stack += self._children[c.child][::-1]
+
+    def _add_body(self, c: Connection) -> None:
+        chain = self._chains[c.name]
+        body = self.bodies[c.parent].add_body(
+            name=c.child, **placed(c.parent_pose @ chain.rest @ c.child_pose.inverse())
+        )
+        self.bodies[c.child] = body
+        if chain.steps:
+            at = self.model.attachments[c.child]
+            _set_inertia(body, c, at.pose.inverse() @ self.model.nodes[at.node].inertia)
+        self.steps[c.name] = add_joints(self.mj, body, c, chain)
+        add_drives(self.mj, self.spec, c, chain, self.steps[c.name])
+
+    def _add_constraints(self) -> None:
+        for node in self.model.nodes:
+            if isinstance(node.joint, Mimic):
+                add_mimic(self.mj, self.spec, node.joint, self.steps[node.name], self.steps[node.joint.primary])
+        for c in self.model.closures:
+            add_loop(self.mj, self.spec, self.bodies, self.model, c)
+        for frame in self.model.frames:
+            self.bodies[frame.body].add_site(name=frame.name, **placed(frame.pose))
+
+
+def _chain(model: Model, c: Connection) -> Chain:
+    """Return a joint as MuJoCo has it, or raise `UnsupportedError`."""
+    inner = replace(c, joint=kind_within(c.joint))
+    known = c.joint.nv == 0 or conventions.PEERS["mujoco"]().chart(model, inner) is not None
+    chain = chain_of(c.joint)
+    if chain is None or not known:
+        what = f"joint {c.name!r}, a {type(inner.joint).__name__} between {c.parent!r} and {c.child!r}"
+        raise UnsupportedError(what, LIBRARY, _remedy(inner))
+    return chain
+
+
+def _remedy(c: Connection) -> str:
+    if can_be_emulated(c):
+        return "emulate=True makes it of joints that MuJoCo has, and a constraint"
+    if isinstance(c.joint, Reversed):
+        return "root the robot elsewhere, so that the joint runs forwards: Mechanism.model(root=...)"
+    return "lock it (model.lock), or replace it"
+
+
+def _set_inertia(body: Any, c: Connection, inertia: Inertia) -> None:
+    """Give a body all that is fixed to it, by its principal axes."""
+    J_c = inertia.inertia_at_com.matrix() if inertia.mass > 0.0 else Matrix3.zero()
+    moments, axes = np.linalg.eigh(np.array([list(row) for row in J_c.rows()], dtype=float))
+    if min(inertia.mass, moments[0]) < LEAST or inertia.faults():
+        shown = f"mass {inertia.mass:.3g} kg, principal moments {', '.join(f'{m:.3g}' for m in moments)} kg m^2"
+        what = f"body {c.child!r}, with all that is fixed to it ({shown})"
+        instead = f"give all that moves a mass and moments above {LEAST:g} that a real body could have"
+        raise UnsupportedError(what, LIBRARY, instead)
+    axes[:, 2] *= np.linalg.det(axes)
+    place = placed(SE3(Matrix3.of(axes), inertia.com))
+    body.explicitinertial, body.mass = True, inertia.mass
+    body.ipos, body.iquat = place["pos"], place["quat"]
+    body.inertia = [*moments[:2], min(moments[2], moments[0] + moments[1])]  # a plate's is the sum but for rounding

@@ -1,0 +1,148 @@
+"""Where shapes touch, or nearly: all pairs of a world, by a compiled function of the coordinates; or two alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan.algorithms.collision import FAR, Candidate, points
+from cardan.algorithms.kinematics import Kinematics
+from cardan.errors import ParameterError, UnsupportedError
+from cardan.functions.function import Function, function
+from cardan.geometry.shapes import Geometry, Sphere
+from cardan.model import Model
+from cardan.scalar import where
+from cardan.spatial import SE3
+
+if TYPE_CHECKING:
+    from cardan.simulation.pairs import ContactPair
+    from cardan.simulation.state import State
+    from cardan.simulation.world import World
+
+
+class Contacts(NamedTuple):
+    """Candidates for contact of many worlds: as many in every state, each with its gap.
+
+    A point and its normal are those of the pair's first shape; the second one's point is `point - gap normal`.
+
+    Attributes:
+        gap: distance of the surfaces [m], negative where they overlap, infinite where a pair has fewer points of
+            contact than it may have: shape (worlds, C).
+        point: on the surface of the first shape, in the world [m], shape (worlds, C, 3).
+        normal: unit vectors in world axes that push the first shape away from the second, shape (worlds, C, 3).
+        pair: indices into `World.pairs`, shape (C,).
+    """
+
+    gap: Any
+    point: Any
+    normal: Any
+    pair: Any
+
+
+class ContactPoints(NamedTuple):
+    """Candidates for contact, in the world; as `Contacts`, without the pairs they are of."""
+
+    gap: Any
+    point: Any
+    normal: Any
+
+
+def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
+    """Return gaps, points and normals of pairs as a function of model and q, compiled for each model on first use."""
+
+    @function(simplified=True)
+    def collide(model: Model, q: ArrayLike) -> ContactPoints:
+        kinematics = Kinematics(model, q)  # pyright: ignore[reportArgumentType] -- an array of symbols
+        found = [candidate for pair in pairs for candidate in candidates(kinematics, pair)]
+        return _together(found)
+
+    return collide
+
+
+def candidates(kinematics: Kinematics, pair: ContactPair) -> list[Candidate]:
+    """Return the candidates of a pair, in the world.
+
+    Raises:
+        UnsupportedError: for a pair of shapes that has no page in `algorithms/collision`.
+    """
+    X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
+    if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it costs least
+        X_a = SE3(None, X_a.translation)
+    return [_in_world(X_a, candidate) for candidate in _points(pair, X_a, X_b)]
+
+
+def _points(pair: ContactPair, X_a: SE3, X_b: SE3) -> list[Candidate]:
+    try:
+        return points(pair.shape_a, X_a, pair.shape_b, X_b)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"pair {pair.name!r}, {error.what}", error.by, error.instead) from None
+
+
+def _in_world(X_a: SE3, candidate: Candidate) -> Candidate:
+    return Candidate(candidate.gap, X_a @ candidate.point, X_a.rotation @ candidate.normal)
+
+
+def _together(found: Sequence[Candidate]) -> ContactPoints:
+    gaps = [where(c.gap >= FAR, math.inf, c.gap) for c in found]  # NaN stays NaN
+    return ContactPoints(gaps, [c.point for c in found], [c.normal for c in found])
+
+
+_FUNCTIONS: WeakKeyDictionary[World, tuple[Function[..., Any], np.ndarray]] = WeakKeyDictionary()
+
+
+def collide(world: World, state: State) -> Contacts:
+    """Return where the shapes of a world's pairs touch, or nearly, in a state: see `World.collide`."""
+    if state.world is not world:
+        raise ParameterError("state to collide", got=state, expected=f"a state of {world!r}")
+    if not world.pairs:
+        shape, kind = (len(state), 0), state.dtype
+        return Contacts(
+            np.empty(shape, kind), np.empty((*shape, 3), kind), np.empty((*shape, 3), kind), np.empty(0, int)
+        )
+    if world not in _FUNCTIONS:
+        _FUNCTIONS[world] = collide_function(world.pairs), _owners(world)
+    compiled, owners = _FUNCTIONS[world]
+    found = compiled(world.model, state.q, **state.constants)
+    return Contacts(found.gap, found.point, found.normal, owners.copy())
+
+
+def _owners(world: World) -> np.ndarray:
+    """Return which pair each candidate is of: their numbers do not depend on the poses."""
+    counts = [len(_points(pair, SE3(), SE3())) for pair in world.pairs]
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def contact_points(shape_a: Geometry, X_a: Any, shape_b: Geometry, X_b: Any) -> ContactPoints:
+    """Return where two shapes touch, or nearly: n points, as many for the same types of shapes in every pose.
+
+    Args:
+        shape_a: one shape, such as `cardan.description.Box((0.1, 0.2, 0.3))`.
+        X_a: X_world_a, its pose: an `SE3`, or homogeneous matrices of shape (..., 4, 4).
+        shape_b: the other.
+        X_b: X_world_b, likewise.
+
+    Returns:
+        gap [m], shape (..., n), negative where they overlap, infinite for points that do not exist in a pose; point on
+        the surface of A [m] and normal, which pushes A away from B, in world axes, shape (..., n, 3).
+
+    Raises:
+        UnsupportedError: for two shapes that have no page in `algorithms/collision`.
+        ShapeError: for poses that are none.
+
+    Example:
+        `contact_points(Sphere(0.1), SE3(translation=[0, 0, 0.3]), Plane(), SE3()).gap` is `[0.2]`.
+    """
+    poses = SE3.of(X_a), SE3.of(X_b)
+    found = _together([_in_world(poses[0], c) for c in points(shape_a, poses[0], shape_b, poses[1])])
+    batch = np.broadcast_shapes(*(np.shape(e) for X in poses for e in (*X.rotation.entries(), *X.translation)))
+
+    def stacked(entries: Sequence[Any]) -> np.ndarray:
+        return np.stack([np.broadcast_to(e, batch) for e in entries], axis=-1)
+
+    vectors = (np.stack([stacked(v) for v in each], axis=-2) for each in (found.point, found.normal))
+    return ContactPoints(stacked(found.gap), *vectors)

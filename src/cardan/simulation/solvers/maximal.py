@@ -1,0 +1,182 @@
+"""What solvers in maximal coordinates share: every body by its own pose, joints as constraints between them."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from cardan.algorithms.health import is_sound, kept
+from cardan.algorithms.maximal_steps import (
+    Body,
+    advance,
+    at_start,
+    semi_implicit_start,
+    variational_step,
+    xpbd_step,
+)
+from cardan.algorithms.maximal_steps.efforts import spring_of
+from cardan.errors import UnsupportedError
+from cardan.functions import Function, function
+from cardan.joints import Mimic
+from cardan.model import Model
+from cardan.records import Connection
+from cardan.simulation.solvers.featherstone import asked
+from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, YES, CompiledSolver, closing_forces
+from cardan.simulation.world import World
+
+STARTS: dict[str, Any] = {
+    "variational": partial(at_start, variational_step),
+    "xpbd": partial(at_start, xpbd_step),
+    "semi_implicit": lambda **options: partial(semi_implicit_start, **options),
+}
+"""How a step is taken, by name, given its options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that a step is made for, beside the model.
+
+    Args:
+        method: one of `STARTS`.
+        dt: length of a step [s].
+        options: of the method, by name.
+        limits: whether the joints' position limits are stops.
+    """
+
+    method: str
+    dt: float
+    options: tuple[tuple[str, Any], ...]
+    limits: bool
+
+
+class MaximalSolver(CompiledSolver):
+    """A solver that moves every body by itself and brings joints together.
+
+    A state is coordinates, which keep no gaps: each step begins with closed joints, and what velocities it leaves are
+    projected to those the joints allow. `residual` is the largest gap of a step over its length.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        substeps: into how many equal ones a step is cut.
+        limits: whether the joints' position limits are stops.
+        contacts: False to let everything pass through everything else; with contacts a world is refused.
+
+    Raises:
+        UnsupportedError: for a world with something the solver would leave out.
+        ParameterError: for values that cannot be.
+    """
+
+    supports: ClassVar[Mapping[str, str]] = {
+        "joint": YES,
+        "mimic joint": YES,
+        "loop": YES,
+        "orphan joint": YES,
+        "drive": YES,
+        "damping": YES,
+        "friction": YES,
+        "limit": YES,
+        "distance": YES,
+        "cable": YES,
+        "link without inertia": "give it one, or take cardan.solvers.Featherstone",
+<<<<<<< HEAD
+        "force of a closing joint": CLOSING_FORCE,
+=======
+        "force of a closing joint": "let another joint of the loop close it: model(closing=[...])",
+        "springs of a mimic joint": "give the primary joint the springs of both",
+>>>>>>> main
+        "compliance": "a state keeps no gaps: use a D6 joint with drives",
+        "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
+    }
+
+    def __init__(
+        self, world: World, dt: float, *, substeps: int = 1, limits: bool = True, contacts: bool = True
+    ) -> None:
+        self.limits, self.contacts = limits, contacts
+        super().__init__(world, dt, substeps)
+
+    @abstractmethod
+    def method(self) -> tuple[str, dict[str, Any]]:
+        """Return how a step is taken, one of `STARTS`, and its options."""
+
+    def features(self) -> Iterator[tuple[str, str]]:
+        """Yield what is in the world that not every solver takes."""
+        model = self.world.model
+        for c in (*model.connections, *model.closures):
+            if c.compliance is not None and any(c.compliance):
+                yield "compliance", f"the compliance of joint {c.name!r}"
+<<<<<<< HEAD
+        yield from closing_forces(model)
+=======
+        for c in model.closures:
+            if _has_forces(c):
+                yield "force of a closing joint", f"drive, friction, limits or springs of closing joint {c.name!r}"
+>>>>>>> main
+        for node in model.nodes:
+            if isinstance(node.joint, Mimic) and spring_of(node.joint.joint) is not None:
+                yield "springs of a mimic joint", f"the springs of joint {node.name!r}"
+            if not _has_inertia(node):
+                yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
+        if self.contacts and self.world.pairs:
+            yield "contact", f"contacts ({self.world.pairs[0].name})"
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What a step is made for."""
+        method, options = self.method()
+        return Settings(method, self.dt / self.substeps, tuple(options.items()), bool(self.limits))
+
+    @cached_property
+    def function(self) -> Function[..., Any]:
+        """One step (of `dt / substeps`) of model, q, v, warm, count and, each optional, effort, position, velocity.
+
+        Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
+        """
+        return step_function(self.settings)
+
+
+<<<<<<< HEAD
+=======
+def _has_forces(c: Connection) -> bool:
+    values = [*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping]
+    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+    return any(values) or bounded or spring_of(c.joint) is not None
+
+
+>>>>>>> main
+def _has_inertia(node: Any) -> bool:
+    try:
+        Body(node)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def step_function(settings: Settings) -> Function[..., Any]:
+    """Return one step as a function, compiled for each model on first use."""
+
+    @function(shapes=ARRAYS)
+    def maximal_step(
+        model: Model,
+        q: ArrayLike,
+        v: ArrayLike,
+        warm: ArrayLike,
+        count: ArrayLike,
+        effort: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+    ) -> dict[str, Any]:
+        start = STARTS[settings.method](**dict(settings.options))
+        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
+        after = advance(model, q, v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore
+        sound = is_sound(after.q, after.v)
+        found = {"q": kept(sound, after.q, q), "v": kept(sound, after.v, v), "warm": after.a}  # pyright: ignore
+        return found | {"count": kept(sound, [count + 1.0], [count])[0], "residual": after.residual}  # pyright: ignore
+
+    return maximal_step

@@ -1,0 +1,289 @@
+"""MuJoCo itself, the real one, over the worlds of a state: `mujoco.batch` steps them, both conversions are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from threading import Lock
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from cardan.algorithms.health import BEYOND
+from cardan.errors import UnknownNameError, UnsupportedError
+from cardan.functions import Function
+from cardan.interop.mujoco_package import mujoco, mujoco_batch
+from cardan.interop.mujoco_spec import to_mjspec
+from cardan.interop.mujoco_state import MujocoState
+from cardan.joints import Distance
+from cardan.manifolds import SE2, UnitComplex
+from cardan.model import Connection, Model
+from cardan.runtime.threads import num_threads
+from cardan.simulation.control import Control
+from cardan.simulation.solvers.solver import CLOSING_FORCE, YES, Solver, checked_steps, closing_forces
+from cardan.simulation.state import State
+from cardan.simulation.world import World
+
+USE = "cardan.solvers.MuJoCo"
+INTEGRATORS = {"implicitfast": "IMPLICITFAST", "implicit": "IMPLICIT", "euler": "EULER", "rk4": "RK4"}
+KEPT = 3
+"""Batches a solver keeps, of different numbers of worlds or threads."""
+
+CONES = ("elliptic", "pyramidal")
+SOLVERS = ("newton", "cg", "pgs")
+
+
+class Servo(NamedTuple):
+    """An actuator there, and the degree of freedom it drives.
+
+    Attributes:
+        v: its index in v.
+        stiffness: of the drive.
+        damping: of the drive.
+        qpos: where its coordinate is in qpos, if that is an angle which here is a point on the circle; else -1.
+    """
+
+    v: int
+    stiffness: float
+    damping: float
+    qpos: int
+
+
+class MuJoCo(Solver):
+    """MuJoCo's own steps, constraints and contacts, of the same world: `cardan.interop.to_mjspec` hands it over.
+
+    Loops, mimic joints, position limits and contacts are soft there, as its documentation says. Every world that does
+    not come out of a call with finite numbers stays as it was before the call, and is flagged; MuJoCo itself writes a
+    warning about it. Residuals are not known, and 0.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        integrator: `"implicitfast"`, `"implicit"`, `"euler"` or `"rk4"`.
+        cone: friction cones: `"elliptic"` or `"pyramidal"`.
+        constraints: how it solves for constraint forces: `"newton"`, `"cg"` or `"pgs"`.
+        iterations: of that at most; None for MuJoCo's default.
+        substeps: into how many equal ones a step is cut.
+        emulate: whether joints it does not have are made of some that it has, and a constraint.
+
+    Attributes:
+        model: the compiled `mujoco.MjModel`.
+
+    Raises:
+        MissingExtraError: without the extra `mujoco`.
+        UnsupportedError: for a world with anything MuJoCo would leave out.
+
+    Source: MuJoCo documentation, "Computation".
+    """
+
+    supports: ClassVar[Mapping[str, str]] = {
+        "joint": YES,
+        "mimic joint": YES,
+        "loop": YES,
+        "orphan joint": YES,
+        "drive": YES,
+        "damping": YES,
+        "friction": YES,
+        "limit": YES,
+        "contact": YES,
+        "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
+        "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
+        "force of a closing joint": CLOSING_FORCE,
+        "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
+    }
+
+    def __init__(
+        self,
+        world: World,
+        dt: float,
+        *,
+        integrator: Literal["implicitfast", "implicit", "euler", "rk4"] = "implicitfast",
+        cone: Literal["elliptic", "pyramidal"] = "elliptic",
+        constraints: Literal["newton", "cg", "pgs"] = "newton",
+        iterations: int | None = None,
+        substeps: int = 1,
+        emulate: bool = False,
+    ) -> None:
+        for what, value, known in (
+            ("integrator", integrator, INTEGRATORS),
+            ("cone", cone, CONES),
+            ("constraints", constraints, SOLVERS),
+        ):
+            if value not in known:
+                raise UnknownNameError(what, value, known, where="MuJoCo")
+        self.substeps, self.emulate = checked_steps(substeps, "substeps"), bool(emulate)
+        super().__init__(world, dt)
+        self._options = {"integrator": integrator, "cone": cone, "constraints": constraints, "iterations": iterations}
+        self.model = self._compiled(integrator, cone, constraints, iterations)
+        self._state = MujocoState(world.model, self.emulate)
+        self._servos = _servos(self.model, world.model)
+        self._free = np.setdiff1d(np.arange(world.model.nv), [servo.v for servo in self._servos])
+        self._batches: dict[tuple[int, int], Any] = {}
+        self._lock = Lock()
+
+    def __reduce__(self) -> Any:
+        options = {**self._options, "substeps": self.substeps, "emulate": self.emulate}
+        return _made, (self.world, self.dt, options)
+
+    def _compiled(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
+        mj = mujoco(USE)
+        try:
+            spec = to_mjspec(self.world, emulate=self.emulate)
+        except UnsupportedError as error:
+            instead = f"{error.instead}, or use cardan.solvers.Featherstone"
+            raise UnsupportedError(error.what, "solver MuJoCo", instead) from None
+        option = spec.option
+        option.timestep = self.dt / self.substeps
+        option.integrator = getattr(mj.mjtIntegrator, f"mjINT_{INTEGRATORS[integrator]}")
+        option.cone = getattr(mj.mjtCone, f"mjCONE_{cone.upper()}")
+        option.solver = getattr(mj.mjtSolver, f"mjSOL_{constraints.upper()}")
+        option.disableflags |= mj.mjtDisableBit.mjDSBL_AUTORESET
+        if iterations is not None:
+            option.iterations = checked_steps(iterations, "iterations")
+        return spec.compile()
+
+    def features(self) -> Iterator[tuple[str, str]]:
+        model = self.world.model
+        for name in model.inputs:
+            yield "input", f"the input {name!r}"
+        for c in (*model.connections, *model.closures):
+            if isinstance(c.joint, Distance) and not self.emulate:
+                yield "distance", f"joint {c.name!r}, a Distance"
+            if c.compliance is not None and any(c.compliance):
+                yield "compliance", f"the compliance of joint {c.name!r}"
+        yield from closing_forces(model)
+
+    @cached_property
+    def function(self) -> Function[..., Any]:
+        """There is none: MuJoCo's code cannot be differentiated or written as C here."""
+        what, instead = "a request for its step as a function", "use cardan.solvers.Featherstone"
+        raise UnsupportedError(what, "solver MuJoCo", instead)
+
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        count = checked_steps(steps) * self.substeps
+        asked = self._asked(state, control)
+        q, v, warm = (np.array(x, dtype=np.float64) for x in (state.q, state.v, state.warm))
+        good = np.zeros(len(state))
+        at_once = 1 if self._turns(asked) else count
+        with self._lock:  # a batch is of one thread at a time
+            for _ in range(count // at_once):
+                q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
+                good[sound] += at_once
+        found = {"q": q, "v": v, "warm": warm, "residual": np.zeros(len(state))}
+        found = {name: array.astype(state.dtype, copy=False) for name, array in found.items()}
+        return state.advanced(found, good, count, self.dt / self.substeps, out)
+
+    def _asked(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
+        """Return efforts and targets as float64, shape (worlds, nv)."""
+        given, shape = self._arrays(state, control), (len(state), self.world.model.nv)
+        asked = {name: given.get(name, np.zeros(())) for name in ("effort", "position", "velocity")}
+        return {name: np.array(np.broadcast_to(x, shape), dtype=np.float64) for name, x in asked.items()}
+
+    def _turns(self, asked: Mapping[str, np.ndarray]) -> bool:
+        """Return whether what is asked for is another force or target there after every step."""
+        wrapped = any(servo.qpos >= 0 and servo.stiffness for servo in self._servos)
+        return wrapped or bool(asked["effort"][:, self._free].any())
+
+    def _stepped(
+        self, q: np.ndarray, v: np.ndarray, warm: np.ndarray, asked: Mapping[str, np.ndarray], count: int
+    ) -> tuple[np.ndarray, ...]:
+        """Return q, v and warm after steps, those of before in worlds that do not come to good, and which do."""
+        batch = self._batch(len(q))
+        qpos, qvel = self._state.to_mujoco(q, v)
+        ctrl, forces = self._controls(asked, qpos), self._forces(asked, q)
+        can = _sound(qpos, qvel, ctrl, forces)
+        for name, value in (("qpos", qpos), ("qvel", qvel), ("ctrl", ctrl), ("qfrc_applied", forces)):
+            batch.bind(name)[...] = np.where(can[:, None], value, 0.0)
+        _begin(batch.bind("qacc_warmstart"), warm)
+        failed = _run(batch, np.flatnonzero(can), count)
+        q_new, v_new = self._state.from_mujoco(batch.bind("qpos"), batch.bind("qvel"))
+        sound = can & _sound(q_new, v_new)
+        sound[failed] = False
+        chosen = sound[:, None]
+        warm_new = batch.bind("qacc_warmstart")
+        warm = np.where(chosen, warm_new, warm) if warm_new.shape == warm.shape else warm
+        return np.where(chosen, q_new, q), np.where(chosen, v_new, v), warm, sound
+
+    def _controls(self, asked: Mapping[str, np.ndarray], qpos: np.ndarray) -> np.ndarray:
+        """Return what the actuators are given: targets, with the efforts that their gains make of them."""
+        ctrl = np.zeros((len(qpos), len(self._servos)))
+        for k, servo in enumerate(self._servos):
+            effort, target, rate = (asked[name][:, servo.v] for name in ("effort", "position", "velocity"))
+            if servo.stiffness:
+                target = _nearest(target, qpos[:, servo.qpos]) if servo.qpos >= 0 else target
+                ctrl[:, k] = target + (servo.damping * rate + effort) / servo.stiffness
+            else:
+                ctrl[:, k] = rate + effort / servo.damping
+        return ctrl
+
+    def _forces(self, asked: Mapping[str, np.ndarray], q: np.ndarray) -> np.ndarray:
+        """Return the efforts of joints without drives, within their limits, along MuJoCo's velocities."""
+        effort = np.zeros_like(asked["effort"])
+        if not asked["effort"][:, self._free].any():
+            return np.zeros((len(q), self._state.nv))
+        model = self.world.model
+        clipped = np.clip(asked["effort"], model.effort_lower, model.effort_upper)
+        effort[:, self._free] = clipped[:, self._free]
+        return self._state.effort(q, effort)
+
+    def _batch(self, worlds: int) -> Any:
+        """Return the batch of so many worlds; the last few are kept, with all their threads."""
+        key = worlds, num_threads()
+        if key not in self._batches:
+            for old in list(self._batches)[: 1 - KEPT]:
+                del self._batches[old]
+            self._batches[key] = mujoco_batch(USE).Batch(self.model, nsim=worlds, nthread=num_threads())
+        return self._batches[key]
+
+
+def _made(world: World, dt: float, options: dict[str, Any]) -> MuJoCo:
+    return MuJoCo(world, dt, **options)
+
+
+def _servos(there: Any, model: Model) -> list[Servo]:
+    """Return the actuators in their order there."""
+    return [_servo(there, model, there.actuator(k)) for k in range(there.nu)]
+
+
+def _servo(there: Any, model: Model, actuator: Any) -> Servo:
+    name = actuator.name
+    joint, _, index = (name, "", "0") if name in model.slices else name.rpartition(":")
+    c = model.connection(joint)
+    k = min(int(index), c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
+    is_angle = _is_on_circle(c, k)
+    qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
+    return Servo(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
+
+
+def _is_on_circle(c: Connection, k: int) -> bool:
+    """Return whether a joint's k-th coordinate is an angle that it has as a point on the circle."""
+    space = c.joint.manifold
+    return isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
+
+
+def _nearest(target: np.ndarray, angle: np.ndarray) -> np.ndarray:
+    """Return the angle of a target that is nearest to another."""
+    turn = 2.0 * np.pi
+    return angle + (np.remainder(target - angle + np.pi, turn) - np.pi)
+
+
+def _sound(*parts: np.ndarray) -> np.ndarray:
+    """Return for each row whether its numbers are finite, and the sum of their sizes below `BEYOND`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.abs(np.concatenate(parts, axis=-1)).sum(axis=-1) < BEYOND
+
+
+def _begin(array: np.ndarray, warm: np.ndarray) -> None:
+    """Begin constraint solves with the last accelerations, or with 0 where there are none of that number."""
+    array[...] = np.where(np.abs(warm) < BEYOND, warm, 0.0) if array.shape == warm.shape else 0.0
+
+
+def _run(batch: Any, rows: np.ndarray, count: int) -> np.ndarray:
+    """Take steps in some worlds, and return those in which MuJoCo raised an error."""
+    if not len(rows):
+        return rows
+    try:
+        batch.step(ids=None if len(rows) == batch.nsim else rows, nstep=count)
+    except mujoco_batch(USE).SimulationError:
+        return np.flatnonzero(batch.status)
+    return rows[:0]

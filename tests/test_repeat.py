@@ -1,0 +1,700 @@
+"""Programs run several times on their own results: as many calls, bit for bit, on every target."""
+
+import copy
+import ctypes
+import os
+import pickle
+import random
+import shutil
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.errors import DTypeError, ParameterError, ProgramError, ShapeError, UnknownNameError
+from cardan.program import Array, Program, trace, verify
+from cardan.program.autodiff import vector_jacobian_product
+from cardan.program.program import Region
+from cardan.program.repeated import repeated
+from cardan.program.replay import LONGEST, replay, straight
+from cardan.targets import Outline, compile_program
+from cardan.targets.c import c_code
+from cardan.targets.llvm import plan
+from mechanisms import random_model
+
+BATCHES = (1, 7, 8, 9, 500, 1000, 4097)
+
+
+class State(NamedTuple):
+    q: object
+    v: object
+
+
+@cardan.function
+def step(model, q, v, tau, dt: float):
+    """Return the state one semi-implicit step later."""
+    v = v + dt * cardan.forward_dynamics(model, q, v, tau)
+    return State(cardan.integrate(model, q, dt * v), v)
+
+
+@cardan.function(shapes={"x": (3,), "y": (3,), "z": (2,)})
+def shuffled(model, x, y, z):
+    """Results that are arguments, numbers, sums; some arguments are not used."""
+    return {"x": np.stack([y[1], x[2] + z[0], -x[0]]), "y": x, "w": y, "z": np.stack([z[1] * 0.5, 1.0 + 0.0 * z[0]])}
+
+
+@cardan.function(returns=("nv",))
+def damped(model, q, v):
+    return v - 1e-2 * cardan.inverse_dynamics(model, q, v, v)
+
+
+def pendulum():
+    return cardan.robots.double_pendulum().model()
+
+
+def arguments(model, batch=(), dtype=np.float64):
+    rng = np.random.default_rng(3)
+    q = model.random_configuration(batch, seed=1).astype(dtype)
+    return q, *(rng.normal(size=(*batch, model.nv)).astype(dtype) for _ in range(2)), dtype(1e-3)
+
+
+def chained(function, model, count, q, v, *rest):
+    for _ in range(count):
+        q, v = function(model, q, v, *rest)
+    return q, v
+
+
+def same(found, expected):
+    return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(found, expected, strict=True))
+
+
+def traced(function, count=7, sizes=(3, 3)):
+    arrays = [Array(name, (size,)) for name, size in zip("xy", sizes, strict=True)]
+    program = trace("f", lambda x, y: dict(zip("xy", map(np.array, function(x, y)), strict=True)), arrays)
+    return program, verify(repeated(program, count, {"x": "x", "y": "y"}))
+
+
+def long_chain(x, y, n=900):
+    """Return something of many operations, most of which cross from block to block."""
+    values = [*x, *y]
+    for k in range(n):
+        values.append(0.4 * values[k] + 0.4 * values[-1] * values[-5] + 0.2)
+    return values[-3:], values[-6:-3]
+
+
+def evaluated(program, target, arrays):
+    rows, dtype = len(arrays[0]), arrays[0].dtype
+    flat = compile_program(program, target)(arrays, rows, dtype)
+    return [np.ascontiguousarray(part) for part in np.split(flat, np.cumsum([a.size for a in program.outputs])[:-1], 1)]
+
+
+def passes(program, target, arrays, count):
+    for _ in range(count):
+        arrays = evaluated(program, target, arrays)
+    return arrays
+
+
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "robot",
+    [
+        "double_pendulum",
+        "arm7",
+        pytest.param("quadruped", marks=pytest.mark.full),
+        pytest.param("humanoid", marks=pytest.mark.full),
+    ],
+)
+def test_repeat_is_as_many_calls(robot, dtype, target):
+    model = getattr(cardan.robots, robot)().model(base="fixed" if robot == "arm7" else "floating")
+    one, many = step.on(target), step.repeated(5).on(target)
+    for batch in ((), *((rows,) for rows in BATCHES), (2, 3)):
+        given = arguments(model, batch, dtype)
+        found = many(model, *given)
+        assert type(found) is State
+        assert same(found, chained(one, model, 5, *given)), batch
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_joint(dtype, reference_target):
+    model = random_model(0)
+    given = arguments(model, (9,), dtype)
+    assert same(step.repeated(3)(model, *given), chained(step, model, 3, *given))
+
+
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+def test_what_is_passed_on_is_read_before_it_is_overwritten(target):
+    model, one, many = pendulum(), shuffled.on(target), shuffled.repeated(6).on(target)
+    x, y, z = np.arange(27.0).reshape(9, 3), -np.arange(27.0).reshape(9, 3), np.ones((9, 2))
+    kept = [a.copy() for a in (x, y, z)]
+    given = {"x": x, "y": y, "z": z}
+    for _ in range(6):
+        given = one(model, given["x"], given["y"], given["z"])
+        expected, given = given, {n: given[n] for n in "xyz"}
+    found = many(model, x, y, z)
+    assert list(found) == ["x", "y", "w", "z"]
+    assert same(found.values(), expected.values())
+    assert same((x, y, z), kept)
+    only = shuffled.repeated(2, {"z": "z"}).on(target)(model, x, y, z)
+    assert same(only.values(), one(model, x, y, one(model, x, y, z)["z"]).values())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("count", "long", "stack"), [(7, plan.LONG, plan.STACK), (7, 100, plan.STACK), (2, 100, 0)])
+def test_many_blocks_tiles_and_a_workspace_on_the_heap(monkeypatch, dtype, count, long, stack):
+    monkeypatch.setattr(plan, "LONG", long)
+    monkeypatch.setattr(plan, "STACK", stack)
+    size = 400 + (long == 100) + 2 * (stack == 0)  # of another length each: what is compiled is kept by its content
+    one, many = traced(lambda x, y: long_chain(x, y, size), count)
+    rng = np.random.default_rng(0)
+    for rows in (1, 7, 8, 9, 33, 70):
+        x, y = rng.uniform(-1.0, 1.0, (2, rows, 3)).astype(dtype)
+        assert same(evaluated(many, "llvm", [x, y]), passes(one, "llvm", [x, y], count)), rows
+        assert same(evaluated(many, "numpy", [x, y]), passes(one, "numpy", [x, y], count)), rows
+
+
+def test_many_results_written_past_the_caches():
+    def grown(x, y):
+        return [0.5 * e for e in x], [e + x[0] for e in y]
+
+    one, many = traced(grown, 3, (3, 80))
+    rows = 40_000
+    x, y = (np.random.default_rng(0).normal(size=(rows, n)) for n in (3, 80))
+    assert same(evaluated(many, "llvm", [x, y]), passes(one, "llvm", [x, y], 3))
+
+
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+def test_angles_far_away_in_some_lanes_and_some_passes(target):
+    """Beyond 1e12 rad another reduction is called; it must begin and end with the pass that needs it."""
+
+    def jumping(x, y):
+        return [1e13 * cardan.sin(x[0]), cardan.cos(x[1]), cardan.where(x[2] > 1e12, 1.0, 3e12) + x[1]], [
+            cardan.sin(x[2]) + y[0],
+            cardan.tan(y[1] * 1e5),
+            y[2],
+        ]
+
+    one, many = traced(jumping, 11)
+    x, y = np.random.default_rng(0).normal(size=(2, 21, 3))
+    x[::3] *= 1e13
+    assert same(evaluated(many, target, [x, y]), passes(one, target, [x, y], 11))
+    single = [x.astype(np.float32), y.astype(np.float32)]
+    assert same(evaluated(many, target, single), passes(one, target, single, 11))
+
+
+def test_not_finite_stays_in_its_row():
+    model, given = pendulum(), arguments(pendulum(), (9,))
+    given[1][4] = np.nan
+    found = step.repeated(3)(model, *given)
+    rows = [k for k in range(9) if k != 4]
+    assert np.isnan(found.v[4]).all()
+    assert same((found.q[rows], found.v[rows]), chained(step, model, 3, *(a[rows] for a in given[:3]), given[3]))
+
+
+def test_results_where_arguments_are():
+    model = pendulum()
+    halved = damped.repeated(4, {"v": "result"})
+    for rows in (1, 9, 4097):
+        q, v, _, _ = arguments(model, (rows,))
+        expected = v
+        for _ in range(4):
+            expected = damped(model, q, expected)
+        bound, out = halved.bind(model), v.copy()
+        assert bound(q, out, out=out) is out
+        assert same([out, bound(q, v), halved(model, q=q, v=v)], [expected] * 3)
+        elsewhere = np.empty_like(v)
+        bound(q, v, out=elsewhere)
+        assert same([elsewhere], [expected])
+
+
+def test_several_results_into_those_of_an_earlier_call():
+    model, many = pendulum(), step.repeated(4).bind(pendulum())
+    given = arguments(model, (9,))
+    out = many(*given)
+    first = copy.deepcopy(out)
+    assert many(*given, out=out) is out
+    assert same(out, first)
+    once = many(*out, *given[2:])
+    many(*out, *given[2:], out=out)  # the arguments lie in it
+    assert same(out, once)
+
+
+def test_threads():
+    model, given = pendulum(), arguments(pendulum(), (20_000,))
+    many = step.repeated(100)
+    assert same(many.on(threads=3)(model, *given), many.on(threads=1)(model, *given))
+    few = [a[:9] if np.ndim(a) else a for a in given]
+    assert same([a[:9] for a in many(model, *given)], many(model, *few))
+
+
+def test_very_many_passes_of_one_state():
+    model, q, v = pendulum(), *arguments(pendulum())[:2]
+    found = damped.repeated(300_000, {"v": "result"})(model, q, v)
+    assert found.shape == (2,)
+    assert np.isfinite(found).all()
+
+
+def test_constants_as_inputs():
+    model = pendulum().with_inputs("gravity")
+    given = arguments(model, (9,))
+    gravity = model.input_values()["gravity"] * np.linspace(0.0, 2.0, 9)[:, None]
+    q, v = given[:2]
+    for _ in range(3):
+        q, v = step(model, q, v, *given[2:], gravity=gravity)
+    assert same(step.repeated(3)(model, *given, gravity=gravity), (q, v))
+
+
+def test_one_pass_is_the_function():
+    model = pendulum()
+    program = step.repeated(1).program(model)
+    assert program.regions == ()
+    assert Outline.of(program).digest == Outline.of(step.program(model)).digest
+
+
+def test_repeats_of_repeats(reference_target):
+    model = pendulum()
+    given = arguments(model, (3,))
+    six = step.repeated(2).repeated(3)
+    assert six.program(model).regions == step.repeated(6).program(model).regions
+    other = step.repeated(2, {"v": "v"}).repeated(2)  # q stands still for two passes, twice
+    q, v = given[:2]
+    for _ in range(2):
+        _, w = step(model, q, v, *given[2:])
+        q, v = step(model, q, w, *given[2:])
+    np.testing.assert_allclose(np.concatenate(other(model, *given), -1), np.concatenate([q, v], -1), rtol=1e-13)
+
+
+def test_inside_another_function_it_is_written_out(reference_target):
+    model = pendulum()
+    given = arguments(model, (3,))
+
+    @cardan.function
+    def energy_later(model, q, v, tau, dt: float):
+        q, v = step.repeated(3)(model, q, v, tau, dt)
+        return cardan.kinetic_energy(model, q, v)
+
+    expected = cardan.kinetic_energy(model, *chained(step, model, 3, *given))
+    np.testing.assert_allclose(energy_later(model, *given), expected, rtol=1e-12)
+    assert energy_later.program(model).regions == ()
+
+
+def test_other_scalars():
+    sympy = pytest.importorskip("sympy")
+    model = pendulum()
+    q, v, tau, _ = arguments(model)
+    found = step.repeated(2)(model, [sympy.Float(e) for e in q], [sympy.Float(e) for e in v], list(tau), 1e-3)
+    expected = chained(step, model, 2, q, v, tau, 1e-3)
+    np.testing.assert_allclose(np.array(found.v, float), expected[1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.0, True, "3", None, 10**10])
+def test_counts_that_are_none(count):
+    with pytest.raises(ParameterError, match="whole number from 1"):
+        step.repeated(count)
+
+
+def test_whole_numbers_of_numpy_count():
+    assert step.repeated(np.int64(4)) is step.repeated(4)
+
+
+def test_carrying_what_is_not_there():
+    model, q, v = pendulum(), *arguments(pendulum())[:2]
+    with pytest.raises(UnknownNameError, match="did you mean 'v'"):
+        damped.repeated(2, {"vv": "result"})(model, q, v)
+    with pytest.raises(UnknownNameError, match=r"result.*'resolt'.*did you mean 'result'"):
+        damped.repeated(2, {"v": "resolt"})(model, q, v)
+    with pytest.raises(ParameterError, match=r"carry=\{"):
+        damped.repeated(2)(model, q, v)
+    with pytest.raises(ParameterError, match="not given"):
+        cardan.inverse_dynamics.repeated(2, {"external_forces": "result"})(model, q, v, v)
+    with pytest.raises(DTypeError, match="dictionary"):
+        step.repeated(2, ["q", "v"])  # pyright: ignore[reportArgumentType]
+    for carry in ({}, {"q": 1}):
+        with pytest.raises(ParameterError, match="dictionary"):
+            step.repeated(2, carry)
+
+
+def test_carrying_another_shape():
+    model = cardan.robots.double_pendulum().model(base="floating")
+    given = model.random_configuration(seed=0), np.zeros(model.nv)
+    with pytest.raises(ShapeError, match=r"expected \(9,\), as argument 'q' has"):
+        damped.repeated(2, {"q": "result"})(model, *given)
+
+
+def test_printed_pickled_explained():
+    model = pendulum()
+    many = step.repeated(3)
+    program = verify(many.program(model))
+    text = many.source(model).splitlines()
+    assert text[1] == "  3 times {"
+    assert any(line.startswith("  } and on with %0 <- %") for line in text)
+    again = pickle.loads(pickle.dumps(program))
+    assert again == program
+    assert again != straight(program)
+    digests = {
+        Outline.of(f.program(model)).digest for f in (step, many, step.repeated(4), step.repeated(3, {"q": "q"}))
+    }
+    assert len(digests) == 4
+    assert program.work == 3 * step.program(model).operations == 3 * program.operations
+    assert "3 times" in many.explain(model)
+    assert pickle.loads(pickle.dumps(many)) is many
+    bound = pickle.loads(pickle.dumps(many.bind(model)))
+    given = arguments(model, (9,))
+    assert same(bound(*given), many(model, *given))
+
+
+def test_rules_of_regions():
+    good = traced(lambda x, y: ([e + y[0] for e in x], [cardan.sin(e) for e in y]))[1]
+    (region,) = good.regions
+    wrong = [
+        (region._replace(passes=0),),
+        (region._replace(stop=len(good.instructions) + 1),),
+        (region._replace(carried=((len(good.instructions) - 1, 0),)),),
+        (region._replace(carried=((0, -1),)),),
+        (region._replace(carried=region.carried * 2),),
+        (region, region),
+        (Region(0, 5, 2, ()), Region(3, 7, 2, ())),
+    ]
+    for regions in wrong:
+        with pytest.raises(ProgramError):
+            verify(Program(good.name, good.inputs, good.instructions, good.outputs, good.results, regions))
+
+
+def test_replayed_on_numbers():
+    one, many = traced(lambda x, y: ([e * y[0] for e in x], [cardan.sin(e) for e in y]), 4)
+    x = [0.1, 0.2, 0.3, 1.1, 1.2, 1.3]
+    expected = x
+    for _ in range(4):
+        values = replay(one, expected)
+        expected = [values[r] for r in one.results]
+    values = replay(many, x)
+    assert [values[r] for r in many.results] == expected
+    out = straight(many)
+    assert out.regions == ()
+    assert [replay(out, x)[r] for r in out.results] == expected
+
+
+def test_another_process_finds_the_program_of_its_own_count(tmp_path):
+    """In memory and on disk, outline and machine code: no count is served what was made for another."""
+    (tmp_path / "stepping.py").write_text(
+        "import cardan\n@cardan.function\ndef push(model, v):\n    return {'v': 1.5 * v - 0.25 * v * v}\n"
+    )
+    code = (
+        "import sys, numpy as np, cardan, stepping\n"
+        "model, x = cardan.robots.double_pendulum().model(), np.array([0.3, 0.7])\n"
+        "for count in map(int, sys.argv[1:]):\n"
+        "    y = x\n"
+        "    for _ in range(count): y = 1.5 * y - 0.25 * y * y\n"
+        "    np.testing.assert_allclose(stepping.push.repeated(count)(model, x)['v'], y, rtol=1e-13)\n"
+        "print('llvmlite' in sys.modules)\n"
+    )
+    environment = {**os.environ, "CARDAN_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), os.path.dirname(os.path.dirname(cardan.__file__))])
+    found = []
+    for counts in (["2", "1"], ["3", "2", "4"], ["2", "3", "1", "4"]):
+        run = [sys.executable, "-c", code, *counts]
+        done = subprocess.run(run, capture_output=True, text=True, env=environment, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout.strip())
+    assert found[0] == found[1]  # new ones are compiled
+    assert found[2] == "False"  # known ones are not
+
+
+# --- derivatives ---
+
+
+def chain(model, q, v, count):
+    """Return the derivative by v of that many passes of `damped`, multiplied from pass to pass."""
+    by_v, total = cardan.derivative(damped, "v"), np.eye(model.nv)
+    for _ in range(count):
+        total = by_v(model, q, v) @ total
+        v = damped(model, q, v)
+    return total
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_derivative_is_the_product_of_those_of_the_passes(mode, reference_target):
+    model = cardan.robots.arm7().model()
+    q, v, _, _ = arguments(model)
+    found = cardan.derivative(damped.repeated(4, {"v": "result"}), "v", mode=mode)(model, q, v)
+    expected = chain(model, q, v, 4)
+    np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+
+
+def test_products_with_derivatives(reference_target):
+    model = cardan.robots.arm7().model()
+    q, v, w, _ = arguments(model)
+    many, expected = damped.repeated(3, {"v": "result"}), chain(model, q, v, 3)
+    found = cardan.vector_jacobian_product(many, "v")(model, q, v, weights=w)
+    np.testing.assert_allclose(found, w @ expected, atol=1e-11 * np.abs(expected).max())
+    found = cardan.jacobian_vector_product(many, "v")(model, q, v, direction=w)
+    np.testing.assert_allclose(found, expected @ w, atol=1e-11 * np.abs(expected).max())
+
+
+def test_derivative_of_a_state_along_the_tangent(reference_target):
+    """By q, on quaternions: against differences along the manifold."""
+    model = cardan.robots.double_pendulum().model(base="floating")
+    q, v, tau, dt = arguments(model)
+    many, e, h = step.repeated(3), np.random.default_rng(5).normal(size=model.nv), 1e-6
+    found = cardan.derivative(many, "q")(model, q, v, tau, dt)["v"] @ e
+    ahead, behind = (many(model, cardan.integrate(model, q, s * h * e), v, tau, dt).v for s in (1.0, -1.0))
+    np.testing.assert_allclose(found, (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-6)
+
+
+def test_derivatives_of_too_many_passes_say_what_to_do():
+    model, q, v = pendulum(), *arguments(pendulum())[:2]
+    many = damped.repeated(LONGEST, {"v": "result"})
+    assert many(model, q, v).shape == (2,)
+    with pytest.raises(ParameterError, match="chain the derivatives from pass to pass"):
+        cardan.derivative(many, "v")(model, q, v)
+
+
+def test_reverse_through_many_choices_grows_with_their_number():
+    """Each sweep of a projected iteration hangs on all choices of the one before."""
+
+    def operations(sweeps):
+        def swept(x, y):
+            for _ in range(sweeps):
+                x = [cardan.maximum(e + 0.1 * (y[k] - 0.3 * x[k - 1] - e), 0.0) for k, e in enumerate(x)]
+            return x, y
+
+        return vector_jacobian_product(traced(swept)[0], ["y"]).operations
+
+    assert operations(12) - operations(8) <= 1.2 * (operations(8) - operations(4))
+
+
+# --- regions within a function ---
+
+
+def projection(loop):
+    """Return the function whose iterations are done by a loop."""
+
+    @cardan.function(shapes={"A": (4, 4), "b": (4,)})
+    def projected(model, A, b, v):
+        """Return projected Gauss-Seidel on what is set up before, and more iterations behind and within another."""
+        inverses = [1.0 / A[k, k] for k in range(4)]
+
+        def sweep(x):
+            x = list(x)
+            for k in range(4):
+                x[k] = cardan.maximum(x[k] + inverses[k] * (b[k] - sum(A[k, j] * x[j] for j in range(4))), 0.0)
+            return np.stack(x)
+
+        def crossed(a, c):
+            return c, cardan.sin(a) * loop(4, lambda w: [0.5 * w[0] + A[0, 1], w[1] + w[0]], [c, v[1]])[1]
+
+        x = loop(20, sweep, 0.1 * b)
+        a, c = loop(3, crossed, v[0], v[1])
+        return {"x": x, "mixed": np.stack([a, c, cardan.sin(a)]), "b": A @ x - b}
+
+    return projected
+
+
+def written_out(count, body, *start):
+    for _ in range(count):
+        start = (body(*start),) if len(start) == 1 else body(*start)
+    return start[0] if len(start) == 1 else start
+
+
+def problems(rows, dtype=np.float64):
+    rng = np.random.default_rng(7)
+    L = rng.normal(size=(rows, 4, 4))
+    given = L @ np.swapaxes(L, -1, -2) + 4.0 * np.eye(4), rng.normal(size=(rows, 4)), rng.normal(size=(rows, 2))
+    return [a.astype(dtype) for a in given]
+
+
+projected = projection(cardan.repeat)
+straight_projected = projection(written_out).on("numpy")
+
+
+def close(found, expected, dtype=np.float64):
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=50 * np.finfo(dtype).eps, atol=50 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+def test_iterations_within_a_function(target, dtype):
+    program = verify(projected.program(pendulum()))
+    assert [region.passes for region in program.regions] == [20, 3, 4]
+    assert program.operations < straight_projected.program(pendulum()).operations / 4
+    for rows in (1, 9, 100):
+        given = problems(rows, dtype)
+        found, expected = (f(pendulum(), *given) for f in (projected.on(target), straight_projected))
+        close(found, expected, dtype)
+
+
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+def test_a_repeat_of_iterations(target):
+    A, b, v = problems(9)
+    many = projected.repeated(3).on(target)
+    assert [region.passes for region in verify(many.program(pendulum())).regions] == [3, 20, 3, 4]
+    found = many(pendulum(), A, b, v)
+    for _ in range(3):
+        expected = straight_projected(pendulum(), A, b, v)
+        b = expected["b"]
+    close(found, expected)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_derivative_of_iterations(mode):
+    found, expected = (
+        cardan.derivative(f, "b", mode=mode).on("numpy")(pendulum(), *problems(5))
+        for f in (projected, straight_projected)
+    )
+    close(found, expected)
+
+
+def test_iterations_on_numbers_arrays_and_spatial_objects():
+    assert cardan.repeat(5, lambda x: 2.0 * x, 1.0) == 32.0
+    assert cardan.repeat(3, lambda x, y: (y, x + y), 1, 1) == (3, 5)
+    np.testing.assert_array_equal(cardan.repeat(2, lambda x: x + 1.0, np.zeros(3)), np.full(3, 2.0))
+
+    @cardan.function
+    def squared(model, q):
+        X = cardan.frame_transform(model, q, model.body_names[-1])
+        return cardan.repeat(3, lambda Y: Y @ Y, cardan.SE3(X[:3, :3], X[:3, 3]))
+
+    q = np.array([0.3, -0.4])
+    X = cardan.frame_transform(pendulum(), q, pendulum().body_names[-1])
+    np.testing.assert_allclose(squared(pendulum(), q), np.linalg.matrix_power(X, 8), atol=1e-13)
+
+
+def test_iterations_from_numbers_begin_with_a_simpler_pass(reference_target):
+    @cardan.function
+    def relaxed(model, v):
+        return cardan.repeat(10, lambda x: 0.5 * x + v, np.zeros(2))
+
+    (region,) = verify(relaxed.program(pendulum())).regions
+    assert region.passes == 9
+    v = np.array([1.0, -2.0])
+    np.testing.assert_allclose(relaxed(pendulum(), v), v * (2.0 - 2.0**-9), rtol=1e-15)
+
+
+def test_what_no_iteration_changes_is_no_region(reference_target):
+    @cardan.function
+    def idle(model, v):
+        swapped = cardan.repeat(5, lambda x, y: (y, x), v[0], v[1])
+        return np.stack([*swapped, cardan.repeat(3, lambda x: v[0] * v[1], v[0])])
+
+    np.testing.assert_array_equal(idle(pendulum(), np.array([2.0, 3.0])), [3.0, 2.0, 6.0])
+    assert len(verify(idle.program(pendulum())).regions) == 1
+
+
+def test_wrong_iterations():
+    for count in (0, -1, 2.5, True, None):
+        with pytest.raises(ParameterError, match="whole number from 1"):
+            cardan.repeat(count, lambda x: x, 1.0)
+    with pytest.raises(ParameterError, match="at least one value"):
+        cardan.repeat(2, lambda: ())
+    with pytest.raises(ParameterError, match=r"got \(2,\), expected \(3,\)"):
+        cardan.repeat(2, lambda x: x[:2], np.zeros(3))
+    with pytest.raises(ParameterError, match="shapes of what the body"):
+        cardan.repeat(2, lambda x, y: x, 1.0, 2.0)
+
+
+class Writer:
+    """Writes a program of random operations and loops, the same for the same seed."""
+
+    def __init__(self, seed, loop):
+        self.rng, self.loop = random.Random(seed), loop
+
+    def grow(self, pool, conditions, steps, depth):
+        """Add values to a pool, and conditions."""
+        rng = self.rng
+        for _ in range(steps):
+            kind, a, b = rng.randrange(10), rng.choice(pool), rng.choice(pool)
+            if kind == 0:
+                conditions.append(a < b + 0.01)
+            elif kind < 7 or depth == 3:
+                chosen = cardan.where(conditions[-1], a, 0.3 * b) if conditions else -a
+                pool.append([0.0, 0.5 * a + 0.3 * b, 0.5 * a * b - 0.1, cardan.sin(a - b), chosen, -a, -0.5][kind % 7])
+            else:
+                start = tuple(rng.choice(pool) for _ in range(rng.randint(1, 4)))
+                found, ahead = self.iterate(pool, conditions, depth, start)
+                rng.setstate(ahead)
+                pool.extend(found)
+
+    def iterate(self, pool, conditions, depth, start):
+        """Return what a loop leaves of values; and how to go on with chance, however often its body was traced."""
+        count = self.rng.randint(2, 4)
+        state = after = self.rng.getstate()
+
+        def body(values):
+            nonlocal after
+            self.rng.setstate(state)
+            inner = [*pool, *values]
+            self.grow(inner, list(conditions), 6, depth + 1)
+            found = tuple(0.7 * cardan.clip(self.rng.choice(inner[-9:]), -2.0, 2.0) for _ in values[1:])
+            after = self.rng.getstate()
+            return (*found, self.rng.choice(inner))
+
+        return self.loop(count, body, start), after
+
+    def __call__(self, x, y):
+        pool = [*x, *y]
+        self.grow(pool, [], 14, 0)
+        return tuple([self.rng.choice(pool[-12:]) for _ in side] for side in (x, y))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_programs(monkeypatch, seed):
+    """Loops beside and within each other, cut into blocks of a few operations, against the same written out."""
+    monkeypatch.setattr(plan, "BLOCK", 3 + seed % 5)
+    monkeypatch.setattr(plan, "LONG", 1 if seed % 2 else plan.LONG)
+    arrays = [Array("x", (3,)), Array("y", (3,))]
+    programs = []
+    for loop in (cardan.repeat, written_out):
+        results = lambda x, y, loop=loop: dict(zip("xy", map(np.array, Writer(seed, loop)(x, y)), strict=True))  # noqa: E731
+        programs.append(verify(repeated(trace("f", results, arrays, regions=True), 1 + seed % 3, {"x": "x", "y": "y"})))
+    given = list(np.random.default_rng(seed).uniform(-1.0, 1.0, (2, 11, 3)))
+    expected = evaluated(straight(programs[1]), "numpy", given)
+    for target in ("numpy", "llvm") if seed % 3 == 0 else ("numpy",):
+        for found, wanted in zip(evaluated(programs[0], target, given), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+
+
+# --- C ---
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [3, 900])
+def test_c(tmp_path, dtype, n):
+    def swapped(x, y):
+        a, b = long_chain(x, y, n)
+        return [y[0], *a[1:]], [x[0], x[1], *b[2:]]
+
+    _, many = traced(swapped, 5)
+    x, y = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 6, 3)).astype(dtype)
+    expected = evaluated(many, "numpy", [x, y])
+    run_c(tmp_path, many, [x, y], [x, y])  # the results where the arguments are
+    tolerance = 1e4 * np.finfo(dtype).eps
+    for found, wanted in zip((x, y), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_iterations_in_c(tmp_path):
+    given, program = problems(6), projected.repeated(3).program(pendulum())
+    out = {a.name: np.empty((6, a.size)) for a in program.outputs}
+    run_c(tmp_path, program, given, list(out.values()))
+    A, b, v = given
+    for _ in range(3):
+        expected = straight_projected(pendulum(), A, b, v)
+        b = expected["b"]
+    close(out, expected)
+
+
+def run_c(tmp_path, program, arrays, results):
+    """Compile a program with every warning an error, and run it."""
+    code = c_code(program, "f", single=arrays[0].dtype == np.float32)
+    (tmp_path / "f.c").write_text(code.source)
+    (tmp_path / "f.h").write_text(code.header)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, "f.c", "-o", "f.so", "-lm"], check=True, cwd=tmp_path)
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *results)]
+    ctypes.CDLL(str(tmp_path / "f.so")).f_batch(ctypes.c_size_t(len(arrays[0])), *pointers)

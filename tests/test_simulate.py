@@ -1,0 +1,265 @@
+"""`cardan simulate`: what it writes is what the solvers find; what it is asked wrongly is said."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.cli import main
+from cardan.cli.progress_bar import progress_bar
+from cardan.joints import Mimic, Revolute
+from cardan.simulation.driven import driven
+from cardan.simulation.standing import stand
+
+PENDULUM = cardan.robots.urdf_path("double_pendulum")
+ARM = cardan.robots.urdf_path("arm7")
+BALL = """<robot name="ball"><link name="ball">
+<inertial><mass value="2"/><inertia ixx="0.008" iyy="0.008" izz="0.008" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><sphere radius="0.1"/></geometry></collision></link></robot>"""
+G = 9.81
+
+
+@pytest.fixture
+def ball(tmp_path):
+    file = tmp_path / "ball.urdf"
+    file.write_text(BALL)
+    return file
+
+
+def simulate(capsys, *words):
+    status = main(["simulate", *map(str, words)])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def arrays(file):
+    with np.load(file) as stored:
+        return dict(stored)
+
+
+def test_it_writes_what_the_solver_finds(capsys, tmp_path):
+    out = tmp_path / "out.npz"
+    words = ("--worlds", 3, "--seed", 5, "--seconds", 0.1, "--dt", 0.01, "--every", 2)
+    status, text, err = simulate(capsys, PENDULUM, "-o", out, *words)
+    assert (status, err) == (0, "")
+    assert "double_pendulum, 3 worlds, 10 steps of 0.01 s" in text
+    world = cardan.load_mechanism(PENDULUM).world()
+    q = world.model.random_configuration((3,), seed=5)
+    found = cardan.solvers.Featherstone(world, 0.01).rollout(world.state(3, q=q), steps=10, every=2)
+    stored = arrays(out)
+    for name in ("time", "q", "v", "residual"):
+        np.testing.assert_array_equal(stored[name], getattr(found, name))
+    np.testing.assert_array_equal(stored["potential_energy"], cardan.potential_energy(world.model, found.q))
+    np.testing.assert_array_equal(stored["kinetic_energy"], cardan.kinetic_energy(world.model, found.q, found.v))
+    assert stored["diverged"].tolist() == [False] * 3
+    assert stored["joints"].tolist() == ["root", "shoulder", "elbow"]
+    assert stored["v_starts"].tolist() == [0, 0, 1, 2]
+
+
+def test_the_support_is_what_the_momentum_and_weight_ask_for(capsys, tmp_path):
+    """A pendulum's joint force is known from the motion of its bodies' centres: their mean over each step."""
+    simulate(capsys, PENDULUM, "-o", tmp_path / "p.npz", "--seed", 1, "--seconds", 0.05)
+    stored, model = arrays(tmp_path / "p.npz"), cardan.load(PENDULUM)
+    velocity = cardan.center_of_mass_velocity(model, stored["q"], stored["v"])
+    force = model.mass * (np.diff(velocity, axis=0) / 0.002 + [0.0, 0.0, G])
+    np.testing.assert_allclose(stored["support"], force, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["featherstone", "mujoco", "xpbd", "semi-implicit", "variational"])
+def test_every_solver_lets_a_ball_fall(capsys, tmp_path, ball, solver):
+    if solver == "mujoco":
+        pytest.importorskip("mujoco")
+    out, words = tmp_path / "out.npz", ("--base", "floating", "--contact", "none", "--seconds", 0.2, "--dt", 0.01)
+    assert simulate(capsys, ball, "-o", out, "--solver", solver, *words)[0] == 0
+    stored = arrays(out)
+    assert stored["q"][-1, 0, 2] == pytest.approx(-0.5 * G * 0.2**2, rel=0.06)
+    np.testing.assert_allclose(stored["v"][-1, 0], [0, 0, -G * 0.2, 0, 0, 0], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(stored["support"], 0.0, atol=1e-6)
+
+
+def test_a_ball_rests_on_the_ground_and_is_held_by_it(capsys, tmp_path, ball):
+    simulate(capsys, ball, "-o", tmp_path / "out.npz", "--base", "floating", "--seconds", 0.5)
+    stored = arrays(tmp_path / "out.npz")
+    assert stored["q"][0, 0, 2] == pytest.approx(0.1)
+    assert stored["q"][-1, 0, 2] == pytest.approx(0.1, abs=1e-3)
+    np.testing.assert_allclose(stored["support"][-1, 0], [0.0, 0.0, 2.0 * G], rtol=1e-3, atol=1e-9)
+    simulate(capsys, ball, "-o", tmp_path / "out.npz", "--base", "floating", "--no-ground", "--seconds", 0.1)
+    assert arrays(tmp_path / "out.npz")["q"][-1, 0, 2] < -0.04
+
+
+def test_joints_begin_within_their_limits(capsys, tmp_path):
+    """A quadruped's shanks cannot be straight: their neutral angle is beyond a stop."""
+    words = ("--base", "floating", "--no-ground", "--seconds", 0.002)
+    simulate(capsys, cardan.robots.urdf_path("quadruped"), "-o", tmp_path / "out.npz", *words)
+    np.testing.assert_allclose(arrays(tmp_path / "out.npz")["q"][0, 0, 7:], [0.0, 0.0, -0.3] * 4)
+
+
+def test_robots_stand_each_on_its_lowest_point(ball):
+    b = cardan.WorldBuilder()
+    for name, height in (("one", 3.0), ("other", -2.0)):
+        b.add(
+            cardan.load_mechanism(ball), f"{name}_", pose=cardan.SE3(translation=(height, 0, height)), base="floating"
+        )
+    b.add_ground(pose=cardan.SE3(translation=(0, 0, 0.5)))
+    state = b.finalize().state(2)
+    state.q[1, 2] = 7.0
+    stand(state)
+    np.testing.assert_allclose(state.poses[:, :, :3], [[[3.0, 0.0, 0.6], [-2.0, 0.0, 0.6]]] * 2, atol=1e-12)
+
+
+def test_drives_hold_joints_where_they_begin(capsys, tmp_path):
+    out, words = tmp_path / "out.npz", ("--worlds", 4, "--seed", 0, "--seconds", 1, "--dt", 0.01)
+    simulate(capsys, PENDULUM, "-o", out, "--pd", 1e5, 1e3, *words)
+    q = arrays(out)["q"]
+    np.testing.assert_allclose(q, np.broadcast_to(q[0], q.shape), atol=2e-3)
+
+
+def test_loops_begin_closed_and_stay_so(capsys, tmp_path):
+    file, out = tmp_path / "five_bar.json", tmp_path / "out.npz"
+    five_bar = cardan.robots.five_bar()
+    cardan.save(five_bar, file)
+    words = ("--pd", 20, 1, "--worlds", 3, "--seed", 0, "--seconds", 0.1)
+    assert simulate(capsys, file, "-o", out, *words)[0] == 0
+    gaps = np.abs(cardan.loop_residual(five_bar.model(), arrays(out)["q"]))
+    assert gaps[0].max() < 1e-12
+    assert gaps.max() < 1e-5
+
+
+def test_drives_are_at_joints_that_have_coordinates():
+    pair = cardan.Mechanism("pair")
+    for name in ("a", "b"):
+        pair.add_body(name, cardan.Inertia(1.0, (0, 0, 0.1), np.eye(3)))
+    pair.add_joint("hinge", Revolute([0, 1, 0]), "world", "a")
+    pair.add_joint("copy", Mimic(Revolute([0, 1, 0]), "hinge", -1.0), "a", "b")
+    drives = [c.drive.stiffness for c in driven(pair, cardan.Drive(5.0, 1.0)).joints]
+    assert drives == [(5.0,), (0.0,)]
+
+
+def test_diverged_worlds_are_named_and_the_status_is_3(capsys, tmp_path):
+    out = tmp_path / "out.npz"
+    words = (
+        "--integrator",
+        "semi_implicit",
+        "--no-limits",
+        "--pd",
+        1e300,
+        1e300,
+        "--worlds",
+        15,
+        "--seed",
+        0,
+        "--seconds",
+        0.1,
+    )
+    status, text, err = simulate(capsys, PENDULUM, "-o", out, "--plot", tmp_path / "p.png", *words, "--json")
+    assert status == 3
+    assert "world 0 diverged at 0" in err
+    assert "joint 'shoulder'" in err
+    assert "and 3 more worlds diverged" in err
+    assert len(err.splitlines()) == 13
+    assert json.loads(text)["diverged"] == list(range(15))
+    stored = arrays(out)
+    assert stored["diverged"].all()
+    assert np.isfinite(stored["q"]).all()
+    assert np.isnan(stored["support"][-1]).all()
+
+
+def test_json_says_what_was_done(capsys, tmp_path):
+    words = ("--seconds", 0.011, "--dt", 0.002, "--every", 4, "--json")
+    found = json.loads(simulate(capsys, PENDULUM, "-o", tmp_path / "out.npz", *words)[1])
+    assert (found["robot"], found["solver"], found["worlds"]) == ("double_pendulum", "Featherstone", 1)
+    assert (found["steps"], found["records"], found["diverged"]) == (8, 3, [])
+    assert found["energy_first"] == pytest.approx(found["energy_last"])
+
+
+def test_a_picture_is_drawn(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    words = ("--worlds", 3, "--seed", 0, "--seconds", 0.1)
+    for name in ("p.png", "p.svg"):
+        simulate(capsys, PENDULUM, "-o", tmp_path / "out.npz", "--plot", tmp_path / name, *words)
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    svg = (tmp_path / "p.svg").read_text()
+    assert "<svg" in svg
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.npz", "p.png", "p.svg"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-o", "out.csv"), "ends in .npz"),
+        (("-o", "no/such/out.npz", "--seconds", 0.01), "a writable place"),
+        (("--worlds", 0), "--worlds: got 0"),
+        (("--every", 0), "--every: got 0"),
+        (("--seed", -1), "--seed: got -1"),
+        (("--seconds", "nan"), "--seconds: got nan"),
+        (("--seconds", -1), "--seconds: got -1"),
+        (("--seconds", 1e300, "--dt", 1e-300), "Write --every N"),
+        (("--worlds", 10**7), "Write --every N"),
+        (("--dt", 0), "dt: got 0.0"),
+        (("--pd", -1, 0), "stiffness of the drive of joint 'shoulder'"),
+        (("--integrator", "newmark"), "no integrator named 'newmark'"),
+        (("--integrator", "rk4", "--solver", "xpbd"), "another solver than xpbd"),
+        (("--contact", "convex", "--solver", "variational"), "another solver than variational"),
+        (("--base", "floating", "--plot", "p.xyz"), "picture to write: got"),
+    ],
+)
+def test_what_is_asked_wrongly_is_said_and_nothing_is_written(capsys, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    if "--plot" in words:
+        pytest.importorskip("matplotlib")
+    status, _, err = simulate(capsys, PENDULUM, *(() if "-o" in words else ("-o", "out.npz")), *words)
+    assert status == 1
+    assert said in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_inputs_are_not_replaced(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "ball.npz"
+    file.write_text(BALL)
+    status, _, err = simulate(capsys, file, "-o", file)
+    assert (status, "another file than the one that is read" in err) == (1, True)
+    picture = tmp_path / "ball.png"
+    picture.write_text(BALL)
+    status, _, err = simulate(capsys, picture, "-o", tmp_path / "out.npz", "--plot", picture)
+    assert (status, "another file than the one that is read" in err) == (1, True)
+    assert file.read_text() == picture.read_text() == BALL
+
+
+def test_without_matplotlib_the_extra_is_named(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    status, _, err = simulate(capsys, PENDULUM, "-o", tmp_path / "out.npz", "--plot", tmp_path / "p.png")
+    assert status == 1
+    assert 'pip install "cardan[plot]"' in err
+    assert not list(tmp_path.iterdir())
+
+
+# --- progress ---
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_goes_to_a_terminal_alone(capsys, monkeypatch):
+    with progress_bar(10) as progress:
+        assert progress is None
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with progress_bar(10) as progress:
+        for done in (5, 10):
+            progress(done)
+    assert sys.stderr.getvalue() == "\r5 of 10 steps\r10 of 10 steps\n"
+
+
+def test_progress_is_a_bar_of_tqdm_where_there_is_one(monkeypatch):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with progress_bar(10) as progress:
+        progress(4)
+        progress(10)
+    assert "/10" in sys.stderr.getvalue()

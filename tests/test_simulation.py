@@ -1,0 +1,502 @@
+"""A step in time against closed forms, statics, conservation laws, MuJoCo, other roots, other batches, differences."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
+from cardan.description import Box, Sphere
+from cardan.errors import UnsupportedError
+from cardan.joints import CATALOGUE, D6, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
+from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
+from mechanisms import random_inertia, random_mechanism, random_pose
+
+FEATHERSTONE = {"implicit": 1, "semi_implicit": 1, "leapfrog": 2, "midpoint": 2, "rk4": 4}
+FALLING = {name: (lambda w, dt, name=name: Featherstone(w, dt, integrator=name, contact=None)) for name in FEATHERSTONE}
+MAXIMAL = {
+    "variational": lambda w, dt: Variational(w, dt, contacts=False),
+    "xpbd": lambda w, dt: XPBD(w, dt, contacts=False),
+    "springs": lambda w, dt: SemiImplicit(w, dt, contacts=False, substeps=20),
+}
+EVERY = FALLING | MAXIMAL
+PLAIN = [j for j in CATALOGUE if type(j) in (Revolute, Prismatic, Spherical, Universal)]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    count = cardan.num_threads()
+    yield
+    cardan.set_num_threads(count)
+
+
+def pendulum(parent_pose=None, child_pose=None, drive=None, **properties):
+    """A rod of 2 kg with its hinge at its end, about y, in whatever anchors."""
+    m = Mechanism("pendulum")
+    m.add_body("rod", Inertia(mass=2.0, com=[0, 0, -0.5], inertia=np.diag([0.1, 0.1, 0.01])))
+    m.add_joint("hinge", Revolute([0, 1, 0]), "world", "rod", parent_pose, child_pose, drive=drive, **properties)
+    return m
+
+
+def turning(seed, gravity=(0.0, 0.0, -9.81), base="fixed", joints=None):
+    """A random chain of joints that conserve energy, in a world, with a random velocity."""
+    plain = PLAIN[:3] if joints is None else joints
+    m = random_mechanism(seed, plain, chain=True, armature=False)
+    m = undamped(m)
+    world = m.world(base=base, gravity=gravity)
+    rng = np.random.default_rng(seed)
+    q = cardan.integrate(world.model, world.model.neutral(), 0.3 * rng.normal(size=world.model.nv))
+    return world, q, 0.5 * rng.normal(size=world.model.nv)
+
+
+def undamped(m):
+    """The same mechanism without damping."""
+    free = Mechanism(m.name)
+    for body in m.bodies:
+        free.add_body(body.name, body.inertia)
+    for c in m.joints:
+        free.add_joint(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose)
+    return free
+
+
+def energy(world, state):
+    model = world.model
+    return cardan.kinetic_energy(model, state.q, state.v) + cardan.potential_energy(model, state.q)
+
+
+def slopes(error, steps):
+    """Powers of the step with which errors fall, from one step to the next."""
+    errors = np.array([error(dt) for dt in steps])
+    return np.diff(np.log(errors)) / np.diff(np.log(steps))
+
+
+# --- one step, in closed form ---
+
+
+def driven(seed):
+    rng = np.random.default_rng(seed)
+    m = random_mechanism(seed, PLAIN[:3], chain=True)
+    m, _ = m.with_drives({"*": Drive(40.0, 3.0)})
+    world = m.world()
+    state = world.state(2, q=world.model.random_configuration((2,), seed=seed), v=rng.normal(size=(2, world.model.nv)))
+    control = world.control(2)
+    control.effort, control.position, control.velocity = rng.normal(size=(3, 2, world.model.nv))
+    return world, state, control
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_driven_step_is_its_closed_form(seed):
+    world, state, control = driven(seed)
+    model, q, v, dt = world.model, state.q, state.v, 0.01
+    kp, kd, d = (np.array(model.passive(name)) for name in ("drive_stiffness", "drive_damping", "damping"))
+    error = cardan.difference(model, q, cardan.integrate(model, model.neutral(), control.position))
+    tau = control.effort + kp * (error - dt * v) + kd * (control.velocity - v) - d * v
+    M = cardan.mass_matrix(model, q) + np.diag(dt * (kd + d) + dt * dt * kp)
+    a = np.linalg.solve(M, (tau - cardan.bias_forces(model, q, v))[..., None])[..., 0]
+    after = Featherstone(world, dt).step(state, control)
+    np.testing.assert_allclose(after.v, v + dt * a, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(after.q, cardan.integrate(model, q, dt * after.v), rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(after.time, [dt, dt])
+
+
+def test_a_driven_step_becomes_the_explicit_one():
+    world, state, control = driven(0)
+    model = world.model
+    kp, kd, d = (np.array(model.passive(name)) for name in ("drive_stiffness", "drive_damping", "damping"))
+    error = cardan.difference(model, state.q, cardan.integrate(model, model.neutral(), control.position))
+    tau = control.effort + kp * error + kd * (control.velocity - state.v) - d * state.v
+    a = cardan.forward_dynamics(model, state.q, state.v, tau + d * state.v)  # its own damping comes again
+    a = np.linalg.solve(
+        cardan.mass_matrix(model, state.q), (tau - cardan.bias_forces(model, state.q, state.v))[..., None]
+    )
+
+    def off(integrator, dt):
+        after = Featherstone(world, dt, integrator=integrator).step(state, control)
+        return np.abs((after.v - state.v) / dt - a[..., 0]).max()
+
+    assert off("semi_implicit", 1e-3) < 1e-9
+    np.testing.assert_allclose(slopes(lambda dt: off("implicit", dt), [1e-5, 1e-4]), 1.0, atol=0.05)
+
+
+# --- conservation ---
+
+
+@pytest.mark.parametrize("solver", ["implicit", "rk4", "variational"])
+def test_energy_errors_fall_with_the_order_of_the_solver(solver):
+    world, q, v = turning(1)
+    order = {**FEATHERSTONE, "variational": 2}[solver]
+    seconds = 0.32
+
+    def error(dt):
+        state = world.state(q=q, v=v)
+        after = EVERY[solver](world, dt).step(state, steps=round(seconds / dt))
+        return abs((energy(world, after) - energy(world, state))[0])
+
+    steps = [0.008, 0.004, 0.002]
+    assert slopes(error, steps).min() > order - 0.45
+
+
+@pytest.mark.parametrize("solver", ["implicit", "rk4", "variational"])
+def test_momentum_errors_of_a_floating_robot_fall_with_the_order(solver):
+    world, q, v = turning(2, gravity=(0.0, 0.0, 0.0), base="floating")
+    order = {**FEATHERSTONE, "variational": 2}[solver]
+
+    def momentum(state):
+        """Angular momentum about the origin, and linear."""
+        h = cardan.centroidal_momentum(world.model, state.q, state.v)[0]
+        com = cardan.center_of_mass(world.model, state.q)[0]
+        linear, angular = h[:3], h[3:]
+        return np.concatenate([linear, angular + np.cross(com, linear)])
+
+    def error(dt):
+        state = world.state(q=q, v=v)
+        after = EVERY[solver](world, dt).step(state, steps=round(0.16 / dt))
+        return np.abs(momentum(after) - momentum(state)).max() + 1e-15
+
+    errors = [error(dt) for dt in (0.008, 0.004, 0.002)]
+    assert errors[-1] < 1e-11 or np.log2(errors[0] / errors[2]) / 2 > order - 0.45
+
+
+# --- statics ---
+
+
+@pytest.mark.parametrize("solver", EVERY)
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_effort_is_a_moment_about_the_axis_wherever_the_anchors_are(solver, turned):
+    rng = np.random.default_rng(3)
+    parent, child = (random_pose(rng), random_pose(rng)) if turned else (None, None)
+    world = pendulum(parent, child).world(gravity=(0.0, 0.0, 0.0))
+    control = world.control()
+    control.effort = [[0.7]]
+    dt = 1e-4
+    after = EVERY[solver](world, dt).step(world.state(), control)
+    anchor = child or SE3.identity()
+    axis = np.array(anchor.rotation @ (0.0, 1.0, 0.0), float)  # in the rod's axes, through the anchor's origin
+    arm = np.array([0, 0, -0.5]) - np.array(tuple(anchor.translation), float)
+    arm -= axis * (axis @ arm)
+    inertia = axis @ np.diag([0.1, 0.1, 0.01]) @ axis + 2.0 * (arm @ arm)
+    np.testing.assert_allclose(after.v, [[0.7 * dt / inertia]], rtol=1e-5)
+    np.testing.assert_allclose(after.twists[0, 0, 3:], axis * after.v[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["implicit", "rk4", *MAXIMAL])
+def test_efforts_that_bear_a_force_hold_a_robot_still(solver):
+    """tau = J^T f + g: a weight on the last link, borne by the joints, moves nothing."""
+    world, q, _ = turning(4, joints=[j for j in PLAIN if type(j) in (Revolute, Prismatic)])
+    model = world.model
+    f = np.array([0.0, 0.0, -9.81 * 0.5])
+    J = cardan.jacobian(model, q, frame=model.body_names[-1])
+    loaded = Mechanism("loaded")
+    for body in world.mechanism.bodies:
+        point = Inertia(0.5, [0.0, 0.0, 0.0], 1e-6 * np.eye(3))
+        loaded.add_body(body.name, body.inertia + point if body.name == model.body_names[-1] else body.inertia)
+    for c in world.mechanism.joints:
+        loaded.add_joint(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose)
+    heavy = loaded.world()
+    control = heavy.control()
+    control.effort = cardan.gravity_forces(model, q) - J[:3].T @ f
+    after = EVERY[solver](heavy, 1e-3).step(heavy.state(q=q), control, steps=10)
+    np.testing.assert_allclose(after.v, 0.0, atol={"xpbd": 1e-4, "springs": 1e-5}.get(solver, 1e-9))
+
+
+def test_the_wrench_that_holds_a_hinge_is_weight_and_centripetal_force():
+    """Of a swinging rod, from the acceleration of its centre of mass between two steps: R = m (a - g)."""
+    world, dt, w = pendulum().world(), 1e-5, 3.0
+    before = world.state(q=[0.4], v=[w])
+    after = Featherstone(world, dt).step(before)
+    a = (after.v[0, 0] - w) / dt
+    inertia = 0.1 + 2.0 * 0.25
+    np.testing.assert_allclose(a, -2.0 * 9.81 * 0.5 * np.sin(0.4) / inertia, rtol=1e-4)
+    velocity = [cardan.center_of_mass_velocity(world.model, s.q, s.v)[0] for s in (before, after)]
+    pull = 2.0 * ((velocity[1] - velocity[0]) / dt + [0, 0, 9.81])
+    along = np.array([np.sin(0.4), 0.0, np.cos(0.4)])  # from the centre of mass to the hinge
+    np.testing.assert_allclose(pull @ along, 2.0 * (9.81 * np.cos(0.4) + 0.5 * w * w), rtol=1e-3)
+
+
+# --- loops ---
+
+
+@pytest.mark.parametrize("solver", ["implicit", "rk4", *MAXIMAL, "mujoco"])
+def test_a_four_bar_stays_closed_and_keeps_its_energy(solver):
+    world = cardan.robots.four_bar().world()
+    model, dt = world.model, 5e-4
+    q = cardan.assemble(model, model.neutral())
+    v = cardan.project_velocity(model, q, np.full(model.nv, 2.0))
+    step = MuJoCo(world, dt) if solver == "mujoco" else EVERY[solver](world, dt)
+    trajectory = step.rollout(world.state(q=q, v=v), steps=600, every=20)
+    gap = np.abs(cardan.loop_residual(model, trajectory.q[:, 0])).max()
+    energies = cardan.kinetic_energy(model, trajectory.q, trajectory.v) + cardan.potential_energy(model, trajectory.q)
+    swing = np.ptp(cardan.kinetic_energy(model, trajectory.q, trajectory.v))
+    assert gap < (2e-4 if solver == "mujoco" else 1e-4)
+    assert np.abs(energies - energies[0]).max() < 0.05 * swing
+
+
+# --- the same motion whoever computes it ---
+
+SIMPLE = [type(j).__name__ for j in CATALOGUE]
+
+
+def one_joint(joint, seed=5):
+    """A body on a joint to the world, both ends turned."""
+    rng = np.random.default_rng(seed)
+    m = Mechanism("one")
+    m.add_body("body", random_inertia(rng))
+    m.add_joint("joint", joint, "world", "body", random_pose(rng), random_pose(rng))
+    return m
+
+
+def difference(world, a, b):
+    return np.abs(cardan.difference(world.model, a.q, b.q)).max()
+
+
+def shrinks(world, one, other, state, seconds=0.08, steps=(4e-3, 1e-3)):
+    """Differences of two solvers at the end, at a long and at a short step."""
+    found = []
+    for dt in steps:
+        ends = [make(world, dt).step(state, steps=round(seconds / dt)) for make in (one, other)]
+        assert not any(end.diverged.any() for end in ends)
+        found.append(difference(world, *ends))
+    return found
+
+
+TRAVELLED = [j for j in CATALOGUE if j.nv and type(j).__name__ != "Mimic"]
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        pytest.param(
+            j, id=f"{k}-{type(j).__name__}", marks=[] if type(j) in (Revolute, Spherical) else pytest.mark.full
+        )
+        for k, j in enumerate(TRAVELLED)
+    ],
+)
+def test_generalised_maximal_and_mujoco_move_alike_on_every_joint(joint):
+    world = one_joint(joint).world()
+    rng = np.random.default_rng(7)
+    model = world.model
+    q = cardan.integrate(model, model.neutral(), 0.2 * rng.normal(size=model.nv))
+    state = world.state(q=q, v=0.5 * rng.normal(size=model.nv))
+    exact = lambda w, dt: Featherstone(w, 1e-3, integrator="rk4", contact=None, limits=False)  # noqa: E731
+    others = {
+        "implicit": lambda w, dt: Featherstone(w, dt, contact=None, limits=False),
+        "variational": lambda w, dt: Variational(w, dt, limits=False),
+        "xpbd": lambda w, dt: XPBD(w, dt, limits=False),
+        "mujoco": lambda w, dt: MuJoCo(w, dt, integrator="euler"),
+    }
+    end = exact(world, 0.0).step(state, steps=80)
+    for name, make in others.items():
+        try:
+            errors = [
+                difference(world, end, make(world, dt).step(state, steps=round(0.08 / dt))) for dt in (4e-3, 1e-3)
+            ]
+        except UnsupportedError as refused:
+            assert type(joint).__name__ in str(refused) or "'joint'" in str(refused), name
+            continue
+        assert errors[1] < 1e-7 or errors[1] < (0.13 if name == "variational" else 0.35) * errors[0], (name, errors)
+
+
+def test_a_trajectory_is_mj_step_s():
+    """Without drives, limits and contacts, of MuJoCo itself, called by hand on the model that is handed over."""
+    mujoco = pytest.importorskip("mujoco")
+    world = undamped(cardan.robots.arm7()).world(self_collision=False)
+    model, dt = world.model, 1e-3
+    rng = np.random.default_rng(0)
+    q, v = 0.4 * rng.normal(size=model.nq), 0.3 * rng.normal(size=model.nv)
+    solver = MuJoCo(world, dt, integrator="rk4")
+    data = mujoco.MjData(solver.model)
+    data.qpos[:], data.qvel[:] = q, v  # hinges alone
+    for _ in range(200):
+        mujoco.mj_step(solver.model, data)
+    state = world.state(q=q, v=v)
+    ours = Featherstone(world, dt, integrator="rk4").step(state, steps=200)
+    np.testing.assert_allclose(ours.q[0], data.qpos, atol=1e-9)
+    np.testing.assert_allclose(solver.step(state, steps=200).q[0], data.qpos, atol=1e-12)
+
+
+def rerooted(m, base_body):
+    """The worlds of a floating mechanism, held by one body or another."""
+    b = WorldBuilder(m.name)
+    for body in m.bodies:
+        b.add_link(body.name, inertia=body.inertia)
+    b.add_joint("root", FreeFlyer(), "world", base_body)
+    for c in m.joints:
+        b.add_joint(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose)
+    return b.finalize(check_orphans=False)
+
+
+@pytest.mark.parametrize("integrator", ["implicit", "rk4"])
+def test_the_motion_is_the_same_whichever_body_is_the_root(integrator):
+    m = undamped(random_mechanism(3, [j for j in PLAIN if type(j) in (Revolute, Prismatic)], chain=True))
+    bodies = [body.name for body in m.bodies]
+    first, last = rerooted(m, bodies[0]), rerooted(m, bodies[-1])
+    rng = np.random.default_rng(1)
+    state = first.state(
+        q=cardan.integrate(first.model, first.model.neutral(), 0.3 * rng.normal(size=first.model.nv)),
+        v=0.5 * rng.normal(size=first.model.nv),
+    )
+    there = last.state()
+    order = [first.links.index(link) for link in last.links]
+    assert len(order) == len(first.links) == len(bodies)
+    there.poses, there.twists = state.poses[:, order], state.twists[:, order]
+    errors = []
+    for dt in (4e-3, 1e-3):
+        ends = [
+            Featherstone(w, dt, integrator=integrator).step(s, steps=round(0.1 / dt))
+            for w, s in ((first, state), (last, there))
+        ]
+        errors.append(np.abs(ends[0].poses[:, order, :3] - ends[1].poses[:, :, :3]).max())
+    assert errors[1] < 1e-9 or errors[1] < 0.3 * errors[0], errors
+    assert errors[1] < (1e-3 if integrator == "implicit" else 1e-9)
+
+
+# --- batches ---
+
+
+def crowd(dtype, contact="convex", worlds=37):
+    """Boxes on a slope, each with its own beginning."""
+    world = box_on(Material(friction=0.5))
+    rng = np.random.default_rng(0)
+    state = world.state(worlds, dtype=dtype)
+    state.q = cardan.integrate(world.model, state.q.astype(float), 0.05 * rng.normal(size=(worlds, 6))).astype(dtype)
+    state.v = rng.normal(size=(worlds, 6)).astype(dtype)
+    return world, state
+
+
+def box_on(material, slope=0.0, mass=1.0, size=(0.2, 0.2, 0.1)):
+    b = WorldBuilder("box", gravity=(9.81 * np.sin(slope), 0.0, -9.81 * np.cos(slope)))
+    b.add_ground(material)
+    b.add_body("box", pose=SE3(translation=[0.0, 0.0, 0.5 * size[2]]))
+    b.add_shape("box", Box(size), density=mass / np.prod(size), material=material)
+    return b.finalize()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_batches_steps_splits_and_threads_are_bit_for_bit_the_same(dtype):
+    world, state = crowd(dtype)
+    solver = Featherstone(world, 5e-3)
+    cardan.set_num_threads(1)
+    all_at_once = solver.step(state, steps=7)
+    alone = [solver.step(state[k], steps=7) for k in (0, 5, 36)]
+    assert all(one == all_at_once[k] for k, one in zip((0, 5, 36), alone, strict=True))
+    one_by_one = state
+    for _ in range(7):
+        one_by_one = solver.step(one_by_one)
+    np.testing.assert_array_equal(one_by_one.q, all_at_once.q)
+    np.testing.assert_array_equal(one_by_one.v, all_at_once.v)
+    np.testing.assert_array_equal(one_by_one.warm, all_at_once.warm)
+    for split in (1, 8, 13, 30):
+        parts = [solver.step(state[:split], steps=7), solver.step(state[split:], steps=7)]
+        np.testing.assert_array_equal(np.concatenate([p.q for p in parts]), all_at_once.q)
+    many = state[np.arange(37 * 60) % 37]
+    for threads in (1, 2, 3):
+        cardan.set_num_threads(threads)
+        after = solver.step(many, steps=7)
+        np.testing.assert_array_equal(after.q, np.tile(all_at_once.q, (60, 1)))
+
+
+def test_a_step_into_its_own_state_is_the_same():
+    world, state = crowd("float64")
+    solver = Featherstone(world, 5e-3)
+    after, kept = solver.step(state, steps=3), state.copy()
+    again = solver.step(state, steps=3, out=state)
+    assert again is state and state == after and kept != state
+
+
+# --- derivatives ---
+
+
+def test_derivatives_of_a_step_in_contact_are_those_of_differences():
+    world = box_on(Material(friction=0.5, stiffness=1e4))
+    model = world.model
+    solver = Featherstone(world, 1e-3, contact="compliant")
+    rng = np.random.default_rng(0)
+    q = cardan.integrate(model, world.initial, np.array([0, 0, -2e-3, 0.01, 0.02, 0.0]))
+    v = 0.3 * rng.normal(size=6)
+    check_derivatives(solver, q, v, np.zeros(6), ["q", "v"])
+
+
+def test_derivatives_of_a_driven_step_are_those_of_differences():
+    world, state, control = driven(1)
+    check_derivatives(Featherstone(world, 5e-3), state.q[0], state.v[0], control.position[0], ["q", "v", "position"])
+
+
+def check_derivatives(solver, q, v, position, by, h=1e-6):
+    """Derivatives of v after a step, and what a weight on it gives backwards."""
+    model = solver.world.model
+    nv = model.nv
+    given = {"q": q, "v": v, "warm": np.zeros(nv), "count": np.array(0.0), "position": position}
+    for name in by:
+        D = cardan.derivative(solver.function, wrt=name)(model, **given)["v"]
+        columns = []
+        for e in np.eye(nv):
+            ends = []
+            for sign in (h, -h):
+                at = cardan.integrate(model, q, sign * e) if name == "q" else given[name] + sign * e
+                ends.append(solver.function(model, **{**given, name: at})["v"])
+            columns.append((ends[0] - ends[1]) / (2 * h))
+        expected = np.column_stack(columns)
+        np.testing.assert_allclose(D, expected, atol=2e-6 * max(1.0, np.abs(expected).max()), err_msg=name)
+
+
+# --- what a joint does by itself ---
+
+
+def hung(joint, z=-0.5):
+    """A ball of 1 kg on a joint to the world, z below it."""
+    b = WorldBuilder()
+    b.add_link("bob", inertia=Inertia(1.0, (0, 0, 0), 0.01 * np.eye(3)))
+    b.add_joint("joint", joint, "world", "bob")
+    b.add_articulation("hung", ["joint"])
+    if isinstance(joint, Distance):
+        b.q["joint"] = [0, 0, z, 0, 0, 0, 1]
+    return b.finalize()
+
+
+@pytest.mark.parametrize("solver", [*EVERY, "mujoco"])
+@pytest.mark.parametrize("joint", [Distance(0.2, 1.0), Distance(0.0, 0.5), Distance(0.5, 0.5)])
+def test_a_rope_holds_or_is_refused(solver, joint):
+    world = hung(joint)
+    try:
+        step = MuJoCo(world, 2e-3, emulate=True) if solver == "mujoco" else EVERY[solver](world, 2e-3)
+    except UnsupportedError as refused:
+        assert "'joint'" in str(refused)
+        assert solver in FEATHERSTONE
+        return
+    after = step.step(world.state(), steps=500)
+    np.testing.assert_allclose(np.linalg.norm(after.q[0, :3]), joint.maximum, atol=1e-3)
+
+
+def test_a_distance_without_bounds_is_taken():
+    world = hung(Distance())
+    after = Featherstone(world, 1e-3).step(world.state(), steps=100)
+    np.testing.assert_allclose(after.v[0, 2], -9.81 * 0.1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", [*EVERY, "mujoco"])
+def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
+    world = hung(
+        cardan.joints.Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0)
+    )
+    try:
+        step = MuJoCo(world, 1e-3) if solver == "mujoco" else EVERY[solver](world, 1e-3)
+    except UnsupportedError as refused:
+        assert "'joint'" in str(refused)
+        assert solver == "mujoco"
+        return
+    after = step.step(world.state(), steps=1500)
+    np.testing.assert_allclose(after.q[0], [-9.81 / 400.0, 0.0, 0.0], atol=1e-7)
+
+
+def test_a_closing_joint_with_forces_of_its_own_is_refused_by_name():
+    m = cardan.robots.four_bar()
+    c = m.model().closures[0]
+    limited = Mechanism("limited")
+    for body in m.bodies:
+        limited.add_body(body.name, body.inertia)
+    for j in m.joints:
+        limits = Limits(lower=[-0.1], upper=[0.1]) if j.name == c.name else None
+        limited.add_joint(j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, limits)
+    world = limited.world(closing=[c.name])
+    for solver in (Featherstone, MuJoCo, Variational, XPBD, SemiImplicit):
+        with pytest.raises(UnsupportedError, match=c.name):
+            solver(world, 1e-3)
