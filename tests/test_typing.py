@@ -17,7 +17,8 @@ import cardan
 import test_docs
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / page for page in test_docs.PAGES)]
+UNTYPED = {"mujoco.md"}  # about a package that names nothing to a type checker
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / page for page in test_docs.PAGES if page not in UNTYPED)]
 BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BARE = ("--allow-untyped-defs", "--allow-incomplete-defs", "--allow-untyped-calls", "--allow-untyped-decorators")
 OTHERS = ("--disable-error-code=import-untyped",)  # SymPy and SciPy have no types of their own

@@ -207,7 +207,10 @@ def closing_forces(model: Model) -> Iterator[tuple[str, str]]:
     """Yield the joints that close loops and have forces of their own: drives, damping, friction, limits, springs."""
     for c in model.closures:
         if _has_forces(c):
-            yield "force of a closing joint", f"the drive, damping, friction, limits or springs of closing joint {c.name!r}"
+            yield (
+                "force of a closing joint",
+                f"the drive, damping, friction, limits or springs of closing joint {c.name!r}",
+            )
 
 
 def _has_forces(c: Connection) -> bool:
