@@ -5,9 +5,9 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
-from cardan.description import Box, Sphere
+from cardan.description import Box
 from cardan.errors import UnsupportedError
-from cardan.joints import CATALOGUE, D6, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
+from cardan.joints import CATALOGUE, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
 from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from mechanisms import random_inertia, random_mechanism, random_pose
 
@@ -500,3 +500,30 @@ def test_a_closing_joint_with_forces_of_its_own_is_refused_by_name():
     for solver in (Featherstone, MuJoCo, Variational, XPBD, SemiImplicit):
         with pytest.raises(UnsupportedError, match=c.name):
             solver(world, 1e-3)
+
+
+# --- hostile input ---
+
+
+def test_a_joint_that_moves_no_mass_is_flagged_and_stands_still():
+    """Without inertia there is no acceleration: said by a flag, not by a crash while the step is made."""
+    b = WorldBuilder()
+    b.add_link("nothing")
+    limits = {"limits": Limits(lower=[-1.0], upper=[1.0], effort=[1.0]), "friction": [0.1], "drive": Drive(1.0, 0.1)}
+    b.add_joint("hinge", Revolute([0, 1, 0]), "world", "nothing", **limits)
+    b.add_articulation("robot", ["hinge"])
+    world = b.finalize()
+    state = world.state(2, q=[[0.1], [0.2]])
+    after = Featherstone(world, 1e-3).step(state)
+    assert np.isfinite(after.q).all()
+    assert after.diverged.all() or np.abs(after.q - state.q).max() < 0.1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(4))
+def test_hostile_worlds_are_flagged_and_named(seed):
+    """The short form of `python -m benchmarks.hostile`, with every solver that takes the world."""
+    from benchmarks import hostile
+
+    for dtype in ("float64", "float32"):
+        hostile.run(seed, 16, 20, dtype=dtype, every=True)

@@ -250,7 +250,7 @@ class Elements:
         worst: Scalar = 0.0
         for (j, element), force in zip(self, forces, strict=True):
             if not element.is_line:
-                error = abs(force - element.at(a[j])) * (self.dt / (self.inertias[j] + element.w))
+                error = abs(force - element.at(a[j])) * (self.dt * _inverse(self.inertias[j] + element.w))
                 worst = maximum(worst, error)
         return worst
 
