@@ -171,7 +171,7 @@ class MuJoCo(Solver):
         good = np.zeros(len(state))
         at_once = 1 if self._turns(asked) else count
         with self._lock:  # a batch is of one thread at a time
-            for _ in range(count // at_once):
+            for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
                 good[sound] += at_once
         found = {"q": q, "v": v, "warm": warm, "residual": np.zeros(len(state))}

@@ -112,12 +112,13 @@ class Solver(ABC):
         Raises:
             ParameterError: for a state or control of another world, or of another number of worlds or dtype.
         """
-        if not state.world.moves_like(self.world):
+        if not isinstance(state, State) or not state.world.moves_like(self.world):
             raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {self.world!r}")
         if control is None:
             return {"position": self._constant("targets", state, self.world.targets), **state.constants}
         if (
-            not control.world.moves_like(self.world)
+            not isinstance(control, Control)
+            or not control.world.moves_like(self.world)
             or len(control) not in (1, len(state))
             or control.dtype != state.dtype
         ):
