@@ -19,13 +19,11 @@ from cardan.algorithms.maximal_steps import (
     variational_step,
     xpbd_step,
 )
-from cardan.algorithms.maximal_steps.efforts import spring_of
 from cardan.errors import UnsupportedError
 from cardan.functions import Function, function
-from cardan.joints import Mimic
 from cardan.model import Model
 from cardan.simulation.solvers.featherstone import asked
-from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, YES, CompiledSolver, closing_forces
+from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, MIMIC_SPRINGS, YES, CompiledSolver, efforts_left_out
 from cardan.simulation.world import World
 
 STARTS: dict[str, Any] = {
@@ -84,7 +82,7 @@ class MaximalSolver(CompiledSolver):
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
         "force of a closing joint": CLOSING_FORCE,
-        "springs of a mimic joint": "give the primary joint the springs of both",
+        "springs of a mimic joint": MIMIC_SPRINGS,
         "compliance": "a state keeps no gaps: use a D6 joint with drives",
         "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
     }
@@ -105,10 +103,8 @@ class MaximalSolver(CompiledSolver):
         for c in (*model.connections, *model.closures):
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
-        yield from closing_forces(model)
+        yield from efforts_left_out(model)
         for node in model.nodes:
-            if isinstance(node.joint, Mimic) and spring_of(node.joint.joint) is not None:
-                yield "springs of a mimic joint", f"the springs of joint {node.name!r}"
             if not _has_inertia(node):
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         if self.contacts and self.world.pairs:
