@@ -1,5 +1,7 @@
 """Contact: closed forms, laws of physics, forms of one equation against one another."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -144,7 +146,8 @@ def test_free_bodies_keep_their_momentum_when_they_collide(contact):
     state = world.state()
     state.v[:, 0], state.v[:, 6:9] = 1.0, [-0.5, 0.1, 0.0]
     after = passed(world, state, 1, 1e-3, contact)
-    assert after.v[0, 0] < 0.99 and abs(after.v[0, 3:6]).max() > 1e-3  # they met, not head-on
+    assert after.v[0, 0] < 0.99
+    assert abs(after.v[0, 3:6]).max() > 1e-3
     before, now = (cardan.centroidal_momentum(world.model, state.q[0], v) for v in (state.v[0], after.v[0]))
     np.testing.assert_allclose(now, before, atol=1e-10)
 
@@ -179,7 +182,7 @@ def test_a_saturated_drive_presses_with_its_limit():
     b = WorldBuilder("press")
     b.add_ground(Material(stiffness=1e4))
     b.add_link("head")
-    slide = dict(limits=Limits(effort=[50.0]), drive=Drive(stiffness=1e6, damping=1e3))
+    slide = {"limits": Limits(effort=[50.0]), "drive": Drive(stiffness=1e6, damping=1e3)}
     b.add_joint("slide", Prismatic([0, 0, 1]), "world", "head", **slide)
     b.add_shape("head", Sphere(0.1), density=0.75 / (np.pi * 0.1**3), material=Material(stiffness=1e4))
     b.add_articulation("press", ["slide"])
@@ -221,4 +224,64 @@ def test_degenerate_contacts_make_no_nan(contact):
         state = world.state(2)
         state.q[1, 2] = -1.0  # deep within the ground
         after = passed(world, state, 3, 1e-3, contact)
-        assert np.isfinite(after.q).all() and np.isfinite(after.v).all() and not after.diverged.any()
+        assert np.isfinite(after.q).all()
+        assert np.isfinite(after.v).all()
+        assert not after.diverged.any()
+
+
+# --- dearer ones ---
+
+
+def _neighbours(world):
+    """Return the stack's world with the pairs that meet alone."""
+    order = {"world": -1} | {name: k for k, name in enumerate(world.model.body_names)}
+    return replace(world, pairs=tuple(p for p in world.pairs if abs(order[p.a] - order[p.b]) == 1))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("masses", [[1.0] * 5, [1.0, 1000.0], [1000.0, 1.0]])
+def test_boxes_on_one_another_stay(masses):
+    world = _neighbours(stack_world(masses, material=Material(stiffness=1e8)))
+    after = passed(world, world.state(), 200, 5e-3)
+    place = after.q.reshape(-1, 7)
+    heights = 0.2 * (np.arange(len(masses)) + 0.5)
+    assert np.abs(place[:, 2] - heights).max() < 1e-3
+    assert np.abs(place[:, :2]).max() < 1e-6
+    assert np.abs(after.v).max() < 1e-6
+    assert after.residual.max() < 1e-9
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("contact", ["convex", "compliant"])
+def test_derivatives_of_a_step_in_contact_are_differences(contact):
+    world, dt = box_world(Material(stiffness=1e4)), 1e-3
+    step = Featherstone(world, dt, contact=contact).function
+    q = np.array([0.1, 0.2, 0.05 - 1e-3, 0.01, -0.02, 0.03, 1.0])
+    v = np.array([0.5, -0.3, -0.1, 0.2, 0.1, -0.1])
+    q[3:] /= np.linalg.norm(q[3:])
+    rest = (np.zeros(6), np.zeros(()))
+    for name in ("q", "v"):
+        J = cardan.derivative(step, name)(world.model, q, v, *rest)["v"]
+
+        def moved(k, h, name=name):
+            d = h * np.eye(6)[k]
+            at = (cardan.integrate(world.model, q, d), v) if name == "q" else (q, v + d)
+            return step(world.model, *at, *rest)["v"]
+
+        numbers = np.stack([(moved(k, 1e-7) - moved(k, -1e-7)) / 2e-7 for k in range(6)], axis=-1)
+        np.testing.assert_allclose(J, numbers, atol=1e-5 * max(1.0, np.abs(numbers).max()))
+
+
+@pytest.mark.full
+def test_contact_on_a_mechanism_with_a_loop_keeps_it_closed():
+    m = cardan.robots.four_bar()
+    b = WorldBuilder("linkage")
+    b.add(m, pose=cardan.SE3(translation=[0.0, 0.0, 0.3]))
+    last = m.bodies[-1].name
+    b.add_shape(last, Sphere(0.05), density=1e-6, material=Material(stiffness=1e6))
+    b.add_ground(Material(stiffness=1e6), pose=cardan.SE3(translation=[0.0, 0.0, 0.2]))
+    world = b.finalize()
+    state = passed(world, world.state(), 300, 2e-3)
+    assert np.isfinite(state.q).all()
+    assert not state.diverged.any()
+    assert np.abs(cardan.loop_residual(world.model, state.q[0])).max() < 1e-4

@@ -22,9 +22,11 @@ PAGES = {
     "identification.md": ("scipy",),
     "mechanism.md": (),
     "articulations.md": (),
+    "simulation.md": ("scipy",),
     "conventions.md": (),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
+    "maximal.md": (),
     "functions.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)

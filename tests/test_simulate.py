@@ -10,6 +10,8 @@ import pytest
 import cardan
 from cardan.cli import main
 from cardan.cli.progress_bar import progress_bar
+from cardan.joints import Mimic, Revolute
+from cardan.simulation.driven import driven
 from cardan.simulation.standing import stand
 
 PENDULUM = cardan.robots.urdf_path("double_pendulum")
@@ -113,6 +115,27 @@ def test_drives_hold_joints_where_they_begin(capsys, tmp_path):
     simulate(capsys, PENDULUM, "-o", out, "--pd", 1e5, 1e3, *words)
     q = arrays(out)["q"]
     np.testing.assert_allclose(q, np.broadcast_to(q[0], q.shape), atol=2e-3)
+
+
+def test_loops_begin_closed_and_stay_so(capsys, tmp_path):
+    file, out = tmp_path / "five_bar.json", tmp_path / "out.npz"
+    five_bar = cardan.robots.five_bar()
+    cardan.save(five_bar, file)
+    words = ("--pd", 20, 1, "--worlds", 3, "--seed", 0, "--seconds", 0.1)
+    assert simulate(capsys, file, "-o", out, *words)[0] == 0
+    gaps = np.abs(cardan.loop_residual(five_bar.model(), arrays(out)["q"]))
+    assert gaps[0].max() < 1e-12
+    assert gaps.max() < 1e-5
+
+
+def test_drives_are_at_joints_that_have_coordinates():
+    pair = cardan.Mechanism("pair")
+    for name in ("a", "b"):
+        pair.add_body(name, cardan.Inertia(1.0, (0, 0, 0.1), np.eye(3)))
+    pair.add_joint("hinge", Revolute([0, 1, 0]), "world", "a")
+    pair.add_joint("copy", Mimic(Revolute([0, 1, 0]), "hinge", -1.0), "a", "b")
+    drives = [c.drive.stiffness for c in driven(pair, cardan.Drive(5.0, 1.0)).joints]
+    assert drives == [(5.0,), (0.0,)]
 
 
 def test_diverged_worlds_are_named_and_the_status_is_3(capsys, tmp_path):

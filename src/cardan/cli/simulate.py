@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.algorithms.contact import LAWS
 from cardan.cli.options import (
     add_continuous,
     add_file,
@@ -28,7 +29,7 @@ from cardan.cli.progress_bar import progress_bar
 from cardan.cli.simulation_plot import simulation_figure
 from cardan.errors import ParameterError
 from cardan.formats import load_mechanism
-from cardan.functions import center_of_mass_velocity, kinetic_energy, limit_coordinates, potential_energy
+from cardan.functions import assemble, center_of_mass_velocity, kinetic_energy, limit_coordinates, potential_energy
 from cardan.model import Drive
 from cardan.simulation import Control, State, World, solvers
 from cardan.simulation.driven import driven
@@ -44,7 +45,6 @@ SOLVERS = {
     "semi-implicit": "SemiImplicit",
     "variational": "Variational",
 }
-CONTACTS = ("convex", "compliant", "hard", "none")
 MOST = 2**31  # bytes of what is recorded
 DIVERGED = 3  # exit status
 SHOWN = 12  # diverged worlds
@@ -86,7 +86,7 @@ def _add_solver(parser: argparse.ArgumentParser) -> None:
     help = "of featherstone: implicit (default), semi_implicit, leapfrog, midpoint, rk4; mujoco has its own"
     parser.add_argument("--integrator", metavar="NAME", help=help)
     help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"
-    parser.add_argument("--contact", choices=CONTACTS, help=help)
+    parser.add_argument("--contact", choices=(*LAWS, "none"), help=help)
     parser.add_argument("--no-limits", action="store_true", help="let joints pass their position limits")
 
 
@@ -200,14 +200,14 @@ def begun(args: argparse.Namespace, world: World) -> State:
 
 
 def _shuffled(state: State, seed: int) -> np.ndarray:
-    """Return random configurations, with floating bases where they are."""
+    """Return random configurations, with floating bases where they are, and loops closed."""
     world = state.world
     q = world.model.random_configuration((len(state),), seed=seed)
     for articulation in world.articulations.values():
         if articulation.is_floating:
             base = world.model.q_slice(articulation.joints[0])
             q[:, base] = state.q[:, base]
-    return q
+    return assemble(world.model, q) if world.model.closures else q
 
 
 def holding(state: State) -> Control:
@@ -259,7 +259,7 @@ def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
         write_whole(files)
     except OSError as error:
         expected = f"a writable place ({error.strerror or error})"
-        raise ParameterError("file to write", got=args.output, expected=expected) from None
+        raise ParameterError("files to write", got=", ".join(map(str, files)), expected=expected) from None
 
 
 def report(args: argparse.Namespace, solver: Solver, record: Recorded, steps: int, taken: float) -> None:

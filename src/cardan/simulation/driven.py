@@ -8,8 +8,9 @@ from cardan.model import Drive
 
 
 def driven(mechanism: Mechanism, drive: Drive) -> Mechanism:
-    """Return a mechanism with a drive at every joint that moves and copies no other; others lose theirs to it."""
+    """Return a mechanism with a drive at every joint that has coordinates: no mimic, none that closes a loop."""
+    tree = {c.name for c in mechanism.model().connections}
     for c in mechanism.joints:
-        if c.joint.nv and not isinstance(c.joint, Mimic):
+        if c.name in tree and c.joint.nv and not isinstance(c.joint, Mimic):
             mechanism = mechanism.replace_joint(c.name, c.joint, drive=drive).mechanism
     return mechanism

@@ -227,7 +227,9 @@ class State:
         """
         if out is not None and (
             not isinstance(out, State)
-            or not out.world.moves_like(self.world) or out._q.shape != self._q.shape or out.dtype != self.dtype
+            or not out.world.moves_like(self.world)
+            or out._q.shape != self._q.shape
+            or out.dtype != self.dtype
         ):
             expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
             raise ParameterError("out", got=out, expected=expected)

@@ -47,11 +47,12 @@ def compliant(
         warm: not used, as passes begin with the state's own velocities.
         iterations: how many passes; 1 by default.
     """
-    equation = equation_of_motion(moment, contacts, dt)
+    passes = iterations or 1
+    equation = equation_of_motion(moment, contacts, dt, passes)
     lines = elements.linear()
     responses = [response(c, Motion.zero(), dt) for c in contacts]
     a, changes = equation.solve(elements.total(lines), responses)
-    for _ in range((iterations or 1) - 1):
+    for _ in range(passes - 1):
         lines = elements.linear(elements.on(lines, a), a)
         responses = [response(c, A, dt) for c, A in zip(contacts, changes, strict=True)]
         a, changes = equation.solve(elements.total(lines), responses)

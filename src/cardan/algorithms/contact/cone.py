@@ -9,8 +9,8 @@ rebound. That is g(v) = projection of y = R^-1 (v* - v) on the cone in the norm 
     slide     else, y_n + m |y_t| > 0       g_n = (y_n + m |y_t|) / (1 + mu m), g_t = mu g_n y_t / |y_t|
     apart     else                          g = 0
 
-with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d; both R have a floor, in parts of the inverse mass w
-that is felt, that makes a contact nearly rigid: more is beyond what single precision holds.
+with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d; both R have a floor, in
+parts of the inverse mass w that is felt, that makes a contact nearly rigid.
 
 In Newton's method the part of the cone is decided at an estimate of both g and v, by the projection of
 
@@ -24,8 +24,8 @@ negative:
     stick     W = R^-1
     slide     W = e e^T / (R_n + mu^2 R_t) + (1 - n n^T - t t^T) / (w (|z_t| / mu z_n' - 1) + R_t)
 
-with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips, the
-angular velocities about the normal and across it times lengths: the cone is elliptic in all of them.
+with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips,
+the angular velocities about the normal and across it times lengths: the cone is elliptic in all of them.
 
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25;
 Hintermueller, Ito and Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), for z.
@@ -43,25 +43,13 @@ from cardan.algorithms.proximal import is_double
 from cardan.scalar import is_zero, logical_and, maximum, sqrt, where
 from cardan.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
-
-class Floor(NamedTuple):
-    """The least regularisations, in parts of the inverse mass w.
-
-    Attributes:
-        normal: R_n / w.
-        tangential: R_t / w: what creeps is this share of what would slide in a step.
-    """
-
-    normal: Scalar
-    tangential: Scalar
-
-
-SINGLE = Floor(1.0 / (4.0 * math.pi**2), 1e-3)
-"""A spring that is as stiff as steps of its period can resolve; Castro, equation 41 and section V.B."""
-SOFT = Floor(SINGLE.normal, 1e-2)
-"""For the estimate to begin with: what an impulse is when the velocity is right to a hundredth part of its change."""
-DOUBLE = Floor(1e-4, 1e-6)
-"""So that a body bears a thousand times its own mass; the equation of motion loses six of sixteen digits."""
+SINGLE, DOUBLE = 1.0 / (4.0 * math.pi**2), 1e-4
+"""The least R_n / w. In single precision, a spring as stiff as steps of its period resolve (Castro, equation 41)."""
+STICKING = 1e-3
+"""R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B); points of one body that
+stick a little askew do not jam."""
+SOFT = 1e-2
+"""R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change."""
 DAMPED = 1.0
 """The dissipation time of such a contact, in steps: it recovers half of a depth in a step."""
 IMPACT = 0.1
@@ -103,7 +91,7 @@ class Cone:
     def of(contact: Contact, dt: float) -> Cone:
         """Return the law of a contact in a step."""
         material, w, double = contact.material, contact.inverse_mass, is_double(contact.moment.q)
-        rigid, R_t = (w * where(double, a, b) for a, b in zip(DOUBLE, SINGLE, strict=True))
+        rigid, R_t = w * where(double, DOUBLE, SINGLE), w * STICKING
         spring = 1.0 / (material.stiffness * dt * dt)
         delay = maximum(material.dissipation * maximum(-contact.gap, 0.0), where(rigid > spring, DAMPED * dt, 0.0))
         delay = where(contact.gap < 0.0, delay, 0.0)
@@ -136,7 +124,7 @@ class Cone:
 
     def first(self, twist: Motion) -> Impulse:
         """Return the impulse that a twist asks for, if the contact were soft: the projection of y."""
-        R_n, R_t = maximum(self.R_n, SOFT.normal * self.inverse_mass), SOFT.tangential * self.inverse_mass
+        R_n, R_t = maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) / R_n, _against(self.slip(twist)) * (1.0 / R_t))
         return self._projected(y, self.friction * R_t / R_n)
 

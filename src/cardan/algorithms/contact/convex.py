@@ -124,10 +124,11 @@ def minimum(
     moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Minimum:
     """Return all that `convex` finds, with the impulses."""
-    equation = equation_of_motion(moment, contacts, dt)
+    iterations = iterations or ITERATIONS
+    equation = equation_of_motion(moment, contacts, dt, iterations)
     laws = [Cone.of(contact, dt) for contact in contacts]
     now, carrying = _start(equation, elements, laws), equation.carrying()
-    for k in range(iterations or ITERATIONS):
+    for k in range(iterations):
         lines = elements.linear(now.forces, now.a)
         if k >= FREE_PASSES:
             lines = [new if j in carrying else old for (j, _), new, old in zip(elements, lines, now.lines, strict=True)]
@@ -147,7 +148,8 @@ def _newton(
 ) -> Estimate:
     """Return the solution with all forces on the parts of their laws that the estimate is on."""
     dt, contacts = equation.dt, equation.contacts
-    parts = [law.decided(*estimate) for law, *estimate in zip(laws, now.impulses, now.twists, strict=True)]
+    estimates = zip(laws, now.impulses, now.twists, strict=True)
+    parts = [law.decided(impulse, twist) for law, impulse, twist in estimates]
     responses = []
     for contact, part in zip(contacts, parts, strict=True):
         responses.append(Response(part.law.wrench(part.at(contact.velocity)) * (1.0 / dt), part.impedance))

@@ -160,7 +160,17 @@ def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:
     return [part for group in found.values() for part in ([group] if len(group) >= SHARED else [[k] for k in group])]
 
 
-def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float) -> Equation:
-    """Return the equation in the form that takes the contacts: the tree's if it can."""
-    in_tree = is_tree(moment.model) and all(contact.is_with_world for contact in contacts)
-    return (TreeEquation if in_tree else JointEquation)(moment, contacts, dt)
+SHALLOW = 10
+"""Up to how many degrees of freedom between the world and a contact joint space takes fewer operations in later passes.
+
+A quadruped's foot has 9, a humanoid's 12; the first pass is always dearer, for it makes M.
+"""
+
+
+def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
+    """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations."""
+    model = moment.model
+    in_tree = is_tree(model) and all(contact.is_with_world for contact in contacts)
+    paths = (sum(len(model.nodes[i].v) for i in supports(model, contact.a)) for contact in contacts)
+    shallow = passes > 1 and max(paths, default=0) <= SHALLOW
+    return (TreeEquation if in_tree and not shallow else JointEquation)(moment, contacts, dt)

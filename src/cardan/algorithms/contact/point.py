@@ -5,10 +5,10 @@ Everything is in the axes of body a's node, at the point of contact p; b is anot
     V = P (V_a - X_ab V_b)               the relative twist: linear part v, the velocity of the points
     dV/dt = P (A'_a - X_ab A'_b) + d     for A' of the nodes, gravity subtracted; d is `drift`
 
-P moves a twist from the node's origin to p. The axes in which V changes are those of the world at rest, and the point
-keeps its place on the surface as seen from there: a rolling sphere's contact does not lift, for what turns with the
-body is its centre of curvature c, so d = g + w x (v_a + w x c) - ... Both bodies feel the force at one point p, so that
-no momentum is made.
+P moves a twist from the node's origin to p, fixed in the axes of the world at rest; d = g + w x (v_a + w x c) less the
+same of b (which has no g to add). c are the shapes' centres, not p: a sphere that rolls does not lift off for the
+acceleration of its lowest point, and points of one body keep the twists of one rigid motion. Both bodies feel the force
+at one point p, so that no momentum is made.
 
 Source: Featherstone (2008), section 2.8 and 11.2.
 """
@@ -41,9 +41,8 @@ class Contact:
         nodes: a and b, `WORLD` for the world at rest.
         candidate: gap, point and normal in the frame of node a; the normal pushes a away.
         material: friction, stiffness and so on of the pair.
-        centres: of both shapes, each in its node's frame: where the mass that the contact feels is estimated.
+        centres: of both shapes, each in its node's frame.
         extents: how far about its centre a shape reaches [m].
-        radii: of curvature of both surfaces at the point [m]: that of a sphere; 0 of a corner.
     """
 
     def __init__(
@@ -54,12 +53,11 @@ class Contact:
         material: Material,
         centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),
         extents: tuple[float, float] = (0.0, 0.0),
-        radii: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.moment, self.nodes, (self.a, self.b), self.material = moment, nodes, nodes, material
         self.gap, self.point, self.normal = candidate
         self.place = SE3(None, self.point)
-        self._reaches, self._radii = tuple(zip(centres, extents, strict=True)), radii
+        self._reaches = tuple(zip(centres, extents, strict=True))
 
     @property
     def is_with_world(self) -> bool:
@@ -89,11 +87,11 @@ class Contact:
     @cached_property
     def drift(self) -> Vector3:
         """What the points' relative acceleration is at A' = 0."""
-        moment, (ra, rb) = self.moment, self._radii
-        own = _centripetal(moment.V[self.a], self.point + self.normal * ra)
+        moment, ((own, _), (other, _)) = self.moment, self._reaches
+        felt = _centripetal(moment.V[self.a], own)
         if self.is_with_world:
-            return own + moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
-        return own - _centripetal(self.X_ab @ moment.V[self.b], self.point - self.normal * rb)
+            return felt + moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
+        return felt - self.X_ab.rotation @ _centripetal(moment.V[self.b], other)
 
     def columns(self) -> dict[int, Motion]:
         """Return the columns of the Jacobian of V that are not zero, by the index in v."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Protocol
 
 from cardan.algorithms.collision import points
 from cardan.algorithms.contact.point import WORLD, Contact
 from cardan.algorithms.implicit import Moment
-from cardan.geometry.shapes import Box, Capsule, Ellipsoid, Geometry, Sphere
+from cardan.geometry.shapes import Box, Ellipsoid, Geometry, Sphere
 from cardan.records import Material
 from cardan.spatial import SE3
 
@@ -68,8 +68,8 @@ def _of_pair(moment: Moment, pair: Pair) -> list[Contact]:
     found = []
     for candidate in points(shape_a, _in_world(moment, a, X_a), shape_b, _in_world(moment, b, X_b)):
         seen = candidate._replace(point=X_a @ candidate.point, normal=X_a.rotation @ candidate.normal)
-        centres, shapes = (X_a.translation, X_b.translation), (shape_a, shape_b)
-        found.append(Contact(moment, (a, b), seen, pair.material, centres, _of(_extent, shapes), _of(_radius, shapes)))
+        centres, extents = (X_a.translation, X_b.translation), (_extent(shape_a), _extent(shape_b))
+        found.append(Contact(moment, (a, b), seen, pair.material, centres, extents))
     return found
 
 
@@ -84,10 +84,6 @@ def _in_world(moment: Moment, node: int, X: SE3) -> SE3:
     return X if node == WORLD else moment.poses[node] @ X
 
 
-def _of(number: Callable[[Geometry], float], shapes: tuple[Geometry, Geometry]) -> tuple[float, float]:
-    return number(shapes[0]), number(shapes[1])
-
-
 def _extent(shape: Geometry) -> float:
     """Return about how far a shape reaches from its centre; 0 of a half space."""
     if isinstance(shape, Box):
@@ -97,8 +93,3 @@ def _extent(shape: Geometry) -> float:
     length = 0.5 * getattr(shape, "length", 0.0)
     radius = getattr(shape, "radius", 0.0)
     return math.hypot(length, radius)
-
-
-def _radius(shape: Geometry) -> float:
-    """Return the radius of curvature of a shape that is round."""
-    return shape.radius if isinstance(shape, (Sphere, Capsule)) else 0.0

@@ -210,7 +210,7 @@ class CompiledSolver(Solver):
 
 
 def efforts_left_out(model: Model) -> Iterator[tuple[str, str]]:
-    """Yield the joints with efforts of their own that no step adds: of those that close loops, and springs of mimics."""
+    """Yield the joints with efforts of their own that no step adds: some that close loops, springs of mimics."""
     for c in model.closures:
         if _has_forces(c):
             yield "force of a closing joint", f"drive, damping, friction, limits or springs of closing joint {c.name!r}"
