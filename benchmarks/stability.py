@@ -2,8 +2,8 @@
 
 Who diverges at which step: cardan's implicit step, its semi-implicit one (which takes no limits), and MuJoCo's
 implicitfast with the same trees. A world has diverged (`nan`) if its numbers are not finite or a solver gave it up, and
-gains energy (`E`) if kinetic and potential energy rise above those of the beginning by more than a tenth of what all its
-mass would give in falling by 1 m; both with the time at which it was seen [s].
+gains energy (`E`) if kinetic and potential energy rise above those of the beginning by more than all its mass gives in
+falling by 0.1 m; both with the time at which it was seen [s].
 """
 
 from __future__ import annotations

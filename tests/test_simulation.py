@@ -1,5 +1,9 @@
 """A step in time against closed forms, statics, conservation laws, MuJoCo, other roots, other batches, differences."""
 
+import itertools
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,9 +11,10 @@ import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
 from cardan.description import Box
 from cardan.errors import UnsupportedError
-from cardan.joints import CATALOGUE, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
+from cardan.joints import CATALOGUE, D6, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
 from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from mechanisms import random_inertia, random_mechanism, random_pose
+from robots_data import robots_folder
 
 FEATHERSTONE = {"implicit": 1, "semi_implicit": 1, "leapfrog": 2, "midpoint": 2, "rk4": 4}
 FALLING = {name: (lambda w, dt, name=name: Featherstone(w, dt, integrator=name, contact=None)) for name in FEATHERSTONE}
@@ -290,8 +295,9 @@ def test_generalised_maximal_and_mujoco_move_alike_on_every_joint(joint):
                 difference(world, end, make(world, dt).step(state, steps=round(0.08 / dt))) for dt in (4e-3, 1e-3)
             ]
         except UnsupportedError as refused:
-            assert type(joint).__name__ in str(refused) or "'joint'" in str(refused), name
-            continue
+            if "'joint'" in str(refused):
+                continue
+            raise
         assert errors[1] < 1e-7 or errors[1] < (0.13 if name == "variational" else 0.35) * errors[0], (name, errors)
 
 
@@ -399,7 +405,9 @@ def test_a_step_into_its_own_state_is_the_same():
     solver = Featherstone(world, 5e-3)
     after, kept = solver.step(state, steps=3), state.copy()
     again = solver.step(state, steps=3, out=state)
-    assert again is state and state == after and kept != state
+    assert again is state
+    assert state == after
+    assert kept != state
 
 
 # --- derivatives ---
@@ -459,9 +467,9 @@ def test_a_rope_holds_or_is_refused(solver, joint):
     try:
         step = MuJoCo(world, 2e-3, emulate=True) if solver == "mujoco" else EVERY[solver](world, 2e-3)
     except UnsupportedError as refused:
-        assert "'joint'" in str(refused)
-        assert solver in FEATHERSTONE
-        return
+        if "'joint'" in str(refused) and solver in FEATHERSTONE:
+            return
+        raise
     after = step.step(world.state(), steps=500)
     np.testing.assert_allclose(np.linalg.norm(after.q[0, :3]), joint.maximum, atol=1e-3)
 
@@ -480,9 +488,9 @@ def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
     try:
         step = MuJoCo(world, 1e-3) if solver == "mujoco" else EVERY[solver](world, 1e-3)
     except UnsupportedError as refused:
-        assert "'joint'" in str(refused)
-        assert solver == "mujoco"
-        return
+        if "'joint'" in str(refused) and solver == "mujoco":
+            return
+        raise
     after = step.step(world.state(), steps=1500)
     np.testing.assert_allclose(after.q[0], [-9.81 / 400.0, 0.0, 0.0], atol=1e-7)
 
@@ -531,7 +539,7 @@ def test_hostile_worlds_are_flagged_and_named(seed):
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
 def test_a_small_robot_moves_as_a_large_one_in_single_precision(scale):
-    """Lengths and times scaled, with stops and friction: at 1e-6 products of its inertias are below float32's numbers."""
+    """Lengths and times scaled, stops and friction: at 1e-6 products of its inertias are below float32's numbers."""
     m = Mechanism("pendulum")
     m.add_body("rod", Inertia(scale**3, (0, 0, -0.5 * scale), 0.1 * scale**5 * np.eye(3)))
     stops, friction = Limits(lower=[-1.0], upper=[1.0]), [0.01 * scale**4]
@@ -554,3 +562,137 @@ def test_no_worlds_are_worlds_too_and_arrays_are_no_states(make):
         solver.step(world.state(2), np.zeros((2, 1)))
     with pytest.raises(cardan.errors.ParameterError, match="out"):
         solver.step(world.state(2), out=np.zeros((2, 1)))
+
+
+# --- awkward joints, limits, constants ---
+
+AWKWARD = {
+    "universal with skew axes": Universal([1.0, 0.0, 0.0], [0.6, 0.8, 0.0]),
+    "X-Y-X": D6(angular=[(1, 0, 0), (0, 1, 0), (1, 0, 0)]),
+}
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_axes_that_are_not_orthogonal_or_come_twice_move_as_the_equations_say(name):
+    world = one_joint(AWKWARD[name]).world()
+    model, dt = world.model, 1e-3
+    q, v = 0.3 + 0.2 * np.arange(model.nq), 0.5 - 0.3 * np.arange(model.nv)
+    a = cardan.forward_dynamics(model, q, v, np.zeros(model.nv))
+    for solver in ("implicit", "variational", "xpbd"):
+        after = EVERY[solver](world, dt).step(world.state(q=q, v=v))
+        np.testing.assert_allclose((after.v[0] - v) / dt, a, rtol=0.02, atol=0.02 * np.abs(a).max(), err_msg=solver)
+
+
+@pytest.mark.parametrize("make", [Featherstone, MuJoCo, XPBD, Variational, SemiImplicit])
+def test_orphans_fall_as_others_do(make):
+    b = WorldBuilder()
+    for link in ("upper", "lower"):
+        b.add_link(link, inertia=random_inertia(np.random.default_rng(0)))
+    b.add_joint("elbow", Revolute([0, 1, 0]), "upper", "lower", SE3(translation=[0, 0, -0.3]))
+    world = b.finalize(check_orphans=False)
+    assert world.orphans == ("elbow",)
+    after = make(world, 1e-3).step(world.state(), steps=50)
+    centre = cardan.center_of_mass(world.model, after.q) - cardan.center_of_mass(world.model, world.initial)
+    fallen = -0.5 * 9.81 * 0.05**2
+    np.testing.assert_allclose(centre, [[0.0, 0.0, fallen]], atol=-0.03 * fallen)
+
+
+@pytest.mark.parametrize("make", [Featherstone, MuJoCo, XPBD, Variational])
+def test_a_drive_at_its_limit_of_effort_gives_that_and_no_more(make):
+    """With gains that would ask for a thousand times as much, and back on its line when the target is near."""
+    m = pendulum(drive=Drive(1e5, 1e3), limits=Limits(effort=[5.0]))
+    world, dt, inertia = m.world(gravity=(0.0, 0.0, 0.0)), 1e-3, 0.1 + 2.0 * 0.25
+    control = world.control()
+    control.position = [1.0]
+    solver = make(world, dt)
+    after = solver.step(world.state(), control, steps=20)
+    np.testing.assert_allclose(after.v[0], 5.0 / inertia * 20 * dt, rtol=1e-4)
+    control.position = [1e-9]
+    held = solver.step(world.state(), control, steps=20)
+    np.testing.assert_allclose(held.q[0], 1e-9, rtol=0.2)
+
+
+def test_every_world_has_its_own_masses_gravity_and_gains():
+    m = pendulum(drive=Drive(30.0, 2.0))
+    varied = m.world().with_inputs("mass", "gravity", "drive_stiffness")
+    rng = np.random.default_rng(0)
+    constants = {
+        "mass": [[2.0], [5.0], [0.1]],
+        "gravity": rng.normal(size=(3, 3)),
+        "drive_stiffness": [[1.0], [0.0], [1e4]],
+    }
+    state = varied.state(3, q=[0.4], **constants)
+    solver = Featherstone(varied, 1e-3)
+    after = solver.step(state, steps=50)
+    for k in range(3):
+        own = Mechanism("pendulum")
+        body = m.bodies[0].inertia
+        own.add_body("rod", Inertia(constants["mass"][k][0], body.com, body.inertia_at_com))
+        drive = Drive(constants["drive_stiffness"][k][0], 2.0)
+        own.add_joint("hinge", Revolute([0, 1, 0]), "world", "rod", drive=drive)
+        world = own.world(gravity=constants["gravity"][k])
+        alone = Featherstone(world, 1e-3).step(world.state(q=[0.4]), steps=50)
+        np.testing.assert_allclose(after.q[k], alone.q[0], rtol=1e-9)
+    again = pickle.loads(pickle.dumps(state))
+    assert again == state
+    assert solver.step(again, steps=50) == after
+
+
+# --- contact, of whole robots ---
+
+
+def test_residuals_of_standing_and_falling_robots_are_small():
+    """Cones and complementarity, by the solver's own measure, over recorded states of a quadruped that lands."""
+    m, _ = cardan.robots.quadruped().with_drives({"*": Drive(60.0, 2.0)})
+    world = m.world(base="floating", ground=Material(friction=0.7, stiffness=3e4), pose=SE3(translation=[0, 0, 0.5]))
+    solver = Featherstone(world, 2e-3)
+    recorded = solver.rollout(
+        world.state(4, v=0.3 * np.random.default_rng(0).normal(size=(4, world.model.nv))), steps=250
+    )
+    assert world.pairs
+    touching = (world.collide(recorded.state).gap < 0.0).any(axis=1)
+    assert touching.all()
+    assert not recorded.state.diverged.any()
+    assert np.quantile(recorded.residual, 0.9) < 1e-6
+    assert np.quantile(recorded.residual, 0.99) < 1e-3
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dt", [2e-3, 5e-3])
+def test_a_robot_stands_on_two_feet_for_a_minute(dt):
+    from benchmarks.scenes import SCENES
+
+    if not robots_folder():
+        pytest.skip("without example-robot-data")
+    scene = replace(SCENES["g1"], drives={"*": Drive(1000.0, 30.0)})
+    world = scene.world
+    control = world.control()
+    control.position = scene.targets
+    state = world.state(q=scene.standing)
+    solver = Featherstone(world, dt)
+    after = solver.step(state, control, steps=round(60.0 / dt))
+    assert not after.diverged.any()
+    np.testing.assert_allclose(after.q[0, 2], scene.standing[2], atol=0.02)
+    assert np.abs(after.v).max() < 1e-3
+    assert np.hypot(*(after.q - state.q)[0, :2]) < 0.05
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("masses", [(1.0, 1000.0), (1.0, 1.0, 1.0, 1.0, 1.0)])
+def test_stacks_of_boxes_stand(masses):
+    b, size, material = WorldBuilder(), 0.2, Material(stiffness=1e7)
+    b.add_ground(material)
+    for k, mass in enumerate(masses):
+        b.add_body(f"box{k}", pose=SE3(translation=[0, 0, (k + 0.5) * size]))
+        b.add_shape(f"box{k}", Box((size, size, size)), density=mass / size**3, material=material)
+    world = b.finalize()
+    bodies = ["world", *(f"box{k}" for k in range(len(masses)))]
+    neighbours = [set(two) for two in itertools.pairwise(bodies)]
+    world = world.with_contacts([pair.name for pair in world.pairs if {pair.a, pair.b} in neighbours])
+    assert len(world.pairs) == len(masses)
+    after = Featherstone(world, 5e-3).step(world.state(), steps=400)
+    poses = after.q[0].reshape(-1, 7)
+    assert not after.diverged.any()
+    np.testing.assert_allclose(poses[:, 2], (np.arange(len(masses)) + 0.5) * size, atol=0.01)
+    np.testing.assert_allclose(poses[:, :2], 0.0, atol=1e-3)
+    assert np.abs(after.v).max() < 1e-3
