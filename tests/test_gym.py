@@ -236,3 +236,19 @@ def test_the_quadruped_stands_on_its_stance_and_ends_where_it_falls():
     state = task.solver.world.state(2, q=task.start(np.full((2, 12), 0.5)).q)
     state.q[0, 2], state.q[1, 3:7] = 0.1, [1.0, 0.0, 0.0, 0.0]
     assert task.failed(state).all()
+
+
+@pytest.mark.full
+def test_the_quadruped_walks_where_its_legs_trot():
+    """Diagonal legs together, each swung forward while it is lifted: a gait that any policy can find."""
+    envs, leg = worlds(DOG, 8), np.pi * np.array([0, 1, 1, 0])  # phases of the legs
+    envs.reset(seed=0)
+    speeds = []
+    for k in range(200):
+        phase = 2 * np.pi * 2.5 * 0.02 * k + leg
+        lifted = 0.9 * np.maximum(0.0, np.cos(phase - 0.5))
+        actions = np.stack([0.0 * lifted, 0.5 * lifted - 0.6 * np.sin(phase), -lifted], axis=1)
+        *_, terminated, _, infos = envs.step(np.tile(actions.ravel(), (8, 1)))
+        speeds.append(infos["speed"])
+        assert not terminated.any()
+    assert (np.mean(speeds, axis=0) > 0.3).all()

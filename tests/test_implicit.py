@@ -6,6 +6,7 @@ import pytest
 import cardan
 from cardan.algorithms import stepping as algorithms
 from cardan.algorithms.implicit import JointSpace, Moment, implicit_dynamics
+from cardan.joints import Cable
 from cardan.robots import double_pendulum, four_bar
 from cardan.spatial import ArticulatedInertia, Force, Inertia
 from mechanisms import random_inertia, random_model, random_state
@@ -32,6 +33,18 @@ def moved(step, model, q, v, count, effort=0.0, position=0.0, dtype=float):
     return found, largest
 
 
+def springs_of_cables(model, q):
+    """Stiffness and damping along v, and how far it is to where the springs are at rest."""
+    spring, damper, rest = np.zeros((3, model.nv))
+    for c in model.connections:
+        if isinstance(c.joint, Cable):
+            own = model.v_slice(c.name)
+            spring[own] = c.joint.stretch_stiffness, c.joint.bend_stiffness, c.joint.bend_stiffness
+            damper[own] = c.joint.stretch_damping, c.joint.bend_damping, c.joint.bend_damping
+            rest[own] = -q[model.q_slice(c.name)]
+    return spring, damper, rest
+
+
 @pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("seed", range(3))
 def test_one_step_of_proportional_derivative_control_is_the_closed_form(seed):
@@ -42,9 +55,11 @@ def test_one_step_of_proportional_derivative_control_is_the_closed_form(seed):
     target, rate, effort = rng.normal(size=(3, model.nv))
     found = implicit_step(dt, kp, kd, limits=False)(model, q, v, effort, target, rate)
     error = cardan.difference(model, q, cardan.integrate(model, model.neutral(), target))
-    damping = np.array(model.passive("damping"))
-    M = cardan.mass_matrix(model, q) + np.diag(dt * (kd + damping) + dt * dt * kp)
+    spring, damper, rest = springs_of_cables(model, q)
+    damping = np.array(model.passive("damping")) + damper
+    M = cardan.mass_matrix(model, q) + np.diag(dt * (kd + damping) + dt * dt * (kp + spring))
     tau = effort + kp * (error - dt * v) + kd * (rate - v) - damping * v - cardan.bias_forces(model, q, v)
+    tau += spring * (rest - dt * v)
     np.testing.assert_allclose(found["a"], np.linalg.solve(M, tau), rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(found["v"], v + dt * found["a"], atol=1e-12)
     np.testing.assert_allclose(found["q"], cardan.integrate(model, q, dt * found["v"]), atol=1e-12)

@@ -5,9 +5,9 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
-from cardan.description import Box, Sphere
+from cardan.description import Box
 from cardan.errors import UnsupportedError
-from cardan.joints import CATALOGUE, D6, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
+from cardan.joints import CATALOGUE, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
 from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from mechanisms import random_inertia, random_mechanism, random_pose
 
@@ -500,3 +500,57 @@ def test_a_closing_joint_with_forces_of_its_own_is_refused_by_name():
     for solver in (Featherstone, MuJoCo, Variational, XPBD, SemiImplicit):
         with pytest.raises(UnsupportedError, match=c.name):
             solver(world, 1e-3)
+
+
+# --- hostile input ---
+
+
+def test_a_joint_that_moves_no_mass_is_flagged_and_stands_still():
+    """Without inertia there is no acceleration: said by a flag, not by a crash while the step is made."""
+    b = WorldBuilder()
+    b.add_link("nothing")
+    limits = {"limits": Limits(lower=[-1.0], upper=[1.0], effort=[1.0]), "friction": [0.1], "drive": Drive(1.0, 0.1)}
+    b.add_joint("hinge", Revolute([0, 1, 0]), "world", "nothing", **limits)
+    b.add_articulation("robot", ["hinge"])
+    world = b.finalize()
+    state = world.state(2, q=[[0.1], [0.2]])
+    after = Featherstone(world, 1e-3).step(state)
+    assert np.isfinite(after.q).all()
+    assert after.diverged.all() or np.abs(after.q - state.q).max() < 0.1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(4))
+def test_hostile_worlds_are_flagged_and_named(seed):
+    """The short form of `python -m benchmarks.hostile`, with every solver that takes the world."""
+    from benchmarks import hostile
+
+    for dtype in ("float64", "float32"):
+        hostile.run(seed, 16, 20, dtype=dtype, every=True)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+def test_a_small_robot_moves_as_a_large_one_in_single_precision(scale):
+    """Lengths and times scaled, with stops and friction: at 1e-6 products of its inertias are below float32's numbers."""
+    m = Mechanism("pendulum")
+    m.add_body("rod", Inertia(scale**3, (0, 0, -0.5 * scale), 0.1 * scale**5 * np.eye(3)))
+    stops, friction = Limits(lower=[-1.0], upper=[1.0]), [0.01 * scale**4]
+    m.add_joint("hinge", Revolute([0, 1, 0]), "world", "rod", limits=stops, friction=friction)
+    world = m.world()
+    solver = Featherstone(world, 1e-3 * np.sqrt(scale))
+    one, other = (solver.step(world.state(q=[0.5], dtype=dtype), steps=500) for dtype in ("float64", "float32"))
+    np.testing.assert_allclose(other.q, one.q, atol=1e-4)
+    assert abs(one.q[0, 0] - 0.5) > 0.1
+
+
+@pytest.mark.parametrize("make", [Featherstone, MuJoCo, XPBD, Variational, SemiImplicit])
+def test_no_worlds_are_worlds_too_and_arrays_are_no_states(make):
+    world = pendulum().world()
+    solver = make(world, 1e-3)
+    assert solver.step(world.state(0), steps=2).q.shape == (0, 1)
+    with pytest.raises(cardan.errors.ParameterError, match="state"):
+        solver.step(np.zeros((2, 1)))
+    with pytest.raises(cardan.errors.ParameterError, match="control"):
+        solver.step(world.state(2), np.zeros((2, 1)))
+    with pytest.raises(cardan.errors.ParameterError, match="out"):
+        solver.step(world.state(2), out=np.zeros((2, 1)))

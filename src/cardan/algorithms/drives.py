@@ -70,7 +70,8 @@ class Element(NamedTuple):
             return Line(self.force, self.w)
         if is_zero(self.w):
             return Line(self._clipped(self.force), 0.0)
-        test = (self.w * f + inertia * (self.force - self.w * a)) * (1.0 / (self.w + inertia))
+        inverse = 1.0 / (self.w + inertia)  # shares first: the products of small robots are below single precision
+        test = (self.w * inverse) * f + (inertia * inverse) * (self.force - self.w * a)
         force, w = self.force, self.w
         for end, beyond in ((self.low, test <= self.low), (self.high, test >= self.high)):
             if not _is_open(end):
@@ -250,7 +251,7 @@ class Elements:
         worst: Scalar = 0.0
         for (j, element), force in zip(self, forces, strict=True):
             if not element.is_line:
-                error = abs(force - element.at(a[j])) * (self.dt / (self.inertias[j] + element.w))
+                error = abs(force - element.at(a[j])) * (self.dt * _inverse(self.inertias[j] + element.w))
                 worst = maximum(worst, error)
         return worst
 

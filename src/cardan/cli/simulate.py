@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.algorithms.contact import LAWS
 from cardan.cli.options import (
     add_continuous,
     add_file,
@@ -44,7 +45,6 @@ SOLVERS = {
     "semi-implicit": "SemiImplicit",
     "variational": "Variational",
 }
-CONTACTS = ("convex", "compliant", "hard", "none")
 MOST = 2**31  # bytes of what is recorded
 DIVERGED = 3  # exit status
 SHOWN = 12  # diverged worlds
@@ -86,7 +86,7 @@ def _add_solver(parser: argparse.ArgumentParser) -> None:
     help = "of featherstone: implicit (default), semi_implicit, leapfrog, midpoint, rk4; mujoco has its own"
     parser.add_argument("--integrator", metavar="NAME", help=help)
     help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"
-    parser.add_argument("--contact", choices=CONTACTS, help=help)
+    parser.add_argument("--contact", choices=(*LAWS, "none"), help=help)
     parser.add_argument("--no-limits", action="store_true", help="let joints pass their position limits")
 
 

@@ -226,7 +226,10 @@ class State:
             out: a state of as many such worlds to write into, which may be this one.
         """
         if out is not None and (
-            not out.world.moves_like(self.world) or out._q.shape != self._q.shape or out.dtype != self.dtype
+            not isinstance(out, State)
+            or not out.world.moves_like(self.world)
+            or out._q.shape != self._q.shape
+            or out.dtype != self.dtype
         ):
             expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
             raise ParameterError("out", got=out, expected=expected)

@@ -21,7 +21,15 @@ from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.functions import Function, function
 from cardan.model import Model
 from cardan.simulation.pairs import ContactPair
-from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, YES, CompiledSolver, checked_steps, closing_forces
+from cardan.simulation.solvers.solver import (
+    ARRAYS,
+    CLOSING_FORCE,
+    MIMIC_SPRINGS,
+    YES,
+    CompiledSolver,
+    checked_steps,
+    efforts_left_out,
+)
 from cardan.simulation.world import World
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
@@ -88,6 +96,7 @@ class Featherstone(CompiledSolver):
         "cable": YES,
         "distance": "its bounds: use cardan.solvers.XPBD or Variational, or a FreeFlyer for none",
         "force of a closing joint": CLOSING_FORCE,
+        "springs of a mimic joint": MIMIC_SPRINGS,
         "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
         "contact": YES,
     }
@@ -118,7 +127,7 @@ class Featherstone(CompiledSolver):
                 yield "compliance", f"the compliance of joint {c.name!r}"
             if has_bounds(c.joint):
                 yield "distance", f"the bounds of joint {c.name!r}, a Distance"
-        yield from closing_forces(self.world.model)
+        yield from efforts_left_out(self.world.model)
 
     def _check_support(self) -> None:
         super()._check_support()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,14 +19,11 @@ from cardan.algorithms.maximal_steps import (
     variational_step,
     xpbd_step,
 )
-from cardan.algorithms.maximal_steps.efforts import spring_of
 from cardan.errors import UnsupportedError
 from cardan.functions import Function, function
-from cardan.joints import Mimic
 from cardan.model import Model
-from cardan.records import Connection
 from cardan.simulation.solvers.featherstone import asked
-from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, YES, CompiledSolver, closing_forces
+from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, MIMIC_SPRINGS, YES, CompiledSolver, efforts_left_out
 from cardan.simulation.world import World
 
 STARTS: dict[str, Any] = {
@@ -85,12 +81,8 @@ class MaximalSolver(CompiledSolver):
         "distance": YES,
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
-<<<<<<< HEAD
         "force of a closing joint": CLOSING_FORCE,
-=======
-        "force of a closing joint": "let another joint of the loop close it: model(closing=[...])",
-        "springs of a mimic joint": "give the primary joint the springs of both",
->>>>>>> main
+        "springs of a mimic joint": MIMIC_SPRINGS,
         "compliance": "a state keeps no gaps: use a D6 joint with drives",
         "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
     }
@@ -111,16 +103,8 @@ class MaximalSolver(CompiledSolver):
         for c in (*model.connections, *model.closures):
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
-<<<<<<< HEAD
-        yield from closing_forces(model)
-=======
-        for c in model.closures:
-            if _has_forces(c):
-                yield "force of a closing joint", f"drive, friction, limits or springs of closing joint {c.name!r}"
->>>>>>> main
+        yield from efforts_left_out(model)
         for node in model.nodes:
-            if isinstance(node.joint, Mimic) and spring_of(node.joint.joint) is not None:
-                yield "springs of a mimic joint", f"the springs of joint {node.name!r}"
             if not _has_inertia(node):
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         if self.contacts and self.world.pairs:
@@ -141,15 +125,6 @@ class MaximalSolver(CompiledSolver):
         return step_function(self.settings)
 
 
-<<<<<<< HEAD
-=======
-def _has_forces(c: Connection) -> bool:
-    values = [*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping]
-    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
-    return any(values) or bounded or spring_of(c.joint) is not None
-
-
->>>>>>> main
 def _has_inertia(node: Any) -> bool:
     try:
         Body(node)

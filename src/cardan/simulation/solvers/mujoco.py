@@ -20,7 +20,7 @@ from cardan.manifolds import SE2, UnitComplex
 from cardan.model import Connection, Model
 from cardan.runtime.threads import num_threads
 from cardan.simulation.control import Control
-from cardan.simulation.solvers.solver import CLOSING_FORCE, YES, Solver, checked_steps, closing_forces
+from cardan.simulation.solvers.solver import CLOSING_FORCE, MIMIC_SPRINGS, YES, Solver, checked_steps, efforts_left_out
 from cardan.simulation.state import State
 from cardan.simulation.world import World
 
@@ -89,6 +89,7 @@ class MuJoCo(Solver):
         "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
         "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
         "force of a closing joint": CLOSING_FORCE,
+        "springs of a mimic joint": MIMIC_SPRINGS,
         "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
     }
 
@@ -140,7 +141,11 @@ class MuJoCo(Solver):
         option.disableflags |= mj.mjtDisableBit.mjDSBL_AUTORESET
         if iterations is not None:
             option.iterations = checked_steps(iterations, "iterations")
-        return spec.compile()
+        try:
+            return spec.compile()
+        except ValueError as error:  # such as a mesh it does not read
+            what = f"world {self.world.name!r}: {' '.join(str(error).split())}"
+            raise UnsupportedError(what, "solver MuJoCo", "mend that, or use cardan.solvers.Featherstone") from None
 
     def features(self) -> Iterator[tuple[str, str]]:
         model = self.world.model
@@ -151,7 +156,7 @@ class MuJoCo(Solver):
                 yield "distance", f"joint {c.name!r}, a Distance"
             if c.compliance is not None and any(c.compliance):
                 yield "compliance", f"the compliance of joint {c.name!r}"
-        yield from closing_forces(model)
+        yield from efforts_left_out(model)
 
     @cached_property
     def function(self) -> Function[..., Any]:
@@ -166,7 +171,7 @@ class MuJoCo(Solver):
         good = np.zeros(len(state))
         at_once = 1 if self._turns(asked) else count
         with self._lock:  # a batch is of one thread at a time
-            for _ in range(count // at_once):
+            for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
                 good[sound] += at_once
         found = {"q": q, "v": v, "warm": warm, "residual": np.zeros(len(state))}

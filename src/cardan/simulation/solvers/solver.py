@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -13,6 +14,7 @@ from cardan.algorithms.drives import spring_of
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
 from cardan.functions.compiled import Bound
+from cardan.joints import Mimic
 from cardan.model import Connection, Model
 from cardan.scalar import is_finite
 from cardan.simulation.control import Control
@@ -25,6 +27,9 @@ YES = "yes"
 
 CLOSING_FORCE = "let another joint of the loop close it: mechanism.world(closing=[...])"
 """What to do where a solver does not act along the joints that close loops."""
+
+MIMIC_SPRINGS = "give the primary joint the springs of both"
+"""What to do where a solver does not know the springs of a mimic joint."""
 
 ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
 """Core shapes of the arguments of a compiled step, beside q and v."""
@@ -107,12 +112,13 @@ class Solver(ABC):
         Raises:
             ParameterError: for a state or control of another world, or of another number of worlds or dtype.
         """
-        if not state.world.moves_like(self.world):
+        if not isinstance(state, State) or not state.world.moves_like(self.world):
             raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {self.world!r}")
         if control is None:
             return {"position": self._constant("targets", state, self.world.targets), **state.constants}
         if (
-            not control.world.moves_like(self.world)
+            not isinstance(control, Control)
+            or not control.world.moves_like(self.world)
             or len(control) not in (1, len(state))
             or control.dtype != state.dtype
         ):
@@ -203,21 +209,20 @@ class CompiledSolver(Solver):
         return self._kept[count, names]
 
 
-def closing_forces(model: Model) -> Iterator[tuple[str, str]]:
-    """Yield the joints that close loops and have forces of their own: drives, damping, friction, limits, springs."""
+def efforts_left_out(model: Model) -> Iterator[tuple[str, str]]:
+    """Yield the joints with efforts of their own that no step adds: some that close loops, springs of mimics."""
     for c in model.closures:
         if _has_forces(c):
-            yield (
-                "force of a closing joint",
-                f"the drive, damping, friction, limits or springs of closing joint {c.name!r}",
-            )
+            yield "force of a closing joint", f"drive, damping, friction, limits or springs of closing joint {c.name!r}"
+    for node in model.nodes:
+        if isinstance(node.joint, Mimic) and spring_of(node.joint.joint) is not None:
+            yield "springs of a mimic joint", f"the springs of joint {node.name!r}"
 
 
 def _has_forces(c: Connection) -> bool:
-    gains = () if c.drive is None else (*np.ravel(c.drive.stiffness), *np.ravel(c.drive.damping))
-    bounded = np.isfinite([*np.ravel(c.limits.lower), *np.ravel(c.limits.upper)]).any()
-    resists = any(map(any, (c.damping or (), c.friction or (), gains)))
-    return bool(resists or bounded or spring_of(c.joint) is not None)
+    values = [*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping]
+    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+    return any(values) or bounded or spring_of(c.joint) is not None
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
