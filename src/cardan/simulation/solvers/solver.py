@@ -130,9 +130,8 @@ class Solver(ABC):
         return {**asked, **self._given(state)}
 
     def _given(self, state: State) -> dict[str, np.ndarray]:
-        """Return what is given for each world; of contacts only to a step that knows of them."""
-        known = {*self.function.interface.arguments, *self.world.model.inputs}
-        return {name: array for name, array in state.constants.items() if name in known}
+        """Return what is given for each world."""
+        return state.constants
 
     def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
         """Return what is the same in all worlds of a state, as an array of all of them, made once."""
@@ -205,6 +204,11 @@ class CompiledSolver(Solver):
         run = self._bound(count, tuple(arrays))
         found = run(state.q, state.v, state.warm, self._constant("count", state, 0.0), *arrays.values())
         return state.advanced(found, found["count"], count, self.dt / self.substeps, out)
+
+    def _given(self, state: State) -> dict[str, np.ndarray]:
+        """Return what is given for each world; of contacts only to a step that knows of them."""
+        known = {*self.function.interface.arguments, *self.world.model.inputs}
+        return {name: array for name, array in state.constants.items() if name in known}
 
     def _bound(self, count: int, names: tuple[str, ...]) -> Bound:
         """Return so many steps one after the other, bound to the model."""
