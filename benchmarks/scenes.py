@@ -47,11 +47,15 @@ class Scene:
     def world(self) -> World:
         """The robot on its ground."""
         mechanism, _ = cardan.load_mechanism(robot(self.name).urdf).with_drives(self.drives)
-        surface = cardan.Material(friction=self.friction, stiffness=3e4)
         for body, centre, radius in self.feet:
             pose = cardan.SE3(translation=centre)
-            mechanism.add_shape(Shape(body, "collision", Sphere(radius), pose, surface=surface))
-        return mechanism.world(base=self.base, ground=surface if self.feet else False, self_collision=False)
+            mechanism.add_shape(Shape(body, "collision", Sphere(radius), pose, surface=self.surface))
+        return mechanism.world(base=self.base, ground=self.surface if self.feet else False, self_collision=False)
+
+    @property
+    def surface(self) -> cardan.Material:
+        """What feet and ground are made of."""
+        return cardan.Material(friction=self.friction, stiffness=3e4)
 
     @cached_property
     def standing(self) -> np.ndarray:
