@@ -26,6 +26,8 @@ from cardan import conventions
 WORLDS, WORLDS_SLOW, WORLDS_KINEMATICS = 1024, 64, 4096
 SECONDS = 0.2
 """For how long a robot must stay finite [s]."""
+SETTLED = 20
+"""Steps before those that are measured, so that feet press on the ground."""
 
 
 def mujoco_warp(model: newton.Model) -> Any:
@@ -61,6 +63,7 @@ def steppers(scene: Scene, dt: float) -> Iterator[tuple[str, Callable[[], Any], 
         try:
             diverges = not is_finite_after(scene, make, dt, SECONDS)
             run = Run.of(replicated(scene, worlds), make, dt)
+            run.settle(0 if diverges else SETTLED)
         except ImportError as error:
             print(f"newton {name}: {error}")
             continue
@@ -104,6 +107,10 @@ class Run(NamedTuple):
         start = model.state()
         newton.eval_fk(model, model.joint_q, model.joint_qd, start)
         return cls(solver, dt, pipeline, contacts, model.control(), start, (model.state(), model.state()))
+
+    def settle(self, steps: int) -> None:
+        """Let every run begin so many steps later."""
+        self.start.assign(self.take(steps))
 
     def take(self, steps: int = 1) -> newton.State:
         """Return the state so many steps after the start."""
