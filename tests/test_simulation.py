@@ -11,7 +11,7 @@ import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
 from cardan.description import Box, Sphere
 from cardan.errors import UnsupportedError
-from cardan.joints import CATALOGUE, D6, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
+from cardan.joints import CATALOGUE, D6, Cable, Distance, FreeFlyer, Mimic, Prismatic, Revolute, Spherical, Universal
 from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from mechanisms import random_inertia, random_mechanism, random_pose
 from robots_data import robots_folder
@@ -270,7 +270,7 @@ def shrinks(world, one, other, state, seconds=0.08, steps=(4e-3, 1e-3)):
     return found
 
 
-TRAVELLED = [j for j in CATALOGUE if j.nv and type(j).__name__ != "Mimic"]
+TRAVELLED = [j for j in CATALOGUE if j.nv and not isinstance(j, (Mimic, Distance))]  # a rope: below
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,8 @@ def test_generalised_maximal_and_mujoco_move_alike_on_every_joint(joint):
             if "'joint'" in str(refused):
                 continue
             raise
-        assert errors[1] < 1e-7 or errors[1] < (0.13 if name == "variational" else 0.35) * errors[0], (name, errors)
+        of_order_2 = name == "variational" and not isinstance(joint, Cable)  # whose springs are of order 1
+        assert errors[1] < 1e-7 or errors[1] < (0.13 if of_order_2 else 0.35) * errors[0], (name, errors)
 
 
 def test_a_trajectory_is_mj_step_s():
@@ -539,9 +540,7 @@ def test_a_distance_without_bounds_is_taken():
 
 @pytest.mark.parametrize("solver", [*FEW, "mujoco", *long(*MANY)])
 def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
-    world = hung(
-        cardan.joints.Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0)
-    )
+    world = hung(Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0))
     try:
         step = MuJoCo(world, 1e-3) if solver == "mujoco" else EVERY[solver](world, 1e-3)
     except UnsupportedError as refused:
