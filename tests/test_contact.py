@@ -16,7 +16,7 @@ from cardan.joints import Prismatic
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers import Featherstone
 from cardan.spatial import Force
-from contact_worlds import EARTH, SLOPE, ball_world, box_world, energy
+from contact_worlds import EARTH, SLOPE, ball_world, box_world, energy, stack_world
 from mechanisms import random_inertia, random_model, random_state
 
 SOLID = Material(friction=0.8, stiffness=1e9)

@@ -107,7 +107,7 @@ def collide(world: World, state: State) -> Contacts:
     if world not in _FUNCTIONS:
         _FUNCTIONS[world] = collide_function(world.pairs), _owners(world)
     compiled, owners = _FUNCTIONS[world]
-    found = compiled(world.model, state.q, **state.constants)
+    found = compiled(world.model, state.q, **state.model_constants)
     return Contacts(found.gap, found.point, found.normal, owners.copy())
 
 

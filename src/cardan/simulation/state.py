@@ -63,7 +63,7 @@ class State:
         self._residual, self._diverged = np.zeros(count, kind), np.zeros(count, bool)
         self.q = world.initial if q is None else q
         self.v = world.initial_velocity if v is None else v
-        own = model.input_values()
+        own = world.constants()
         self._constants = Constants(
             {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
         )
@@ -151,6 +151,11 @@ class State:
         self._diverged[...] = np.asarray(value, dtype=bool)
 
     @property
+    def model_constants(self) -> dict[str, np.ndarray]:
+        """Those of `constants` that are inputs of the model, as its functions take them."""
+        return {name: self._constants[name] for name in self.world.model.inputs}
+
+    @property
     def constants(self) -> Constants:
         """Values of the model's inputs, arrays of shape (worlds, ...) by name."""
         return self._constants
@@ -164,12 +169,12 @@ class State:
         Assigning writes q, that nearest to the present one; v stays. It is an error (`ReachError`'s kind) if the joints
         cannot bring the links there.
         """
-        return cardan.eval_fk(self.world.model, self._q, self._v, **self._constants)[0]
+        return cardan.eval_fk(self.world.model, self._q, self._v, **self.model_constants)[0]
 
     @poses.setter
     def poses(self, value: Any) -> None:
         poses, twists = self._links(value, 7, "poses"), np.zeros((len(self), len(self.world.links), 6), self.dtype)
-        q, _, residual = cardan.eval_ik(self.world.model, poses, twists, near=self._q, **self._constants)
+        q, _, residual = cardan.eval_ik(self.world.model, poses, twists, near=self._q, **self.model_constants)
         self._check_reached("poses", residual[..., :6], np.abs(poses).max(initial=1.0))
         self._q[...] = q
 
@@ -179,13 +184,13 @@ class State:
 
         Assigning writes v. It is an error if the joints cannot move so.
         """
-        return cardan.eval_fk(self.world.model, self._q, self._v, **self._constants)[1]
+        return cardan.eval_fk(self.world.model, self._q, self._v, **self.model_constants)[1]
 
     @twists.setter
     def twists(self, value: Any) -> None:
         twists = self._links(value, 6, "twists")
-        _, v, _ = cardan.eval_ik(self.world.model, self.poses, twists, near=self._q, **self._constants)
-        reached = cardan.eval_fk(self.world.model, self._q, v, **self._constants)[1]
+        _, v, _ = cardan.eval_ik(self.world.model, self.poses, twists, near=self._q, **self.model_constants)
+        reached = cardan.eval_fk(self.world.model, self._q, v, **self.model_constants)[1]
         self._check_reached("twists", reached - twists, np.abs(twists).max(initial=1.0))
         self._v[...] = v
 
@@ -209,7 +214,7 @@ class State:
         Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass*, then angular
         velocities, both in world axes.
         """
-        given: dict[str, Any] = {"bodies": self.world.links, **self._constants}
+        given: dict[str, Any] = {"bodies": self.world.links, **self.model_constants}
         model = self.world.model
         return body_poses(model, self._q, **given), mass_center_twists(model, self._q, self._v, **given)
 

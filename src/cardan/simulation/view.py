@@ -128,7 +128,7 @@ class View:
     def root_poses(self, state: State) -> np.ndarray:
         """Return the poses of the root links in the world, shape (worlds, A, 7): position [m], quaternion xyzw."""
         own = self._of(state)
-        given: dict[str, Any] = {"bodies": self._all_roots(), **own.constants}
+        given: dict[str, Any] = {"bodies": self._all_roots(), **own.model_constants}
         return body_poses(self.world.model, own.q, **given)[:, self._places()]
 
     def set_root_poses(self, state: State, values: Any, worlds: Any = None) -> None:
@@ -149,7 +149,7 @@ class View:
     def root_twists(self, state: State) -> np.ndarray:
         """Return the twists of the root links, shape (worlds, A, 6), at their origins, each in its own axes."""
         own = self._of(state)
-        given: dict[str, Any] = {"bodies": self._all_roots(), **own.constants}
+        given: dict[str, Any] = {"bodies": self._all_roots(), **own.model_constants}
         return body_twists(self.world.model, own.q, own.v, **given)[:, self._places()]
 
     def set_root_twists(self, state: State, values: Any, worlds: Any = None) -> None:
@@ -198,14 +198,14 @@ class View:
         shape = (len(own), *self.link_indices.shape, 6)
         if not frames:
             return np.zeros((*shape, self.v_indices.shape[1]), own.dtype)
-        J = cardan.jacobian(self.world.model, own.q, frames, **own.constants)
+        J = cardan.jacobian(self.world.model, own.q, frames, **own.model_constants)
         J = J.reshape(*shape, self.world.model.nv)
         return np.stack([J[:, k][..., columns] for k, columns in enumerate(self.v_indices)], axis=1)
 
     def mass_matrix(self, state: State) -> np.ndarray:
         """Return the articulations' own mass matrices, shape (worlds, A, nv, nv); (worlds, total, total) if flat."""
         own, i = self._of(state), self.v_indices
-        M = cardan.mass_matrix(self.world.model, own.q, **own.constants)
+        M = cardan.mass_matrix(self.world.model, own.q, **own.model_constants)
         return M[:, i[..., :, None], i[..., None, :]]
 
     # --- constants ---

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.description import Mechanism, Shape
+from cardan.errors import ParameterError
 from cardan.manifolds import Manifold, Product
 from cardan.model import Model
 from cardan.simulation.articulation import Articulation
@@ -21,6 +22,10 @@ from cardan.simulation.state import State
 if TYPE_CHECKING:
     from cardan.simulation.collide import Contacts
     from cardan.simulation.view import View
+
+
+CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution", "stiffness", "dissipation")}
+"""What can be given for each world of each pair of shapes, and what a `Material` calls it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
@@ -46,6 +51,7 @@ class World:
         targets: what drives go to by default, shape (nv,), in the coordinates of limits.
         movable: for each articulation that can be moved as a whole by `View.set_root_poses` although it hangs on
             the world by joints of its own: its joints on the world, by the inputs that hold their parent poses.
+        contact_inputs: which properties of contacts are given for each world: of `CONTACT_INPUTS`.
         links: the bodies that move on joints of their own, in document order of the joints.
     """
 
@@ -59,6 +65,7 @@ class World:
     initial_velocity: np.ndarray
     targets: np.ndarray
     movable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    contact_inputs: tuple[str, ...] = ()
     links: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -160,16 +167,32 @@ class World:
 
         So is a world that was pickled.
         """
-        return self is other or (self.model.digest is not None and self.model.digest == other.model.digest)
+        same = self.contact_inputs == other.contact_inputs and len(self.pairs) == len(other.pairs)
+        return self is other or (same and self.model.digest is not None and self.model.digest == other.model.digest)
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 
         Args:
-            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, ...
+            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, ...; and, of
+                each of `pairs`, `"contact_friction"`, `"contact_restitution"`, `"contact_stiffness"` [N/m],
+                `"contact_dissipation"` [s/m].
             owned: constants of one body, joint or frame, likewise.
+
+        Raises:
+            UnknownNameError, ParameterError: for a constant that does not exist, or is asked for twice.
         """
-        return replace(self, model=self.model.with_inputs(*names, **owned))
+        touching = tuple(name for name in names if name in CONTACT_INPUTS)
+        if len(set(touching) | set(self.contact_inputs)) < len(touching) + len(self.contact_inputs):
+            raise ParameterError("inputs of contacts", got=touching, expected="each of them once")
+        others = [name for name in names if name not in CONTACT_INPUTS]
+        model = self.model.with_inputs(*others, **owned) if others or owned else self.model
+        return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return this world's own values of what is given for each world, by name: of contacts, then of the model."""
+        own = {name: [getattr(p.material, CONTACT_INPUTS[name]) for p in self.pairs] for name in self.contact_inputs}
+        return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
 
     def collide(self, state: State) -> Contacts:
         """Return where the shapes of `pairs` touch, or nearly, at the state's present coordinates.

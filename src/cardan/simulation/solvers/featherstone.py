@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan.algorithms import stepping
 from cardan.algorithms.contact import LAWS, contacts
+from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.health import is_sound, kept, or_zero
 from cardan.algorithms.implicit import Moment, implicit_dynamics
@@ -19,6 +20,7 @@ from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.functions import Function, function
+from cardan.geometry.shapes import Geometry
 from cardan.model import Model
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers.solver import (
@@ -30,7 +32,8 @@ from cardan.simulation.solvers.solver import (
     checked_steps,
     efforts_left_out,
 )
-from cardan.simulation.world import World
+from cardan.simulation.world import CONTACT_INPUTS, World
+from cardan.spatial import SE3
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 Law = Literal["convex", "compliant", "hard"]
@@ -165,8 +168,9 @@ class Featherstone(CompiledSolver):
 
 def step_function(settings: Settings) -> Function[..., Any]:
     """Return one step as a function, compiled for each model on first use."""
+    touching = dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),))
 
-    @function(shapes=ARRAYS, simplified=True)
+    @function(shapes=ARRAYS | touching, simplified=True)
     def featherstone_step(
         model: Model,
         q: ArrayLike,
@@ -176,10 +180,50 @@ def step_function(settings: Settings) -> Function[..., Any]:
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        contact_friction: ArrayLike | None = None,
+        contact_restitution: ArrayLike | None = None,
+        contact_stiffness: ArrayLike | None = None,
+        contact_dissipation: ArrayLike | None = None,
     ) -> dict[str, Any]:
-        return advanced(model, q, v, warm, count, asked(model, effort, position, velocity), settings)  # pyright: ignore
+        given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
+        pairs = with_surfaces(settings.pairs, dict(zip(CONTACT_INPUTS.values(), given, strict=True)))
+        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
+        return advanced(model, q, v, warm, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
 
     return featherstone_step
+
+
+class Surface(NamedTuple):
+    """A `Material` whose numbers may be symbols."""
+
+    friction: Any
+    restitution: Any
+    stiffness: Any
+    dissipation: Any
+    torsional: Any
+    rolling: Any
+
+
+class PairGiven(NamedTuple):
+    """A `ContactPair` with such a surface."""
+
+    a: str
+    shape_a: Geometry
+    pose_a: SE3
+    b: str
+    shape_b: Geometry
+    pose_b: SE3
+    material: Surface
+
+
+def with_surfaces(pairs: Sequence[ContactPair], given: Mapping[str, Any]) -> Sequence[Pair]:
+    """Return the pairs with what is given of their surfaces, by the names of `Material`: one value a pair, or None."""
+    found = []
+    for k, p in enumerate(pairs):
+        own = {name: getattr(p.material, name) for name in Surface._fields}
+        own |= {name: values[k] for name, values in given.items() if values is not None}
+        found.append(PairGiven(p.a, p.shape_a, p.pose_a, p.b, p.shape_b, p.pose_b, Surface(**own)))
+    return found
 
 
 def asked(model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None) -> Servo:
@@ -191,11 +235,18 @@ def asked(model: Model, effort: Vector | None, position: Vector | None, velocity
 
 
 def advanced(
-    model: Model, q: Vector, v: Vector, warm: Vector, count: Any, servo: Servo, settings: Settings
+    model: Model,
+    q: Vector,
+    v: Vector,
+    warm: Vector,
+    count: Any,
+    servo: Servo,
+    pairs: Sequence[Pair],
+    settings: Settings,
 ) -> dict[str, Any]:
     """Return a state after a step, as it was if what comes of it is no state."""
     if settings.integrator == "implicit":
-        moved, a, residual = implicit_step(model, q, v, or_zero(warm), servo, settings)
+        moved, a, residual = implicit_step(model, q, v, or_zero(warm), servo, pairs, settings)
     else:
         moved, a, residual = explicit_step(model, q, v, servo, settings)
     sound = is_sound(moved.q, moved.v)
@@ -204,7 +255,7 @@ def advanced(
 
 
 def implicit_step(
-    model: Model, q: Vector, v: Vector, warm: Vector, servo: Servo, settings: Settings
+    model: Model, q: Vector, v: Vector, warm: Vector, servo: Servo, pairs: Sequence[Pair], settings: Settings
 ) -> tuple[stepping.Moved, Vector, Any]:
     """Return the state after an implicit step, the accelerations and the residual of their solve."""
     dt = settings.dt
@@ -214,7 +265,7 @@ def implicit_step(
         passes = settings.iterations or (1 if elements.are_lines else 2)
         solved = stepping.free_accelerations(moment, elements, dt, passes)
     else:
-        touching = contacts(moment, settings.pairs)
+        touching = contacts(moment, pairs)
         solved = LAWS[settings.contact](moment, elements, touching, dt, warm, settings.iterations)
     a = solved.found.a
     return stepping.implicit(model, q, v, a, dt), a, solved.residual

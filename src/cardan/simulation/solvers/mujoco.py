@@ -149,7 +149,7 @@ class MuJoCo(Solver):
 
     def features(self) -> Iterator[tuple[str, str]]:
         model = self.world.model
-        for name in model.inputs:
+        for name in (*model.inputs, *self.world.contact_inputs):
             yield "input", f"the input {name!r}"
         for c in (*model.connections, *model.closures):
             if isinstance(c.joint, Distance) and not self.emulate:

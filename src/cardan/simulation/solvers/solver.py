@@ -115,7 +115,7 @@ class Solver(ABC):
         if not isinstance(state, State) or not state.world.moves_like(self.world):
             raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {self.world!r}")
         if control is None:
-            return {"position": self._constant("targets", state, self.world.targets), **state.constants}
+            return {"position": self._constant("targets", state, self.world.targets), **self._given(state)}
         if (
             not isinstance(control, Control)
             or not control.world.moves_like(self.world)
@@ -127,7 +127,11 @@ class Solver(ABC):
         asked = {name: getattr(control, name) for name in ("effort", "position", "velocity")}
         if len(control) != len(state):
             asked = {name: np.repeat(array, len(state), axis=0) for name, array in asked.items()}
-        return {**asked, **state.constants}
+        return {**asked, **self._given(state)}
+
+    def _given(self, state: State) -> dict[str, np.ndarray]:
+        """Return what is given for each world."""
+        return state.constants
 
     def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
         """Return what is the same in all worlds of a state, as an array of all of them, made once."""
@@ -201,11 +205,17 @@ class CompiledSolver(Solver):
         found = run(state.q, state.v, state.warm, self._constant("count", state, 0.0), *arrays.values())
         return state.advanced(found, found["count"], count, self.dt / self.substeps, out)
 
+    def _given(self, state: State) -> dict[str, np.ndarray]:
+        """Return what is given for each world; of contacts only to a step that knows of them."""
+        known = {*self.function.interface.arguments, *self.world.model.inputs}
+        return {name: array for name, array in state.constants.items() if name in known}
+
     def _bound(self, count: int, names: tuple[str, ...]) -> Bound:
         """Return so many steps one after the other, bound to the model."""
         if (count, names) not in self._kept:
             repeated = self.function if count == 1 else self.function.repeated(count)
-            self._kept[count, names] = repeated.bind(self.world.model, *(n for n in names if n in ARRAYS))
+            own = [n for n in names if n not in self.world.model.inputs]
+            self._kept[count, names] = repeated.bind(self.world.model, *own)
         return self._kept[count, names]
 
 
