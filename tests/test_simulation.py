@@ -752,3 +752,24 @@ def test_stacks_of_boxes_stand(masses):
     np.testing.assert_allclose(poses[:, 2], (np.arange(len(masses)) + 0.5) * size, atol=0.01)
     np.testing.assert_allclose(poses[:, :2], 0.0, atol=1e-3)
     assert np.abs(after.v).max() < 1e-3
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [4, 5])
+def test_memory_is_flat_over_many_calls(seed):
+    import resource
+
+    from benchmarks import hostile
+
+    world, rng = hostile.world(seed), np.random.default_rng(seed)
+    solver = next(hostile.solvers(world, 2e-3))
+
+    def peak(calls):
+        """Return the process's largest memory [MiB] after some calls."""
+        state = hostile.begun(world, 256, rng)
+        for _ in range(calls):
+            state = solver.step(state, hostile.demanded(world, 256, rng), steps=2)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    before = peak(50)
+    assert peak(500) - before < 2.0
