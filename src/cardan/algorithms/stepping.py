@@ -8,6 +8,8 @@
                     q_2 = q (+) h/2 v_1,  q_3 = q (+) h/2 v_2,  q_4 = q_2 (+) h (v_3 - v_1/2)
                     q'  = q (+) h/12 (3 v_1 + 2 v_2 + 2 v_3 - v_4) (+) h/12 (-v_1 + 2 v_2 + 2 v_3 + 3 v_4)
 
+The velocity of a floating body, along its own axes, is carried in the first two as the world sees it (`_carry`).
+
 (+) is the manifold's `integrate`: coordinates stay on it, quaternions of unit length.
 
 Source: Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), chapter I; Celledoni, Marthinsen and Owren,
@@ -23,8 +25,11 @@ from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.drives import Elements
 from cardan.algorithms.implicit import Moment, implicit_dynamics
 from cardan.algorithms.tree import Vector
+from cardan.joints.catalogue.floating import FloatingJoint
 from cardan.model import Model
-from cardan.spatial import Scalar
+from cardan.model.node import Node
+from cardan.spatial import Scalar, Vector3
+from cardan.spatial.rotations import matrix_from_rotation_vector
 
 Rate = Callable[[Vector, Vector], Vector]
 """Accelerations of a state, a(q, v)."""
@@ -65,7 +70,25 @@ def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
 def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
     """Return the state after a step with accelerations that are those at its end."""
     after = added(v, dt, (1.0, a))
-    return Moved(along(q, after, dt, model), after)
+    between = list(after)
+    for node in model.nodes:
+        if isinstance(node.joint, FloatingJoint):
+            _carry(node, v, after, between, dt)
+    return Moved(along(q, between, dt, model), after)
+
+
+def _carry(node: Node, v: Vector, after: list[Scalar], between: list[Scalar], dt: float) -> None:
+    """Let a floating body's velocity keep its direction in the world while its axes turn: no momentum is made.
+
+    Its velocity is along axes that turn by phi = dt w' in the step. In those of the step's beginning it becomes
+    u = v + dt (a + w x v); that is exp(-phi) u at the end, and half of the way on average.
+    """
+    first = node.v[0]
+    old, new = node.velocity(v), node.velocity(after)
+    u = Vector3(*new[:3]) + Vector3(*old[3:]).cross(Vector3(*old[:3])) * dt
+    turn = Vector3(*new[3:]) * dt
+    for share, velocity in ((1.0, after), (0.5, between)):
+        velocity[first : first + 3] = matrix_from_rotation_vector(turn * -share) @ u
 
 
 def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
