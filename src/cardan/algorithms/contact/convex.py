@@ -43,6 +43,10 @@ WRITTEN_OUT = 4
 """So many alike iterations are written out, which is 6 % faster than a loop; more are one, which compiles sooner."""
 
 
+Carried = tuple[list[Any], list[Any], list[Any], list[Any]]
+"""The parts of an estimate that an iteration begins with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """Accelerations, and the forces with which they obey the equation of motion.
@@ -62,7 +66,7 @@ class Estimate:
     lines: Sequence[Line]
 
     @property
-    def carried(self) -> tuple[Any, ...]:
+    def carried(self) -> Carried:
         """What an iteration begins with, beside the lines."""
         return list(self.a), list(self.twists), list(self.impulses), list(self.forces)
 
@@ -149,18 +153,20 @@ def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now:
     """Return the estimate after iterations that are all alike: joints that carry no contact stay on their lines."""
     held, carrying = now.lines, equation.carrying()
 
-    def once(*parts: Any) -> tuple[Any, ...]:
-        estimate = Estimate(*parts, held)
+    def once(a: Any, twists: Any, impulses: Any, forces: Any) -> Carried:
+        estimate = Estimate(a, twists, impulses, forces, held)
         lines = elements.linear(estimate.forces, estimate.a)
         lines = [new if j in carrying else old for (j, _), new, old in zip(elements, lines, held, strict=True)]
         return _newton(equation, elements, laws, estimate, lines).carried
 
     values = now.carried
     if count > WRITTEN_OUT:
-        return Estimate(*repeat(count, once, *values), held)
-    for _ in range(count):
-        values = once(*values)
-    return Estimate(*values, held)
+        values = repeat(count, once, *values)
+    else:
+        for _ in range(count):
+            values = once(*values)
+    a, twists, impulses, forces = values
+    return Estimate(a, twists, impulses, forces, held)
 
 
 def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:
