@@ -3,6 +3,7 @@
 import itertools
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -775,7 +776,11 @@ def test_memory_is_flat_over_many_calls(seed):
     assert peak(500) - before < 2.0
 
 
-@pytest.mark.parametrize("make", [Featherstone, Variational])
+@pytest.mark.parametrize(
+    "make",
+    [Featherstone, Variational, *(partial(Featherstone, integrator=i) for i in ("semi_implicit", "leapfrog"))],
+    ids=["implicit", "variational", "semi_implicit", "leapfrog"],
+)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_spinning_ball_in_flight_keeps_its_speed(make, dtype):
     """At 0.1 rad a step. Along the ball's own turning axes an Euler step made it 17 times as fast in a second."""

@@ -8,7 +8,7 @@
                     q_2 = q (+) h/2 v_1,  q_3 = q (+) h/2 v_2,  q_4 = q_2 (+) h (v_3 - v_1/2)
                     q'  = q (+) h/12 (3 v_1 + 2 v_2 + 2 v_3 - v_4) (+) h/12 (-v_1 + 2 v_2 + 2 v_3 + 3 v_4)
 
-The velocity of a floating body, along its own axes, is carried in the first two as the world sees it (`_carry`).
+The velocity of a floating body, along its own axes, is carried in the first three as the world sees it (`_carried`).
 
 (+) is the manifold's `integrate`: coordinates stay on it, quaternions of unit length.
 
@@ -71,24 +71,29 @@ def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
     """Return the state after a step with accelerations that are those at its end."""
     after = added(v, dt, (1.0, a))
     between = list(after)
-    for node in model.nodes:
-        if isinstance(node.joint, FloatingJoint):
-            _carry(node, v, after, between, dt)
+    for node in _floating(model):
+        u, w = _carried(node, v, after, dt), Vector3(*node.velocity(after)[3:])
+        _put(node, after, matrix_from_rotation_vector(w * -dt) @ u)
+        _put(node, between, matrix_from_rotation_vector(w * (-0.5 * dt)) @ u)
     return Moved(along(q, between, dt, model), after)
 
 
-def _carry(node: Node, v: Vector, after: list[Scalar], between: list[Scalar], dt: float) -> None:
-    """Let a floating body's velocity keep its direction in the world while its axes turn: no momentum is made.
+def _floating(model: Model) -> list[Node]:
+    return [node for node in model.nodes if isinstance(node.joint, FloatingJoint)]
 
-    Its velocity is along axes that turn by phi = dt w' in the step. In those of the step's beginning it becomes
-    u = v + dt (a + w x v); that is exp(-phi) u at the end, and half of the way on average.
+
+def _carried(node: Node, v: Vector, after: Vector, dt: float) -> Vector3:
+    """Return a floating body's linear velocity after a step, along the axes it had before: v + dt (a + w x v).
+
+    Its axes turn by phi = dt w in the step, so that along those it has then it is exp(-phi) times this, and half of the
+    way on average. Without forces it keeps its size and direction in the world: no momentum is made.
     """
-    first = node.v[0]
     old, new = node.velocity(v), node.velocity(after)
-    u = Vector3(*new[:3]) + Vector3(*old[3:]).cross(Vector3(*old[:3])) * dt
-    turn = Vector3(*new[3:]) * dt
-    for share, velocity in ((1.0, after), (0.5, between)):
-        velocity[first : first + 3] = matrix_from_rotation_vector(turn * -share) @ u
+    return Vector3(*new[:3]) + Vector3(*old[3:]).cross(Vector3(*old[:3])) * dt
+
+
+def _put(node: Node, velocity: list[Scalar], linear: Vector3) -> None:
+    velocity[node.v[0] : node.v[0] + 3] = linear
 
 
 def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
@@ -100,6 +105,9 @@ def leapfrog(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved
     """Return the state after drift, kick and drift, of order 2 where forces do not depend on v."""
     half = along(q, v, 0.5 * dt, model)
     after = added(v, dt, (1.0, rate(half, v)))
+    for node in _floating(model):
+        w = Vector3(*node.velocity(v)[3:]) + Vector3(*node.velocity(after)[3:])
+        _put(node, after, matrix_from_rotation_vector(w * (-0.5 * dt)) @ _carried(node, v, after, dt))
     return Moved(along(half, after, 0.5 * dt, model), after)
 
 
