@@ -89,3 +89,10 @@ def test_help_tells_what_a_reference_may_be(capsys):
     shown = capsys.readouterr().out
     for word in ("LOCAL_WORLD_ALIGNED", "mj_jac", "expressed_in", "model.frame_names"):
         assert word in shown
+
+
+def test_solvers_are_imported_under_the_name_they_are_called_by():
+    import cardan
+    from cardan.solvers import Featherstone
+
+    assert cardan.solvers.Featherstone is Featherstone is cardan.simulation.solvers.Featherstone

@@ -3,15 +3,16 @@
 import itertools
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
-from cardan.description import Box
+from cardan.description import Box, Sphere
 from cardan.errors import UnsupportedError
-from cardan.joints import CATALOGUE, D6, Distance, FreeFlyer, Prismatic, Revolute, Spherical, Universal
+from cardan.joints import CATALOGUE, D6, Cable, Distance, FreeFlyer, Mimic, Prismatic, Revolute, Spherical, Universal
 from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from mechanisms import random_inertia, random_mechanism, random_pose
 from robots_data import robots_folder
@@ -24,6 +25,8 @@ MAXIMAL = {
     "springs": lambda w, dt: SemiImplicit(w, dt, contacts=False, substeps=20),
 }
 EVERY = FALLING | MAXIMAL
+FEW = ("implicit", "variational")
+MANY = tuple(name for name in EVERY if name not in FEW)
 PLAIN = [j for j in CATALOGUE if type(j) in (Revolute, Prismatic, Spherical, Universal)]
 
 
@@ -32,6 +35,11 @@ def _one_thread():
     count = cardan.num_threads()
     yield
     cardan.set_num_threads(count)
+
+
+def long(*cases):
+    """Parameters of tests that take their time."""
+    return [pytest.param(case, marks=pytest.mark.full) for case in cases]
 
 
 def pendulum(parent_pose=None, child_pose=None, drive=None, **properties):
@@ -88,7 +96,7 @@ def driven(seed):
     return world, state, control
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, *long(1)])
 def test_a_driven_step_is_its_closed_form(seed):
     world, state, control = driven(seed)
     model, q, v, dt = world.model, state.q, state.v, 0.01
@@ -125,7 +133,7 @@ def test_a_driven_step_becomes_the_explicit_one():
 # --- conservation ---
 
 
-@pytest.mark.parametrize("solver", ["implicit", "rk4", "variational"])
+@pytest.mark.parametrize("solver", ["implicit", *long("rk4", "variational")])
 def test_energy_errors_fall_with_the_order_of_the_solver(solver):
     world, q, v = turning(1)
     order = {**FEATHERSTONE, "variational": 2}[solver]
@@ -140,7 +148,7 @@ def test_energy_errors_fall_with_the_order_of_the_solver(solver):
     assert slopes(error, steps).min() > order - 0.45
 
 
-@pytest.mark.parametrize("solver", ["implicit", "rk4", "variational"])
+@pytest.mark.parametrize("solver", ["implicit", *long("rk4", "variational")])
 def test_momentum_errors_of_a_floating_robot_fall_with_the_order(solver):
     world, q, v = turning(2, gravity=(0.0, 0.0, 0.0), base="floating")
     order = {**FEATHERSTONE, "variational": 2}[solver]
@@ -164,8 +172,8 @@ def test_momentum_errors_of_a_floating_robot_fall_with_the_order(solver):
 # --- statics ---
 
 
-@pytest.mark.parametrize("solver", EVERY)
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("solver", [*FEW, *long(*MANY)])
+@pytest.mark.parametrize("turned", [*long(False), True])
 def test_an_effort_is_a_moment_about_the_axis_wherever_the_anchors_are(solver, turned):
     rng = np.random.default_rng(3)
     parent, child = (random_pose(rng), random_pose(rng)) if turned else (None, None)
@@ -183,7 +191,7 @@ def test_an_effort_is_a_moment_about_the_axis_wherever_the_anchors_are(solver, t
     np.testing.assert_allclose(after.twists[0, 0, 3:], axis * after.v[0], atol=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["implicit", "rk4", *MAXIMAL])
+@pytest.mark.parametrize("solver", ["implicit", "variational", *long("rk4", "xpbd", "springs")])
 def test_efforts_that_bear_a_force_hold_a_robot_still(solver):
     """tau = J^T f + g: a weight on the last link, borne by the joints, moves nothing."""
     world, q, _ = turning(4, joints=[j for j in PLAIN if type(j) in (Revolute, Prismatic)])
@@ -220,7 +228,7 @@ def test_the_wrench_that_holds_a_hinge_is_weight_and_centripetal_force():
 # --- loops ---
 
 
-@pytest.mark.parametrize("solver", ["implicit", "rk4", *MAXIMAL, "mujoco"])
+@pytest.mark.parametrize("solver", ["implicit", "variational", "mujoco", *long("rk4", "xpbd", "springs")])
 def test_a_four_bar_stays_closed_and_keeps_its_energy(solver):
     world = cardan.robots.four_bar().world()
     model, dt = world.model, 5e-4
@@ -263,15 +271,13 @@ def shrinks(world, one, other, state, seconds=0.08, steps=(4e-3, 1e-3)):
     return found
 
 
-TRAVELLED = [j for j in CATALOGUE if j.nv and type(j).__name__ != "Mimic"]
+TRAVELLED = [j for j in CATALOGUE if j.nv and not isinstance(j, (Mimic, Distance))]  # a rope: below
 
 
 @pytest.mark.parametrize(
     "joint",
     [
-        pytest.param(
-            j, id=f"{k}-{type(j).__name__}", marks=[] if type(j) in (Revolute, Spherical) else pytest.mark.full
-        )
+        pytest.param(j, id=f"{k}-{type(j).__name__}", marks=[] if type(j) is Spherical else pytest.mark.full)
         for k, j in enumerate(TRAVELLED)
     ],
 )
@@ -298,7 +304,8 @@ def test_generalised_maximal_and_mujoco_move_alike_on_every_joint(joint):
             if "'joint'" in str(refused):
                 continue
             raise
-        assert errors[1] < 1e-7 or errors[1] < (0.13 if name == "variational" else 0.35) * errors[0], (name, errors)
+        of_order_2 = name == "variational" and not isinstance(joint, Cable)  # whose springs are of order 1
+        assert errors[1] < 1e-7 or errors[1] < (0.13 if of_order_2 else 0.35) * errors[0], (name, errors)
 
 
 def test_a_trajectory_is_mj_step_s():
@@ -330,7 +337,7 @@ def rerooted(m, base_body):
     return b.finalize(check_orphans=False)
 
 
-@pytest.mark.parametrize("integrator", ["implicit", "rk4"])
+@pytest.mark.parametrize("integrator", ["implicit", *long("rk4")])
 def test_the_motion_is_the_same_whichever_body_is_the_root(integrator):
     m = undamped(random_mechanism(3, [j for j in PLAIN if type(j) in (Revolute, Prismatic)], chain=True))
     bodies = [body.name for body in m.bodies]
@@ -400,6 +407,47 @@ def test_batches_steps_splits_and_threads_are_bit_for_bit_the_same(dtype):
         np.testing.assert_array_equal(after.q, np.tile(all_at_once.q, (60, 1)))
 
 
+def two_balls():
+    """One on the other: contact between bodies."""
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(2):
+        b.add_body(f"ball{k}", pose=SE3(translation=[0.0, 0.05 * k, 0.1 + 0.19 * k]))
+        b.add_shape(f"ball{k}", Sphere(0.1))
+    return b.finalize()
+
+
+def walker():
+    m, _ = cardan.robots.quadruped().with_drives({"*": Drive(60.0, 2.0)})
+    return m.world(base="floating", ground=True, pose=SE3(translation=[0, 0, 0.45]))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("world", [two_balls, walker])
+@pytest.mark.parametrize("solver", ["convex", "compliant", "hard", *MAXIMAL, "mujoco"])
+def test_every_solver_gives_the_same_bits_for_any_batch_and_threads(solver, world, dtype):
+    world = world()
+    nv, rng = world.model.nv, np.random.default_rng(0)
+    made = {"mujoco": MuJoCo, **MAXIMAL}.get(solver, lambda w, dt: Featherstone(w, dt, contact=solver))(world, 2e-3)
+    state = world.state(29, dtype=dtype)
+    state.q = cardan.integrate(world.model, state.q.astype(float), 0.02 * rng.normal(size=(29, nv))).astype(dtype)
+    state.v = (0.2 * rng.normal(size=(29, nv))).astype(dtype)
+    cardan.set_num_threads(1)
+    after = made.step(state, steps=5)
+    assert not after.diverged.any()
+    assert all(made.step(state[k], steps=5) == after[k] for k in (0, 7, 28))
+    for threads in (2, 4):
+        cardan.set_num_threads(threads)
+        many = made.step(state[np.arange(29 * 20) % 29], steps=5)
+        np.testing.assert_array_equal(many.q, np.tile(after.q, (20, 1)))
+    one_by_one = state
+    for _ in range(5):
+        one_by_one = made.step(one_by_one)
+    if solver != "mujoco":  # whose coordinates are converted, to the last bit but one, at every call
+        assert one_by_one.q.tobytes() == after.q.tobytes()
+
+
 def test_a_step_into_its_own_state_is_the_same():
     world, state = crowd("float64")
     solver = Featherstone(world, 5e-3)
@@ -413,14 +461,25 @@ def test_a_step_into_its_own_state_is_the_same():
 # --- derivatives ---
 
 
-def test_derivatives_of_a_step_in_contact_are_those_of_differences():
+@pytest.mark.parametrize("contact", long("compliant", "convex"))
+def test_derivatives_of_a_step_in_contact_are_those_of_differences(contact):
     world = box_on(Material(friction=0.5, stiffness=1e4))
     model = world.model
-    solver = Featherstone(world, 1e-3, contact="compliant")
+    solver = Featherstone(world, 1e-3, contact=contact)
     rng = np.random.default_rng(0)
     q = cardan.integrate(model, world.initial, np.array([0, 0, -2e-3, 0.01, 0.02, 0.0]))
     v = 0.3 * rng.normal(size=6)
     check_derivatives(solver, q, v, np.zeros(6), ["q", "v"])
+
+
+def test_derivatives_of_a_ball_that_touches_are_those_of_differences():
+    b, material = WorldBuilder(), Material(friction=0.5, stiffness=1e4)
+    b.add_ground(material)
+    b.add_body("ball", pose=SE3(translation=[0.0, 0.0, 0.099]))
+    b.add_shape("ball", Sphere(0.1), material=material)
+    world = b.finalize()
+    v = np.array([0.3, -0.1, -0.2, 0.1, 0.2, 0.3])
+    check_derivatives(Featherstone(world, 1e-3, iterations=2), world.initial, v, np.zeros(6), ["q", "v"])
 
 
 def test_derivatives_of_a_driven_step_are_those_of_differences():
@@ -460,8 +519,8 @@ def hung(joint, z=-0.5):
     return b.finalize()
 
 
-@pytest.mark.parametrize("solver", [*EVERY, "mujoco"])
-@pytest.mark.parametrize("joint", [Distance(0.2, 1.0), Distance(0.0, 0.5), Distance(0.5, 0.5)])
+@pytest.mark.parametrize("solver", [*FEW, "mujoco", *long(*MANY)])
+@pytest.mark.parametrize("joint", [Distance(0.2, 1.0), *long(Distance(0.0, 0.5), Distance(0.5, 0.5))])
 def test_a_rope_holds_or_is_refused(solver, joint):
     world = hung(joint)
     try:
@@ -480,11 +539,9 @@ def test_a_distance_without_bounds_is_taken():
     np.testing.assert_allclose(after.v[0, 2], -9.81 * 0.1, rtol=1e-9)
 
 
-@pytest.mark.parametrize("solver", [*EVERY, "mujoco"])
+@pytest.mark.parametrize("solver", [*FEW, "mujoco", *long(*MANY)])
 def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
-    world = hung(
-        cardan.joints.Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0)
-    )
+    world = hung(Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0))
     try:
         step = MuJoCo(world, 1e-3) if solver == "mujoco" else EVERY[solver](world, 1e-3)
     except UnsupportedError as refused:
@@ -537,7 +594,7 @@ def test_hostile_worlds_are_flagged_and_named(seed):
         hostile.run(seed, 16, 20, dtype=dtype, every=True)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("scale", [1e-6, *long(1e-3, 1e3, 1e6)])
 def test_a_small_robot_moves_as_a_large_one_in_single_precision(scale):
     """Lengths and times scaled, stops and friction: at 1e-6 products of its inertias are below float32's numbers."""
     m = Mechanism("pendulum")
@@ -696,3 +753,44 @@ def test_stacks_of_boxes_stand(masses):
     np.testing.assert_allclose(poses[:, 2], (np.arange(len(masses)) + 0.5) * size, atol=0.01)
     np.testing.assert_allclose(poses[:, :2], 0.0, atol=1e-3)
     assert np.abs(after.v).max() < 1e-3
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [4, 5])
+def test_memory_is_flat_over_many_calls(seed):
+    import resource
+
+    from benchmarks import hostile
+
+    world, rng = hostile.world(seed), np.random.default_rng(seed)
+    solver = next(hostile.solvers(world, 2e-3))
+
+    def peak(calls):
+        """Return the process's largest memory [MiB] after some calls."""
+        state = hostile.begun(world, 256, rng)
+        for _ in range(calls):
+            state = solver.step(state, hostile.demanded(world, 256, rng), steps=2)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    before = peak(50)
+    assert peak(500) - before < 2.0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Featherstone, Variational, *(partial(Featherstone, integrator=i) for i in ("semi_implicit", "leapfrog"))],
+    ids=["implicit", "variational", "semi_implicit", "leapfrog"],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_spinning_ball_in_flight_keeps_its_speed(make, dtype):
+    """At 0.1 rad a step. Along the ball's own turning axes an Euler step made it 17 times as fast in a second."""
+    b = WorldBuilder(gravity=(0.0, 0.0, 0.0))
+    b.add_body("ball")
+    b.add_shape("ball", Sphere(0.1))
+    world = b.finalize()
+    state = world.state(dtype=dtype, v=[1.0, 0.0, 0.0, 0.0, 20.0, 50.0])
+    after = make(world, 2e-3).step(state, steps=500)
+    velocity = cardan.center_of_mass_velocity(world.model, after.q, after.v)[0]
+    tight = 1e-9 if dtype == "float64" else 1e-3
+    np.testing.assert_allclose(velocity, [1.0, 0.0, 0.0], atol=tight)
+    np.testing.assert_allclose(after.q[0, :3], [1.0, 0.0, 0.0], atol=1e-2)

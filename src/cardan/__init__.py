@@ -95,12 +95,12 @@ from cardan.scalar import (
 from cardan.spatial import SE3, Force, Inertia, Motion
 
 if TYPE_CHECKING:
-    from cardan import robots
+    from cardan import robots, solvers
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
-    from cardan.simulation import Control, State, World, WorldBuilder, solvers
+    from cardan.simulation import Control, State, World, WorldBuilder
     from cardan.verification import Certificate, verify_joint
 
 __all__ = [  # noqa: RUF022 -- by subject
@@ -150,10 +150,10 @@ _fetch = fetcher(
         ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
         ".formats.load": "load load_mechanism save",
         ".coordinates": "conventions converter representation",
-        ".simulation": "Control State World WorldBuilder solvers",
+        ".simulation": "Control State World WorldBuilder",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli description coordinates formats geometry interop robots simulation verification",
+    modules="cli description coordinates formats geometry interop robots simulation verification solvers",
 )
 
 

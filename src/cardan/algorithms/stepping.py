@@ -8,6 +8,8 @@
                     q_2 = q (+) h/2 v_1,  q_3 = q (+) h/2 v_2,  q_4 = q_2 (+) h (v_3 - v_1/2)
                     q'  = q (+) h/12 (3 v_1 + 2 v_2 + 2 v_3 - v_4) (+) h/12 (-v_1 + 2 v_2 + 2 v_3 + 3 v_4)
 
+The velocity of a floating body, along its own axes, is carried in the first three as the world sees it (`_carried`).
+
 (+) is the manifold's `integrate`: coordinates stay on it, quaternions of unit length.
 
 Source: Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), chapter I; Celledoni, Marthinsen and Owren,
@@ -23,8 +25,11 @@ from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.drives import Elements
 from cardan.algorithms.implicit import Moment, implicit_dynamics
 from cardan.algorithms.tree import Vector
+from cardan.joints.catalogue.floating import FloatingJoint
 from cardan.model import Model
-from cardan.spatial import Scalar
+from cardan.model.node import Node
+from cardan.spatial import Scalar, Vector3
+from cardan.spatial.rotations import matrix_from_rotation_vector
 
 Rate = Callable[[Vector, Vector], Vector]
 """Accelerations of a state, a(q, v)."""
@@ -65,7 +70,30 @@ def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
 def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
     """Return the state after a step with accelerations that are those at its end."""
     after = added(v, dt, (1.0, a))
-    return Moved(along(q, after, dt, model), after)
+    between = list(after)
+    for node in _floating(model):
+        u, w = _carried(node, v, after, dt), Vector3(*node.velocity(after)[3:])
+        _put(node, after, matrix_from_rotation_vector(w * -dt) @ u)
+        _put(node, between, matrix_from_rotation_vector(w * (-0.5 * dt)) @ u)
+    return Moved(along(q, between, dt, model), after)
+
+
+def _floating(model: Model) -> list[Node]:
+    return [node for node in model.nodes if isinstance(node.joint, FloatingJoint)]
+
+
+def _carried(node: Node, v: Vector, after: Vector, dt: float) -> Vector3:
+    """Return a floating body's linear velocity after a step, along the axes it had before: v + dt (a + w x v).
+
+    Its axes turn by phi = dt w in the step, so that along those it has then it is exp(-phi) times this, and half of the
+    way on average. Without forces it keeps its size and direction in the world: no momentum is made.
+    """
+    old, new = node.velocity(v), node.velocity(after)
+    return Vector3(*new[:3]) + Vector3(*old[3:]).cross(Vector3(*old[:3])) * dt
+
+
+def _put(node: Node, velocity: list[Scalar], linear: Vector3) -> None:
+    velocity[node.v[0] : node.v[0] + 3] = linear
 
 
 def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
@@ -77,6 +105,9 @@ def leapfrog(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved
     """Return the state after drift, kick and drift, of order 2 where forces do not depend on v."""
     half = along(q, v, 0.5 * dt, model)
     after = added(v, dt, (1.0, rate(half, v)))
+    for node in _floating(model):
+        w = Vector3(*node.velocity(v)[3:]) + Vector3(*node.velocity(after)[3:])
+        _put(node, after, matrix_from_rotation_vector(w * (-0.5 * dt)) @ _carried(node, v, after, dt))
     return Moved(along(half, after, 0.5 * dt, model), after)
 
 

@@ -25,6 +25,7 @@ from cardan.algorithms.implicit import Moment
 from cardan.algorithms.linear import Rows, dot
 from cardan.algorithms.stepping import Solved
 from cardan.algorithms.tree import Vector
+from cardan.arrays.repeat import repeat
 from cardan.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
 from cardan.spatial import Matrix3, Motion, Scalar, Vector3
 
@@ -123,17 +124,32 @@ def _swept(
     points: Sequence[_Point], G: Sequence[Sequence[Matrix3]], u: Sequence[Vector3], sweeps: int
 ) -> tuple[list[Vector3], Scalar]:
     """Return the impulses, and the largest change of a velocity that the last sweep made [m/s]."""
-    impulses, change = [Vector3.zero()] * len(points), 0.0
-    for sweep in range(sweeps):
+
+    def swept(*before: Vector3) -> tuple[Vector3, ...]:
+        impulses = list(before)
         for k, point in enumerate(points):
             here = u[k]
             for by, impulse in zip(G[k], impulses, strict=True):
                 here = here + by @ impulse
-            new = point.impulse(impulses[k], here, G[k][k])
-            if sweep == sweeps - 1:
-                change = maximum(change, (G[k][k] @ (new - impulses[k])).norm())
-            impulses[k] = new
-    return impulses, change
+            impulses[k] = point.impulse(impulses[k], here, G[k][k])
+        return tuple(impulses)
+
+    start = [Vector3.zero()] * len(points)
+    before = repeated(sweeps - 1, swept, start)
+    last = repeated(1, swept, before)
+    change: Scalar = 0.0
+    for k, (old, new) in enumerate(zip(before, last, strict=True)):
+        change = maximum(change, (G[k][k] @ (new - old)).norm())
+    return last, change
+
+
+def repeated(count: int, sweep: Callable[..., tuple[Vector3, ...]], impulses: Sequence[Vector3]) -> list[Vector3]:
+    """Return the impulses after a number of sweeps."""
+    if count == 0 or not impulses:
+        return list(impulses)
+    if len(impulses) == 1:
+        return [repeat(count, lambda impulse: sweep(impulse)[0], *impulses)]
+    return list(repeat(count, sweep, *impulses))
 
 
 def _over(G: Scalar) -> Scalar:
