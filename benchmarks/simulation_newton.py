@@ -83,7 +83,7 @@ class Run(NamedTuple):
     Attributes:
         solver: takes the steps.
         dt: the step [s].
-        pipeline: finds the contacts.
+        pipeline: finds the contacts; None without feet.
         contacts: what it finds.
         control: with the targets of the drives.
         start: what every run begins with.
@@ -92,14 +92,14 @@ class Run(NamedTuple):
 
     solver: Any
     dt: float
-    pipeline: newton.CollisionPipeline | None
-    contacts: newton.Contacts | None
+    pipeline: Any
+    contacts: Any
     control: newton.Control
     start: newton.State
     states: tuple[newton.State, newton.State]
 
     @classmethod
-    def of(cls, model: newton.Model, make: Callable[[newton.Model], Any], dt: float) -> Run:
+    def of(cls, model: Any, make: Callable[[newton.Model], Any], dt: float) -> Run:
         """Return what steps a model with a solver; without shapes no contacts are looked for."""
         solver = make(model)  # before the states, to which some solvers add what they keep
         pipeline = newton.CollisionPipeline(model) if model.shape_count else None
@@ -112,7 +112,7 @@ class Run(NamedTuple):
         """Let every run begin so many steps later."""
         self.start.assign(self.take(steps))
 
-    def take(self, steps: int = 1) -> newton.State:
+    def take(self, steps: int = 1) -> Any:
         """Return the state so many steps after the start."""
         now, then = self.states
         now.assign(self.start)
@@ -125,7 +125,7 @@ class Run(NamedTuple):
         return now
 
 
-def replicated(scene: Scene, worlds: int) -> newton.Model:
+def replicated(scene: Scene, worlds: int) -> Any:
     """Return many worlds of a robot, standing on one ground if it has feet."""
     builder = newton.ModelBuilder()
     builder.replicate(standing(scene), worlds)
