@@ -1,4 +1,4 @@
-"""The solvers, under the name they are called by: `from cardan.solvers import Featherstone`; see `simulation/solvers`."""
+"""The solvers, under the name they are called by: `from cardan.solvers import Featherstone` (`simulation/solvers`)."""
 
 from typing import TYPE_CHECKING, Any
 
