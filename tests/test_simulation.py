@@ -31,6 +31,16 @@ PLAIN = [j for j in CATALOGUE if type(j) in (Revolute, Prismatic, Spherical, Uni
 
 
 @pytest.fixture(autouse=True)
+def _mujoco_where_it_is_asked_for(request):
+    """Skip what MuJoCo's solver is asked for where there is no MuJoCo."""
+    asked = getattr(request.node, "callspec", None)
+    if asked is not None and any(
+        value in ("mujoco", MuJoCo) for value in asked.params.values() if isinstance(value, (str, type))
+    ):
+        pytest.importorskip("mujoco")
+
+
+@pytest.fixture(autouse=True)
 def _one_thread():
     count = cardan.num_threads()
     yield
@@ -282,6 +292,7 @@ TRAVELLED = [j for j in CATALOGUE if j.nv and not isinstance(j, (Mimic, Distance
     ],
 )
 def test_generalised_maximal_and_mujoco_move_alike_on_every_joint(joint):
+    pytest.importorskip("mujoco")
     world = one_joint(joint).world()
     rng = np.random.default_rng(7)
     model = world.model
