@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from cardan.description import Mechanism
 from cardan.errors import DTypeError, ParameterError
 from cardan.functions import Function, function
 from cardan.functions.arguments import numeric_array
+from cardan.geometry.contacts import Contacts
 from cardan.geometry.shapes import Ellipsoid, Geometry, Plane, Shape, Sphere
 from cardan.interop.mujoco_joints import placed
 from cardan.interop.mujoco_package import mujoco
@@ -30,25 +31,6 @@ MANY = 8
 
 Solid = tuple[str, Geometry, SE3]
 """A shape: its body, what it is, X_body_shape."""
-
-
-class Contacts(NamedTuple):
-    """Candidates for contact of many worlds: as many in every state, each with its gap.
-
-    A point and its normal are those of the pair's first shape; the second one's point is `point - gap normal`.
-
-    Attributes:
-        gap: distance of the surfaces [m], negative where they overlap, infinite where there is no such candidate:
-            shape (..., C).
-        point: on the surface of the first shape, in the world [m], shape (..., C, 3).
-        normal: unit vectors in world axes that push the first shape away from the second, shape (..., C, 3).
-        pair: indices into the pairs, shape (C,).
-    """
-
-    gap: np.ndarray
-    point: np.ndarray
-    normal: np.ndarray
-    pair: np.ndarray
 
 
 class MujocoCollision:

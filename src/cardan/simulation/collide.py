@@ -14,6 +14,7 @@ from cardan.algorithms.collision import FAR, Candidate, points
 from cardan.algorithms.kinematics import Kinematics
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions.function import Function, function
+from cardan.geometry.contacts import Contacts
 from cardan.geometry.shapes import Geometry, Sphere
 from cardan.model import Model
 from cardan.scalar import where
@@ -23,25 +24,6 @@ if TYPE_CHECKING:
     from cardan.simulation.pairs import ContactPair
     from cardan.simulation.state import State
     from cardan.simulation.world import World
-
-
-class Contacts(NamedTuple):
-    """Candidates for contact of many worlds: as many in every state, each with its gap.
-
-    A point and its normal are those of the pair's first shape; the second one's point is `point - gap normal`.
-
-    Attributes:
-        gap: distance of the surfaces [m], negative where they overlap, infinite where a pair has fewer points of
-            contact than it may have: shape (worlds, C).
-        point: on the surface of the first shape, in the world [m], shape (worlds, C, 3).
-        normal: unit vectors in world axes that push the first shape away from the second, shape (worlds, C, 3).
-        pair: indices into `World.pairs`, shape (C,).
-    """
-
-    gap: Any
-    point: Any
-    normal: Any
-    pair: Any
 
 
 class ContactPoints(NamedTuple):
