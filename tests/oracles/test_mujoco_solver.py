@@ -10,7 +10,7 @@ from test_mujoco_spec import EXPRESSIBLE, ring
 import cardan
 from cardan import joints as J
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
-from cardan.geometry.shapes import Box, Sphere
+from cardan.geometry.shapes import Box, Mesh, Shape, Sphere
 from cardan.interop import to_mjspec
 from cardan.records import Drive, Material
 from mechanisms import random_inertia, random_pose
@@ -305,3 +305,19 @@ def test_a_sphere_rolls_with_its_friction():
     solver = cardan.solvers.MuJoCo(world, 0.002)
     new = solver.step(world.state(q=[0, 0, 0.1, 0, 0, 0, 1], v=[0.5, 0, 0, 0, 5.0, 0]), steps=1500)
     assert np.abs(new.v).max() < 0.02
+
+
+def test_what_is_only_seen_does_not_matter():
+    """A mesh that is drawn, whose file MuJoCo cannot find, and a shape that touches nothing."""
+    m = cardan.Mechanism("ball")
+    m.add_body("ball", cardan.Inertia(mass=1.0, com=(0, 0, 0), inertia=0.01 * np.eye(3)))
+    m.add_shape(Shape("ball", "visual", Mesh("nowhere.obj")))
+    m.add_shape(Shape("ball", "collision", Sphere(0.1)))
+    world = m.world(base="floating", ground=True)
+    solver = cardan.solvers.MuJoCo(world, 1e-3)
+    assert solver.model.ngeom == 2  # the ball and the ground
+    state = world.state(q=[0, 0, 1.0, 0, 0, 0, 1])
+    np.testing.assert_allclose(solver.step(state, steps=100).v[0, 2], -0.981, rtol=1e-6)
+    with pytest.raises(ParameterError, match="nowhere.obj"):
+        cardan.interop.to_mjspec(world)
+    assert len(cardan.interop.to_mjspec(world, shapes="touching").geoms) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,11 @@ LEAST = 1e-15
 """The smallest mass [kg] and principal moment [kg m^2] MuJoCo takes for one."""
 
 
-def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: bool = False) -> mj.MjSpec:  # pyright: ignore
+Shapes = bool | Literal["touching"] | Iterable[Shape]
+"""Which shapes come along; see `to_mjspec`."""
+
+
+def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
@@ -44,8 +48,8 @@ def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: boo
 
     Args:
         robot: a mechanism (its model with a fixed base is taken), a model, or a world.
-        shapes: whether the robot's shapes come along, as geoms without mass; or shapes to take instead, for a model,
-            which has none.
+        shapes: whether the robot's shapes come along, as geoms without mass; `"touching"` for those alone that may
+            touch something, without what is only seen; or shapes to take instead, for a model, which has none.
         emulate: whether joints that MuJoCo does not have are made of some that it has with a constraint: `Helical`,
             `ConstantVelocity`, `Distance`, and free joints off the world. The state there has more coordinates then.
 
@@ -69,15 +73,23 @@ def to_mjspec(robot: Any, *, shapes: bool | Iterable[Shape] = True, emulate: boo
     return writer.spec
 
 
-def _add_shapes(writer: _Writer, robot: Any, shapes: bool | Iterable[Shape]) -> None:
+def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     """Add shapes; those of a world touch where the world lists it, all others by their groups."""
     own, pairs = tuple(getattr(robot, "shapes", ())), getattr(robot, "pairs", None)
-    chosen = own if shapes is True else tuple(shapes or ())
+    if shapes == "touching":
+        chosen = tuple(s for s in own if s.role == "collision" and (pairs is None or _is_in(s, pairs)))
+    else:
+        chosen = own if shapes is True else tuple(shapes or ())  # pyright: ignore[reportArgumentType]
     names = add_shapes(writer.mj, writer.spec, writer.bodies, chosen)
-    if shapes is True and pairs is not None:
+    if (shapes is True or shapes == "touching") and pairs is not None:
         add_pairs(writer.mj, writer.spec, names, chosen, pairs)
     else:
         set_groups(writer.spec, names, chosen)
+
+
+def _is_in(shape: Shape, pairs: Iterable[Any]) -> bool:
+    place = (shape.body, shape.geometry, shape.pose)
+    return any(place in ((p.a, p.shape_a, p.pose_a), (p.b, p.shape_b, p.pose_b)) for p in pairs)
 
 
 def _check_names(chains: dict[str, Chain]) -> None:

@@ -129,7 +129,7 @@ class MuJoCo(Solver):
     def _compiled(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
         mj = mujoco(USE)
         try:
-            spec = to_mjspec(self.world, emulate=self.emulate)
+            spec = to_mjspec(self.world, shapes="touching", emulate=self.emulate)
         except UnsupportedError as error:
             instead = f"{error.instead}, or use cardan.solvers.Featherstone"
             raise UnsupportedError(error.what, "solver MuJoCo", instead) from None
