@@ -15,7 +15,7 @@ from cardan.errors import UnsupportedError
 from cardan.joints import CATALOGUE, D6, Cable, Distance, FreeFlyer, Mimic, Prismatic, Revolute, Spherical, Universal
 from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from mechanisms import random_inertia, random_mechanism, random_pose
-from robots_data import robots_folder
+from robots_data import robots_folder, urdf_files
 
 FEATHERSTONE = {"implicit": 1, "semi_implicit": 1, "leapfrog": 2, "midpoint": 2, "rk4": 4}
 FALLING = {name: (lambda w, dt, name=name: Featherstone(w, dt, integrator=name, contact=None)) for name in FEATHERSTONE}
@@ -805,3 +805,39 @@ def test_a_spinning_ball_in_flight_keeps_its_speed(make, dtype):
     tight = 1e-9 if dtype == "float64" else 1e-3
     np.testing.assert_allclose(velocity, [1.0, 0.0, 0.0], atol=tight)
     np.testing.assert_allclose(after.q[0, :3], [1.0, 0.0, 0.0], atol=1e-2)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-2])
+def test_a_parallelogram_goes_through_the_lines_where_its_loop_is_singular(dt):
+    """At 0 and pi all bars lie in one line, and the linkage could fold: driven round and round, it stays what it is."""
+    bars, _ = cardan.robots.four_bar(ground=0.4, crank=0.2, coupler=0.4, rocker=0.2).with_drives(
+        {"crank_joint": Drive(0.0, 5.0)}
+    )
+    world = bars.world(gravity=(0.0, 0.0, 0.0))
+    state, control = world.state(), world.control()
+    control.velocity[0, 0] = 3.0  # rad/s
+    path = Featherstone(world, dt).rollout(state, control, steps=round(8.0 / dt), every=10)
+    q = path.q[:, 0]
+    assert q[-1, 0] > 7 * np.pi  # seven lines passed
+    assert np.abs(cardan.loop_residual(world.model, q)).max() < 1e-8
+    np.testing.assert_allclose(q, q[:, :1] * [1.0, -1.0, 1.0], atol=1e-6)
+    assert np.abs(path.v).max() < 3.001
+
+
+@pytest.mark.full
+def test_fingertips_of_a_hand_hold_against_its_other_links():
+    files = [file for file in urdf_files() if file.name == "allegro_right_hand.urdf"]
+    if not files:
+        pytest.skip("needs the `oracles` extra: example-robot-data")
+    hand, _ = cardan.load_mechanism(files[0]).with_drives({"*": Drive(100.0, 1.0)})  # its URDF has 10 N m of friction
+    world = hand.world(self_collision=True).with_contacts("*_tip*")
+    state, control = world.state(32), world.control(32)
+    lower, upper = world.model.lower, world.model.upper
+    control.position = np.random.default_rng(0).uniform(lower, upper, control.position.shape)
+    control.position[:, 12:] = upper[12:]  # the thumb, over fingers that close
+    control.position[:16, :12] = np.where(np.arange(12) % 4 == 0, 0.0, upper[:12])
+    after = Featherstone(world, 5e-3).step(state, control, steps=600)
+    gap = world.collide(after).gap
+    assert not after.diverged.any()
+    assert (gap.min(axis=1) < 1e-4).mean() > 0.5  # they touch
+    assert gap.min() > -0.006  # m: 300 N, of 15 N m at 50 mm, on 5e4 N/m

@@ -318,6 +318,6 @@ def test_what_is_only_seen_does_not_matter():
     assert solver.model.ngeom == 2  # the ball and the ground
     state = world.state(q=[0, 0, 1.0, 0, 0, 0, 1])
     np.testing.assert_allclose(solver.step(state, steps=100).v[0, 2], -0.981, rtol=1e-6)
-    with pytest.raises(ParameterError, match="nowhere.obj"):
+    with pytest.raises(ParameterError, match=r"nowhere\.obj"):
         cardan.interop.to_mjspec(world)
     assert len(cardan.interop.to_mjspec(world, shapes="touching").geoms) == 2
