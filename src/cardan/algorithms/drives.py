@@ -38,9 +38,8 @@ from cardan.scalar import is_zero, maximum, minimum, where
 from cardan.spatial import Scalar
 
 STICKING = 1e6
-STOPPING = (
-    1e2  # a stop yields by the hundredth part of what its load moves in a step; harder ones lose digits in float32
-)
+STOPPING = 1e2
+"""A stop yields by the hundredth part of what its load moves in a step; harder ones lose digits in float32."""
 
 
 class Element(NamedTuple):

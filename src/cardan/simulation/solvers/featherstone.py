@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -20,20 +20,17 @@ from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.functions import Function, function
-from cardan.geometry.shapes import Geometry
 from cardan.model import Model
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers.solver import (
     ARRAYS,
-    CLOSING_FORCE,
-    MIMIC_SPRINGS,
+    SHARED,
     YES,
     CompiledSolver,
     checked_steps,
-    efforts_left_out,
+    left_out,
 )
 from cardan.simulation.world import CONTACT_INPUTS, World
-from cardan.spatial import SE3
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 Law = Literal["convex", "compliant", "hard"]
@@ -88,19 +85,9 @@ class Featherstone(CompiledSolver):
     """
 
     supports: ClassVar[Mapping[str, str]] = {
-        "joint": YES,
-        "mimic joint": YES,
-        "loop": YES,
-        "orphan joint": YES,
-        "drive": YES,
-        "damping": YES,
-        "friction": YES,
-        "limit": YES,
+        **SHARED,
         "cable": YES,
         "distance": "its bounds: use cardan.solvers.XPBD or Variational, or a FreeFlyer for none",
-        "force of a closing joint": CLOSING_FORCE,
-        "springs of a mimic joint": MIMIC_SPRINGS,
-        "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
         "contact": YES,
     }
 
@@ -126,11 +113,9 @@ class Featherstone(CompiledSolver):
 
     def features(self) -> Iterator[tuple[str, str]]:
         for c in (*self.world.model.connections, *self.world.model.closures):
-            if c.compliance is not None and any(c.compliance):
-                yield "compliance", f"the compliance of joint {c.name!r}"
             if has_bounds(c.joint):
                 yield "distance", f"the bounds of joint {c.name!r}, a Distance"
-        yield from efforts_left_out(self.world.model)
+        yield from left_out(self.world.model)
 
     def _check_support(self) -> None:
         super()._check_support()
@@ -204,25 +189,16 @@ class Surface(NamedTuple):
     rolling: Any
 
 
-class PairGiven(NamedTuple):
-    """A `ContactPair` with such a surface."""
-
-    a: str
-    shape_a: Geometry
-    pose_a: SE3
-    b: str
-    shape_b: Geometry
-    pose_b: SE3
-    material: Surface
-
-
 def with_surfaces(pairs: Sequence[ContactPair], given: Mapping[str, Any]) -> Sequence[Pair]:
     """Return the pairs with what is given of their surfaces, by the names of `Material`: one value a pair, or None."""
-    found = []
-    for k, p in enumerate(pairs):
-        own = {name: getattr(p.material, name) for name in Surface._fields}
-        own |= {name: values[k] for name, values in given.items() if values is not None}
-        found.append(PairGiven(p.a, p.shape_a, p.pose_a, p.b, p.shape_b, p.pose_b, Surface(**own)))
+    given = {name: values for name, values in given.items() if values is not None}
+    if not given:
+        return pairs
+    found: list[Any] = []
+    for k, pair in enumerate(pairs):
+        own = {name: getattr(pair.material, name) for name in Surface._fields}
+        own |= {name: values[k] for name, values in given.items()}
+        found.append(replace(pair, material=Surface(**own)))  # pyright: ignore[reportArgumentType] -- as laws read it
     return found
 
 

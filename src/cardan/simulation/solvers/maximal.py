@@ -23,7 +23,7 @@ from cardan.errors import UnsupportedError
 from cardan.functions import Function, function
 from cardan.model import Model
 from cardan.simulation.solvers.featherstone import asked
-from cardan.simulation.solvers.solver import ARRAYS, CLOSING_FORCE, MIMIC_SPRINGS, YES, CompiledSolver, efforts_left_out
+from cardan.simulation.solvers.solver import ARRAYS, SHARED, YES, CompiledSolver, left_out
 from cardan.simulation.world import World
 
 STARTS: dict[str, Any] = {
@@ -70,20 +70,10 @@ class MaximalSolver(CompiledSolver):
     """
 
     supports: ClassVar[Mapping[str, str]] = {
-        "joint": YES,
-        "mimic joint": YES,
-        "loop": YES,
-        "orphan joint": YES,
-        "drive": YES,
-        "damping": YES,
-        "friction": YES,
-        "limit": YES,
+        **SHARED,
         "distance": YES,
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
-        "force of a closing joint": CLOSING_FORCE,
-        "springs of a mimic joint": MIMIC_SPRINGS,
-        "compliance": "a state keeps no gaps: use a D6 joint with drives",
         "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
     }
 
@@ -100,10 +90,7 @@ class MaximalSolver(CompiledSolver):
     def features(self) -> Iterator[tuple[str, str]]:
         """Yield what is in the world that not every solver takes."""
         model = self.world.model
-        for c in (*model.connections, *model.closures):
-            if c.compliance is not None and any(c.compliance):
-                yield "compliance", f"the compliance of joint {c.name!r}"
-        yield from efforts_left_out(model)
+        yield from left_out(model)
         for node in model.nodes:
             if not _has_inertia(node):
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"

@@ -20,7 +20,7 @@ from cardan.manifolds import SE2, UnitComplex
 from cardan.model import Connection, Model
 from cardan.runtime.threads import num_threads
 from cardan.simulation.control import Control
-from cardan.simulation.solvers.solver import CLOSING_FORCE, MIMIC_SPRINGS, YES, Solver, checked_steps, efforts_left_out
+from cardan.simulation.solvers.solver import SHARED, YES, Solver, checked_steps, left_out
 from cardan.simulation.state import State
 from cardan.simulation.world import World
 
@@ -77,19 +77,9 @@ class MuJoCo(Solver):
     """
 
     supports: ClassVar[Mapping[str, str]] = {
-        "joint": YES,
-        "mimic joint": YES,
-        "loop": YES,
-        "orphan joint": YES,
-        "drive": YES,
-        "damping": YES,
-        "friction": YES,
-        "limit": YES,
+        **SHARED,
         "contact": YES,
         "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
-        "compliance": "its joints are rigid: use cardan.solvers.XPBD, or a D6 joint with drives",
-        "force of a closing joint": CLOSING_FORCE,
-        "springs of a mimic joint": MIMIC_SPRINGS,
         "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
     }
 
@@ -154,9 +144,7 @@ class MuJoCo(Solver):
         for c in (*model.connections, *model.closures):
             if isinstance(c.joint, Distance) and not self.emulate:
                 yield "distance", f"joint {c.name!r}, a Distance"
-            if c.compliance is not None and any(c.compliance):
-                yield "compliance", f"the compliance of joint {c.name!r}"
-        yield from efforts_left_out(model)
+        yield from left_out(model)
 
     @cached_property
     def function(self) -> Function[..., Any]:

@@ -25,10 +25,13 @@ YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
 
 
-CLOSING_FORCE = "let another joint of the loop close it: mechanism.world(closing=[...])"
-"""What to do where a solver does not act along the joints that close loops."""
-
-MIMIC_SPRINGS = "give the primary joint the springs of both"
+_DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit")
+SHARED = dict.fromkeys(_DONE, YES) | {
+    "force of a closing joint": "let another joint of the loop close it: mechanism.world(closing=[...])",
+    "springs of a mimic joint": "give the primary joint the springs of both",
+    "compliance": "a state keeps no gaps: use a D6 joint with drives",
+}
+"""The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
 """What to do where a solver does not know the springs of a mimic joint."""
 
 ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
@@ -207,8 +210,8 @@ class CompiledSolver(Solver):
 
     def _given(self, state: State) -> dict[str, np.ndarray]:
         """Return what is given for each world; of contacts only to a step that knows of them."""
-        known = {*self.function.interface.arguments, *self.world.model.inputs}
-        return {name: array for name, array in state.constants.items() if name in known}
+        own, inputs = self.function.interface.arguments, self.world.model.inputs
+        return {name: array for name, array in state.constants.items() if name in own or name in inputs}
 
     def _bound(self, count: int, names: tuple[str, ...]) -> Bound:
         """Return so many steps one after the other, bound to the model."""
@@ -219,8 +222,11 @@ class CompiledSolver(Solver):
         return self._kept[count, names]
 
 
-def efforts_left_out(model: Model) -> Iterator[tuple[str, str]]:
-    """Yield the joints with efforts of their own that no step adds: some that close loops, springs of mimics."""
+def left_out(model: Model) -> Iterator[tuple[str, str]]:
+    """Yield what no step adds: compliance of joints, efforts of those that close loops, springs of mimics."""
+    for c in (*model.connections, *model.closures):
+        if c.compliance is not None and any(c.compliance):
+            yield "compliance", f"the compliance of joint {c.name!r}"
     for c in model.closures:
         if _has_forces(c):
             yield "force of a closing joint", f"drive, damping, friction, limits or springs of closing joint {c.name!r}"
