@@ -32,7 +32,6 @@ SHARED = dict.fromkeys(_DONE, YES) | {
     "compliance": "a state keeps no gaps: use a D6 joint with drives",
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
-"""What to do where a solver does not know the springs of a mimic joint."""
 
 ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
 """Core shapes of the arguments of a compiled step, beside q and v."""
