@@ -100,6 +100,7 @@ class Point(NamedTuple):
 
     @staticmethod
     def of(contact: Contact, G: Matrix3, dt: float) -> Point:
+        """Return a contact that closes its gap, opens a share of its depth, or bounces."""
         n, e = contact.normal, contact.material.restitution
         v_n = n.dot(contact.velocity.linear)
         wanted = where(contact.gap > 0.0, -contact.gap, -RECOVERED * contact.gap) * (1.0 / dt)
