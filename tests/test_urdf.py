@@ -345,8 +345,8 @@ URI = "package://arm/meshes/a.stl"
 @pytest.mark.parametrize("as_mapping", [True, False])
 def test_packages_are_found_by_argument(robot_folder, as_mapping):
     packages = {"arm": robot_folder / "src" / "arm"} if as_mapping else [robot_folder / "src"]
-    assert mesh_path(URI, packages=packages) == str(robot_folder / "src/arm/meshes/a.stl")
-    assert mesh_path(URI, packages={"leg": robot_folder}) is None
+    assert mesh_path(URI, package_dirs=packages) == str(robot_folder / "src/arm/meshes/a.stl")
+    assert mesh_path(URI, package_dirs={"leg": robot_folder}) is None
 
 
 def test_packages_are_found_by_environment(robot_folder, monkeypatch):
@@ -393,7 +393,7 @@ def test_text_is_text_whatever_its_declaration_says():
 
 @pytest.mark.parametrize(
     "options",
-    [{"continuous": "degrees"}, {"on_inertia": "shout"}, {"packages": "/one/folder"}, {"packages": [3]}],
+    [{"continuous": "degrees"}, {"on_inertia": "shout"}, {"package_dirs": "/one/folder"}, {"package_dirs": [3]}],
 )
 def test_wrong_options(options):
     with pytest.raises(ParameterError, match=f"option {next(iter(options))}: got .* expected"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.lazy import fetcher
 from cardan.model import WORLD, Body, Connection, Drive, Frame, Model
+from cardan.records import EARTH_GRAVITY, Actuator, Group, Spring, check_name
 from cardan.spatial import SE3, Inertia
 
 if TYPE_CHECKING:
@@ -46,14 +48,20 @@ class Mechanism:
 
     Args:
         name: name of the robot.
+        gravity: [m/s^2], in world axes, of the models made of it unless they are given another.
     """
 
-    def __init__(self, name: str = "mechanism") -> None:
+    def __init__(self, name: str = "mechanism", gravity: Sequence[float] = EARTH_GRAVITY) -> None:
         self.name = name
+        self.gravity = gravity
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Connection] = {}
         self._frames: dict[str, Frame] = {}
         self._shapes: list[Shape] = []
+        self._actuators: dict[str, Actuator] = {}
+        self._groups: dict[str, Group] = {}
+        self._configurations: dict[str, Mapping[str, tuple[float, ...]]] = {}
+        self._disabled: dict[tuple[str, str], None] = {}
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -74,6 +82,26 @@ class Mechanism:
     def shapes(self) -> tuple[Shape, ...]:
         """Visual and collision shapes, in the order they were added."""
         return tuple(self._shapes)
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What drives the joints, in the order they were added."""
+        return tuple(self._actuators.values())
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """Groups of bodies and joints by name."""
+        return MappingProxyType(self._groups)
+
+    @property
+    def named_configurations(self) -> Mapping[str, Mapping[str, tuple[float, ...]]]:
+        """Coordinates by joint, by the name of the configuration; joints that are left out are neutral."""
+        return MappingProxyType(self._configurations)
+
+    @property
+    def disabled_contacts(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of bodies whose shapes do not touch."""
+        return tuple(self._disabled)
 
     def add_body(self, name: str, inertia: Inertia | None = None) -> Body:
         """Add a rigid body and return its record.
@@ -114,6 +142,7 @@ class Mechanism:
         armature: Sequence[float] | None = None,
         drive: Drive | None = None,
         compliance: Sequence[float] | None = None,
+        spring: Spring | None = None,
     ) -> Connection:
         """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
@@ -130,6 +159,7 @@ class Mechanism:
             armature: inertia of the drive, felt at the joint [kg m^2, kg], nv numbers.
             drive: gains of a drive that follows targets.
             compliance: how far the joint gives way [m/N, rad/(N m)], six numbers, for solvers that can.
+            spring: pulls towards a place of rest.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
@@ -137,7 +167,7 @@ class Mechanism:
         optional = {"parent_pose": parent_pose, "child_pose": child_pose, "limits": limits}
         given: dict[str, Any] = {key: value for key, value in optional.items() if value is not None}
         given |= {"damping": damping, "friction": friction, "armature": armature}
-        record = Connection(name, joint, parent, child, drive=drive, compliance=compliance, **given)
+        record = Connection(name, joint, parent, child, drive=drive, compliance=compliance, spring=spring, **given)
         if name in self._joints:
             raise DuplicateNameError("joint", name, f"mechanism {self.name!r}")
         for body in (parent, child):
@@ -170,11 +200,55 @@ class Mechanism:
         self._shapes.append(shape)
         return shape
 
+    def add_actuator(self, actuator: Actuator) -> Actuator:
+        """Add what drives joints; models carry it, the dynamics takes no notice of it."""
+        if not isinstance(actuator, Actuator):
+            raise ParameterError("actuator", got=actuator, expected="a cardan.Actuator")
+        if actuator.name in self._actuators:
+            raise DuplicateNameError("actuator", actuator.name, f"mechanism {self.name!r}")
+        for name in actuator.joints:
+            self._check_joint(name, f"actuator {actuator.name!r}")
+        self._actuators[actuator.name] = actuator
+        return actuator
+
+    def add_group(self, group: Group) -> Group:
+        """Add a group of bodies and joints."""
+        if group.name in self._groups:
+            raise DuplicateNameError("group", group.name, f"mechanism {self.name!r}")
+        for name in group.joints:
+            self._check_joint(name, f"group {group.name!r}")
+        for name in group.bodies:
+            self._check_body(name, f"group {group.name!r}")
+        self._groups[group.name] = group
+        return group
+
+    def add_configuration(self, name: str, coordinates: Mapping[str, Any]) -> None:
+        """Name a configuration, such as `"home"`.
+
+        Args:
+            name: new name.
+            coordinates: nq numbers (or a number where nq = 1) by joint; joints that are left out are neutral.
+        """
+        check_name("configuration", name)
+        if name in self._configurations:
+            raise DuplicateNameError("configuration", name, f"mechanism {self.name!r}")
+        for joint in coordinates:
+            self._check_joint(joint, f"configuration {name!r}")
+        self._graph(coordinates)
+        numbers = {joint: tuple(map(float, np.atleast_1d(value))) for joint, value in coordinates.items()}
+        self._configurations[name] = MappingProxyType(numbers)
+
+    def disable_contact(self, one: str, other: str) -> None:
+        """Let the shapes of two bodies pass through one another."""
+        for body in (one, other):
+            self._check_body(body, "disabled contact")
+        self._disabled[one, other] = None
+
     def model(
         self,
         root: str = WORLD,
         base: str | Joint = "fixed",
-        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        gravity: Sequence[float] | None = None,
         *,
         closing: Sequence[str] = (),
     ) -> Model:
@@ -190,7 +264,7 @@ class Mechanism:
         Args:
             root: a body or frame, which the base joint moves; or `"world"`.
             base: `"fixed"`, `"floating"` (a `FreeFlyer`), or any joint.
-            gravity: [m/s^2], in world axes.
+            gravity: [m/s^2], in world axes; by default that of the mechanism.
             closing: names of joints that shall close the loops they are part of.
 
         Raises:
@@ -210,7 +284,7 @@ class Mechanism:
             raise MechanismError(
                 f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
             )
-        return Model(self.name, self.bodies, tree, self.frames, gravity, closures)
+        return Model(self.name, self.bodies, tree, self.frames, self.gravity if gravity is None else gravity, closures)
 
     def world(self, base: str | Joint = "fixed", **options: Any) -> World:
         """Return the world that holds this mechanism alone, ready for a solver.
@@ -469,6 +543,10 @@ class Mechanism:
     def _check_body(self, body: str, where: str) -> None:
         if body != WORLD and body not in self._bodies:
             raise UnknownNameError("body", body, [WORLD, *self._bodies], where=where)
+
+    def _check_joint(self, joint: str, where: str) -> None:
+        if joint not in self._joints:
+            raise UnknownNameError("joint", joint, self._joints, where=where)
 
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"

@@ -15,12 +15,14 @@ Packages = Mapping[str, str | os.PathLike[str]] | Sequence[str | os.PathLike[str
 
 def check_packages(packages: Any) -> None:
     """Raise ParameterError unless `packages` is what `resolve` understands."""
-    expected = "a mapping from package name to folder, or a list of folders that contain packages"
+    expected = "a list of folders that contain packages, or a mapping from package name to folder"
     if isinstance(packages, (str, bytes, os.PathLike)) or not isinstance(packages, (Mapping, Sequence, type(None))):
-        raise ParameterError("option packages", got=packages, expected=expected, hint="Write [folder] for one folder.")
+        raise ParameterError(
+            "option package_dirs", got=packages, expected=expected, hint="Write [folder] for one folder."
+        )
     places = packages.values() if isinstance(packages, Mapping) else packages or ()
     if not all(isinstance(place, (str, os.PathLike)) for place in places):
-        raise ParameterError("option packages", got=packages, expected=expected)
+        raise ParameterError("option package_dirs", got=packages, expected=expected)
 
 
 def resolve(uri: str, folder: Path | None, packages: Packages | None) -> str | None:

@@ -19,10 +19,8 @@ from cardan.model.inputs import Input
 from cardan.model.locking import locked
 from cardan.model.node import Attachment, Node
 from cardan.model.table import layout_table
-from cardan.records import WORLD, Body, Connection, Frame
+from cardan.records import EARTH_GRAVITY, WORLD, Body, Connection, Frame
 from cardan.spatial import Inertia, Vector3
-
-EARTH_GRAVITY = (0.0, 0.0, -9.81)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -15,7 +15,7 @@ from cardan.errors import DuplicateNameError, MechanismError, ParameterError, Sh
 from cardan.geometry.shapes import ALL_BITS, Geometry
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.model import WORLD, Connection, Drive, Material, Model
-from cardan.model.model import EARTH_GRAVITY
+from cardan.records import EARTH_GRAVITY
 from cardan.simulation.articulation import articulation
 from cardan.simulation.pairs import Disabled, contact_pairs
 from cardan.simulation.rest import rest_configuration

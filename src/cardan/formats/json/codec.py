@@ -68,7 +68,7 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
     Raises:
         DescriptionError: with every fault found, each with file, line and path.
     """
-    return opened_json(source, trusted=trusted)[1]
+    return opened_json(_opened(source), trusted=trusted)[1]
 
 
 # --- texts and their faults ---------------------------------------------------------------------------------------
@@ -116,9 +116,9 @@ class _Faults:
             self.found.append((path, message))
 
 
-def opened_json(source: JsonSource, *, trusted: bool = False) -> tuple[Text, Any]:
+def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
     """Return the text of a JSON source and what it holds; see `from_json`."""
-    opened = _opened(source)
+    opened = _decoded(source)
     value, faults, thing = parsed(opened.content, opened.name), _Faults(), None
     with faults.noted():
         thing = _document(value, trusted, faults)
@@ -127,18 +127,20 @@ def opened_json(source: JsonSource, *, trusted: bool = False) -> tuple[Text, Any
     return opened, thing
 
 
-def _opened(source: JsonSource) -> Text:
+def _opened(source: JsonSource) -> Source:
+    """Return a source as given to `from_json`, where a text that is not JSON is the name of a file."""
     if not isinstance(source, (str, bytes, os.PathLike)):
         expected = "a path, or JSON as text or bytes"
         raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
-    if isinstance(source, str) and is_json_text(source):
-        return Text("<string>", source.removeprefix("\ufeff"))
-    opened = Source.of(source if isinstance(source, bytes) else Path(source))
+    return Source.of(source if isinstance(source, bytes) or is_json_text(os.fspath(source)) else Path(source))
+
+
+def _decoded(source: Source) -> Text:
     try:
-        return Text(opened.name, opened.content.decode("utf-8-sig"))
+        return Text(source.name, source.content.decode("utf-8-sig", "surrogatepass" if source.encoding else "strict"))
     except UnicodeDecodeError as error:
-        line = opened.content.count(b"\n", 0, error.start) + 1
-        raise DescriptionError([Fault(opened.name, line, "is not UTF-8, as JSON must be")]) from None
+        line = source.content.count(b"\n", 0, error.start) + 1
+        raise DescriptionError([Fault(source.name, line, "is not UTF-8, as JSON must be")]) from None
 
 
 def is_json_text(source: str | bytes) -> bool:

@@ -180,7 +180,7 @@ def _mesh(r: Reading, e: Element) -> Geometry:
     uri = r.report.text(e, "filename") or ""
     path = resolve(uri, r.source.folder, r.packages)
     if path is None and uri:
-        r.report.remark(e, f"mesh {quoted(uri)} was not found; it is kept by name (see the argument packages)")
+        r.report.remark(e, f"mesh {quoted(uri)} was not found; it is kept by name (see the option package_dirs)")
     return Mesh(uri, path, r.report.numbers(e, "scale", 3, (1.0, 1.0, 1.0)))
 
 

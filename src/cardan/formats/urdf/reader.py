@@ -11,15 +11,14 @@ Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeVar
 
 from cardan.description import Mechanism
-from cardan.errors import CardanError, DescriptionError, DescriptionWarning, Fault, ParameterError
+from cardan.errors import DescriptionError, Fault
+from cardan.formats.reading import Description, Options, outcome
 from cardan.formats.report import Report
-from cardan.formats.resources import Packages, check_packages
+from cardan.formats.resources import Packages
 from cardan.formats.source import Source
 from cardan.formats.urdf.checks import check_robot
 from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
@@ -45,7 +44,7 @@ class _Robot(NamedTuple):
 def read_urdf(
     source: UrdfSource,
     *,
-    packages: Packages | None = None,
+    package_dirs: Packages | None = None,
     continuous: Literal["angle", "unit_complex"] = "angle",
     on_inertia: Literal["warn", "error", "ignore"] = "warn",
 ) -> Mechanism:
@@ -53,7 +52,7 @@ def read_urdf(
 
     Args:
         source: path of a file, or its content as bytes or as text that begins with `<`.
-        packages: where `package://` leads: a mapping from package name to folder, or folders that contain packages.
+        package_dirs: where `package://` leads: folders that contain packages, or a mapping from package name to folder.
             After these, ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file are searched.
         continuous: coordinates of continuous joints: one `"angle"`, or `"unit_complex"`, q = (cos, sin).
         on_inertia: what to do about an inertia that is not positive definite or breaks the triangle inequality.
@@ -61,44 +60,34 @@ def read_urdf(
     Raises:
         DescriptionError: with every fault found, each with file and line.
     """
-    _check_option("continuous", continuous, ("angle", "unit_complex"))
-    _check_option("on_inertia", on_inertia, ("warn", "error", "ignore"))
-    mechanism, report = _read(source, packages, continuous)
-    if on_inertia == "error":
-        report.errors += [Fault(f.file, f.line, f.message) for f in report.doubts]
-    if report.errors or mechanism is None:
-        raise DescriptionError(sorted(report.errors, key=lambda f: f.line))
-    if on_inertia == "warn":
-        for fault in report.doubts:
-            warnings.warn(DescriptionWarning(str(fault)), stacklevel=2)
-    return mechanism
+    options = Options(package_dirs=package_dirs, continuous=continuous, on_inertia=on_inertia)
+    thing = outcome(read(Source.of(source), options), options, stacklevel=2)
+    assert isinstance(thing, Mechanism)
+    return thing
 
 
-def check_urdf(source: UrdfSource, *, packages: Packages | None = None) -> list[Fault]:
+def check_urdf(source: UrdfSource, *, package_dirs: Packages | None = None) -> list[Fault]:
     """Return all faults of a URDF, errors and warnings, by line; an empty list if there are none."""
     try:
-        return _read(source, packages, "angle")[1].faults()
+        return read(Source.of(source), Options(package_dirs=package_dirs)).report.faults()
     except DescriptionError as error:
         return list(error.faults)
 
 
-def _check_option(name: str, value: Any, options: tuple[str, ...]) -> None:
-    if value not in options:
-        raise ParameterError(f"option {name}", got=value, expected=" or ".join(repr(o) for o in options))
-
-
-def _read(source: UrdfSource, packages: Packages | None, continuous: str) -> tuple[Mechanism | None, Report]:
-    check_packages(packages)
-    opened = Source.of(source)
-    report = Report(opened.name)
-    root = parse(opened)
+def read(source: Source, options: Options) -> Description:
+    """Return what a URDF holds."""
+    report = Report(source.name)
+    root = parse(source)
     if not _is_robot(root, report):
-        return None, report
-    reading = Reading(opened, report, packages, continuous, root.attributes.get("version", "1.0"))
+        return Description(None, report)
+    version = root.attributes.get("version", "1.0")
+    reading = Reading(source, report, options.package_dirs, options.continuous, version)
     robot = _read_elements(reading, root)
     if report.errors:
-        return None, report
-    return _mechanism(report, root.attributes["name"], robot), report
+        return Description(None, report)
+    lines = {"body": robot.links, "joint": [*robot.joints, *robot.loops], "frame": robot.frames}
+    places = {(kind, thing.name): thing.line for kind, things in lines.items() for thing in things}
+    return Description(_mechanism(report, root.attributes["name"], robot), report, places)
 
 
 def _read_elements(reading: Reading, root: Element) -> _Robot:
@@ -152,24 +141,15 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     """Return the mechanism; None if an error is found even now."""
     mechanism = Mechanism(name)
     for link in robot.links:
-        with _blamed_on(report, link.line):
+        with report.blamed(link.line):
             _add_link(report, mechanism, link)
     for joint in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
-        with _blamed_on(report, joint.line):
+        with report.blamed(joint.line):
             _add_joint(mechanism, joint)
     for frame in robot.frames:
-        with _blamed_on(report, frame.line):
+        with report.blamed(frame.line):
             mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
     return None if report.errors else mechanism
-
-
-@contextmanager
-def _blamed_on(report: Report, line: int) -> Iterator[None]:
-    """Turn what the mechanism refuses into an error of a line."""
-    try:
-        yield
-    except CardanError as error:
-        report.error(line, str(error))
 
 
 def _add_link(report: Report, mechanism: Mechanism, link: Link) -> None:
