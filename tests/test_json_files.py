@@ -317,9 +317,7 @@ def test_what_cannot_be_saved_or_loaded(tmp_path):
         cardan.load(tmp_path / "robot.yaml")
     with pytest.raises(DescriptionError, match=r"none\.json: error: cannot be read: No such file"):
         cardan.load(tmp_path / "none.json")
-    with pytest.raises(
-        ParameterError, match=r"option continuous: got 'unit_complex', expected 'angle' for a \.json file"
-    ):
+    with pytest.raises(ParameterError, match=r"option continuous: got 'unit_complex'.*JSON has no such option"):
         cardan.load(GOOD, continuous="unit_complex")
     with pytest.raises(ParameterError, match="option on_inertia"):
         cardan.load(GOOD, on_inertia="loud")
