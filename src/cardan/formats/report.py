@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -167,12 +167,6 @@ class Report:
         if not found and required:
             self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
         return found[0] if found else None
-
-    def unknown_attributes(self, element: Element, known: Collection[str]) -> None:
-        """Remark on attributes that mean nothing here."""
-        for name in element.attributes:
-            if name not in known and ":" not in name and name != "xmlns":
-                self.remark(element, f"<{element.tag}> has no attribute {name!r}{self.nearest(name, known)}")
 
 
 def _named(element: Element) -> str:

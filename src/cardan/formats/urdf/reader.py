@@ -3,7 +3,7 @@
 Read are links (inertia, visuals, collisions), all joint types with limits, damping, friction and mimic; fixed joints
 stay joints. A `continuous` joint is one angle, or a point (cos, sin) on request. A root link named `world` is the
 world itself. Extensions (docs/urdf.md): the joint types `spherical` and `ball`, `<loop>`, `<frame>`, and an armature.
-Elements of other programs (gazebo, transmission, sensor, ...) are skipped.
+Elements of other programs (gazebo, transmission, sensor, ...) are skipped with a remark.
 
 Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 """
@@ -18,13 +18,13 @@ from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault
 from cardan.formats.reading import Description, Options, outcome
 from cardan.formats.report import Report
-from cardan.formats.resources import Packages
+from cardan.formats.resources import Meshes, Packages, Places
 from cardan.formats.source import Source
 from cardan.formats.urdf.checks import check_robot
 from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
 from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
-from cardan.formats.urdf.loops import UrdfFrame, read_frame, refuse_other_constraints
-from cardan.formats.urdf.schema import VERSIONS, remark_unknown
+from cardan.formats.urdf.loops import UrdfFrame, read_frame
+from cardan.formats.urdf.schema import VERSIONS, VOCABULARY
 from cardan.formats.xml import Element, parse
 from cardan.model import WORLD
 
@@ -81,8 +81,9 @@ def read(source: Source, options: Options) -> Description:
     if not _is_robot(root, report):
         return Description(None, report)
     version = root.attributes.get("version", "1.0")
-    reading = Reading(source, report, options.package_dirs, options.continuous, version)
-    robot = _read_elements(reading, root)
+    meshes = Meshes(Places(source.folder, options.package_dirs))
+    robot = _read_elements(Reading(source, report, meshes, options.continuous, version), root)
+    meshes.tell(report)
     if report.errors:
         return Description(None, report)
     lines = {"body": robot.links, "joint": [*robot.joints, *robot.loops], "frame": robot.frames}
@@ -92,8 +93,7 @@ def read(source: Source, options: Options) -> Description:
 
 def _read_elements(reading: Reading, root: Element) -> _Robot:
     report = reading.report
-    remark_unknown(report, root)
-    refuse_other_constraints(report, root)
+    VOCABULARY.review(report, root)
     for element in root.all("material"):
         read_global_material(reading, element)
     links = [read_link(reading, e) for e in root.all("link")]
