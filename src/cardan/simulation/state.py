@@ -45,7 +45,7 @@ class State:
         q: configurations, shape (worlds, nq).
         v: velocities, shape (worlds, nv).
         time: [s], shape (worlds,).
-        warm: what a solver begins its next search with, shape (worlds, nv).
+        warm: the accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv).
         residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
         diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
         constants: values of the model's inputs for each world, by name (`World.with_inputs`).
@@ -125,7 +125,7 @@ class State:
 
     @property
     def warm(self) -> np.ndarray:
-        """What a solver begins its next search with, shape (worlds, nv)."""
+        """The accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv)."""
         return self._warm
 
     @warm.setter
