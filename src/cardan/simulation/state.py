@@ -14,9 +14,10 @@ import numpy as np
 
 import cardan
 from cardan.algorithms.health import BEYOND
-from cardan.errors import DescriptionError, Fault, ParameterError, UnknownNameError
+from cardan.errors import DescriptionError, Fault, ParameterError
 from cardan.functions.arguments import check_configuration
 from cardan.simulation.arrays import check_worlds, checked_dtype, filled
+from cardan.simulation.constants import Constants
 from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
 
@@ -64,9 +65,8 @@ class State:
         self.q = world.initial if q is None else q
         self.v = world.initial_velocity if v is None else v
         own = world.constants()
-        self._constants = Constants(
-            {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
-        )
+        spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
+        self._constants = Constants(world, spread)
         for name, value in (constants or {}).items():
             self._constants[name] = value
 
@@ -284,7 +284,7 @@ class State:
         """Return a state of some of the worlds: a copy. Rows by slice, indices or mask."""
         chosen = np.atleast_1d(np.arange(len(self))[rows])
         arrays = {name: array[chosen] for name, array in self._arrays().items()}
-        constants = Constants({name: array[chosen] for name, array in self._constants.items()})
+        constants = Constants(self.world, {name: array[chosen] for name, array in self._constants.items()})
         return State.of_arrays(self.world, **arrays, constants=constants)
 
     def __reduce__(self) -> Any:
@@ -357,25 +357,8 @@ def _span(model: Model, joint: str) -> tuple[int, int]:
     return own.start, own.stop
 
 
-class Constants(dict[str, np.ndarray]):
-    """Arrays by name, of shapes (worlds, ...), that keep their shapes: what is assigned is copied into them."""
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        if name not in self:
-            hint = "make it an input first: world.with_inputs(...)"
-            raise UnknownNameError("constant", name, self, where="state.constants", hint=hint if not self else "")
-        self[name][...] = filled("state.constants", name, value, self[name])
-
-    def copied(self) -> Constants:
-        """Return the same with arrays of its own."""
-        return Constants({name: array.copy() for name, array in self.items()})
-
-    def __reduce__(self) -> Any:
-        return Constants, (dict(self),)
-
-
 def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
-    return State.of_arrays(world, **arrays, constants=Constants(constants))
+    return State.of_arrays(world, **arrays, constants=Constants(world, constants))
 
 
 def _kind(world: World) -> str:
