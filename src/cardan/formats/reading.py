@@ -38,6 +38,9 @@ class Options:
 
     def __post_init__(self) -> None:
         check_packages(self.package_dirs)
+        if not isinstance(self.xacro_args, Mapping):
+            expected = "a mapping from the names of arguments to their values"
+            raise ParameterError("option xacro_args", got=self.xacro_args, expected=expected)
         for key, words in _WORDS.items():
             if getattr(self, key) not in words:
                 raise ParameterError(f"option {key}", got=getattr(self, key), expected=" or ".join(map(repr, words)))
