@@ -502,7 +502,7 @@ def check_derivatives(solver, q, v, position, by, h=1e-6):
     """Derivatives of v after a step, and what a weight on it gives backwards."""
     model = solver.world.model
     nv = model.nv
-    given = {"q": q, "v": v, "warm": np.zeros(nv), "count": np.array(0.0), "position": position}
+    given = {"q": q, "v": v, "count": np.array(0.0), "position": position}
     for name in by:
         D = cardan.derivative(solver.function, wrt=name)(model, **given)["v"]
         columns = []

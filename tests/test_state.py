@@ -73,6 +73,8 @@ def test_arrays_are_the_states_own(world, dtype):
         ("q", "text", DTypeError, "'q'"),
         ("v", np.full((3, 8), np.nan), NotFiniteError, r"v\[0, 0\] is nan"),
         ("v", [[0] * 8, [0] * 7 + [np.inf], [0] * 8], NotFiniteError, r"v\[1, 7\] is inf"),
+        ("v", [0] * 7 + [np.inf], NotFiniteError, r"v\[7\] is inf"),
+        ("time", np.nan, NotFiniteError, r"time\[\] is nan"),
         ("v", 1.0 + 2j, DTypeError, "'v'"),
         ("warm", np.zeros(9), ShapeError, "'warm'"),
         ("time", np.zeros((3, 1)), ShapeError, "'time'"),
@@ -273,10 +275,36 @@ def test_constants_belong_to_each_world(world):
         state.constants["mass"] = np.nan * np.ones(5)
     with pytest.raises(UnknownNameError, match="did you mean 'mass'"):
         state.constants["masses"] = 1.0
+    with pytest.raises(ParameterError, match=r"mass\[1, 2\]: got -1.0, expected a mass >= 0"):
+        state.constants["mass"] = np.where(np.arange(15).reshape(3, 5) == 7, -1.0, 2.0)
+    assert state.constants["mass"].min() == 1.0
     twin = state.copy()
     twin.constants["mass"][0, 0] = 9.0
     assert state.constants["mass"][0, 0] == 1.0
     assert state[1:].constants["gravity"].tolist() == [[0, 0, -2], [0, 0, -3]]
+
+
+@pytest.mark.parametrize("name", ["damping", "drive_stiffness", "friction", "contact_friction", "contact_restitution"])
+def test_a_constant_that_nothing_can_have_is_refused_by_name(name):
+    b = WorldBuilder()
+    b.add_ground()
+    b.add_body("ball")
+    b.add_shape("ball", Sphere(0.1))
+    varied = b.finalize().with_inputs(name)
+    wrong = 1.5 if name == "contact_restitution" else -0.5
+    for constants in (varied.state(2).constants, pickle.loads(pickle.dumps(varied.state(2)))[1:].copy().constants):
+        with pytest.raises(ParameterError, match=rf"{name}\[0, 0\]: got {wrong}, expected a number"):
+            constants[name] = np.full(constants[name].shape, wrong)
+    with pytest.raises(ParameterError, match=name):
+        varied.state(2, **{name: np.full(constants[name].shape[1:], wrong)})
+
+
+def test_ten_inertial_parameters_begin_with_a_mass():
+    varied = pendulum().world().with_inputs(ten=("bob", "inertial_parameters"))
+    own = varied.state().constants["ten"]
+    with pytest.raises(ParameterError, match=r"ten\[0, 0\]: got -2.0, expected a mass"):
+        varied.state(ten=[-2.0, *own[0, 1:]])
+    varied.state(ten=[2.0, -1.0, *own[0, 2:]])
 
 
 def test_newtons_twists_follow_the_mass_centre_of_each_world():
@@ -343,3 +371,8 @@ def test_control_begins_at_the_targets_and_takes_what_it_is_given():
         control.effort = np.zeros(3)
     with pytest.raises(DTypeError):
         control.position = ["a"] * 7
+    for name in ("effort", "position", "velocity"):
+        before = getattr(control, name).copy()
+        with pytest.raises(NotFiniteError, match=rf"control: {name}\[1, 3\] is nan"):
+            setattr(control, name, np.where(np.arange(14).reshape(2, 7) == 10, np.nan, 1.0))
+        np.testing.assert_array_equal(getattr(control, name), before)

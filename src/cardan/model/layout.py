@@ -34,7 +34,8 @@ def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> No
         for body in (c.parent, c.child):
             if body not in names:
                 raise UnknownNameError("body", body, names, where=f"joint {c.name!r}")
-        for what, values in (("an armature", c.armature), ("a drive", (*c.drive_stiffness, *c.drive_damping))):
+        drive = (*c.drive_stiffness, *c.drive_damping)
+        for what, values in (("an armature", c.armature), ("a drive", drive), ("a spring", c.spring_stiffness)):
             if any(values or ()):
                 raise MechanismError(
                     f"joint {c.name!r} has {what} but closes a loop, where it has no coordinate to count for; "

@@ -14,9 +14,10 @@ import numpy as np
 
 import cardan
 from cardan.algorithms.health import BEYOND
-from cardan.errors import DescriptionError, Fault, ParameterError, UnknownNameError
+from cardan.errors import DescriptionError, Fault, ParameterError
 from cardan.functions.arguments import check_configuration
 from cardan.simulation.arrays import check_worlds, checked_dtype, filled
+from cardan.simulation.constants import Constants
 from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
 
@@ -45,7 +46,7 @@ class State:
         q: configurations, shape (worlds, nq).
         v: velocities, shape (worlds, nv).
         time: [s], shape (worlds,).
-        warm: what a solver begins its next search with, shape (worlds, nv).
+        warm: the accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv).
         residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
         diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
         constants: values of the model's inputs for each world, by name (`World.with_inputs`).
@@ -64,9 +65,8 @@ class State:
         self.q = world.initial if q is None else q
         self.v = world.initial_velocity if v is None else v
         own = world.constants()
-        self._constants = Constants(
-            {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
-        )
+        spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
+        self._constants = Constants(world, spread)
         for name, value in (constants or {}).items():
             self._constants[name] = value
 
@@ -125,7 +125,7 @@ class State:
 
     @property
     def warm(self) -> np.ndarray:
-        """What a solver begins its next search with, shape (worlds, nv)."""
+        """The accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv)."""
         return self._warm
 
     @warm.setter
@@ -284,7 +284,7 @@ class State:
         """Return a state of some of the worlds: a copy. Rows by slice, indices or mask."""
         chosen = np.atleast_1d(np.arange(len(self))[rows])
         arrays = {name: array[chosen] for name, array in self._arrays().items()}
-        constants = Constants({name: array[chosen] for name, array in self._constants.items()})
+        constants = Constants(self.world, {name: array[chosen] for name, array in self._constants.items()})
         return State.of_arrays(self.world, **arrays, constants=constants)
 
     def __reduce__(self) -> Any:
@@ -357,25 +357,8 @@ def _span(model: Model, joint: str) -> tuple[int, int]:
     return own.start, own.stop
 
 
-class Constants(dict[str, np.ndarray]):
-    """Arrays by name, of shapes (worlds, ...), that keep their shapes: what is assigned is copied into them."""
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        if name not in self:
-            hint = "make it an input first: world.with_inputs(...)"
-            raise UnknownNameError("constant", name, self, where="state.constants", hint=hint if not self else "")
-        self[name][...] = filled("state.constants", name, value, self[name])
-
-    def copied(self) -> Constants:
-        """Return the same with arrays of its own."""
-        return Constants({name: array.copy() for name, array in self.items()})
-
-    def __reduce__(self) -> Any:
-        return Constants, (dict(self),)
-
-
 def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
-    return State.of_arrays(world, **arrays, constants=Constants(constants))
+    return State.of_arrays(world, **arrays, constants=Constants(world, constants))
 
 
 def _kind(world: World) -> str:

@@ -33,7 +33,7 @@ SHARED = dict.fromkeys(_DONE, YES) | {
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
 
-ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
+ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "count": ()}
 """Core shapes of the arguments of a compiled step, beside q and v."""
 
 
@@ -204,7 +204,7 @@ class CompiledSolver(Solver):
         count = checked_steps(steps) * self.substeps
         arrays = self._arrays(state, control)
         run = self._bound(count, tuple(arrays))
-        found = run(state.q, state.v, state.warm, self._constant("count", state, 0.0), *arrays.values())
+        found = run(state.q, state.v, self._constant("count", state, 0.0), *arrays.values())
         return state.advanced(found, found["count"], count, self.dt / self.substeps, out)
 
     def _given(self, state: State) -> dict[str, np.ndarray]:
