@@ -87,9 +87,9 @@ FAULTS = {
     "other root": ("<thing/>", 1, "root element is <thing>, expected <robot>"),
     "no name": ('<robot><link name="a"/></robot>', 1, "<robot> needs a non-empty attribute 'name'"),
     "version": ('<robot name="r" version="9.0"><link name="a"/></robot>', 1, "URDF version '9.0' is not known"),
-    "xacro": (in_robot('<xacro:macro name="m"/>'), 3, "<xacro:macro> is not expanded: .* xacro FILE"),
-    "xacro deep inside": (in_link('<visual><xacro:if value="1"/></visual>'), 2, "<xacro:if> is not expanded"),
-    "xacro expression": (sphere("${wheel / 2}"), 2, "this is a xacro expression: expand the file first"),
+    "xacro": (in_robot("<xacro:wheel/>"), 3, "unknown macro name: xacro:wheel"),
+    "xacro deep inside": (in_link('<visual><xacro:if value="perhaps"/></visual>'), 2, "not a boolean expression"),
+    "xacro expression": (sphere("${wheel / 2}"), 2, "this is a xacro expression: name the file .xacro"),
     # names
     "no link": ('<robot name="r"/>', 1, "the robot has no <link>"),
     "only the world": ('<robot name="r"><link name="world"/></robot>', 1, "no <link> but the world"),

@@ -28,6 +28,18 @@ class HasLine(Protocol):
         ...
 
 
+class Line(int):
+    """A line that knows its file, where a description is made of several."""
+
+    file: str
+
+    def __new__(cls, line: int, file: str) -> Line:
+        """Return a line of a file."""
+        self = super().__new__(cls, line)
+        self.file = file
+        return self
+
+
 class Place(NamedTuple):
     """Where something is in a file: the line, from 1, or the path of what it is about, or neither.
 
@@ -77,7 +89,7 @@ class Report:
     def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
         if len(faults) > MAX_FAULTS:
             return
-        place = at if isinstance(at, Place) else Place(at if isinstance(at, int) else at.line)
+        place = at if isinstance(at, Place) else _place(at if isinstance(at, int) else at.line)
         told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
         faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
 
@@ -169,6 +181,10 @@ class Report:
         return found[0] if found else None
 
 
+def _place(line: int) -> Place:
+    return Place(int(line), file=line.file if isinstance(line, Line) else "")
+
+
 def _named(element: Element) -> str:
     name = element.attributes.get("name")
     return f" name={name!r}" if name else ""
@@ -176,5 +192,5 @@ def _named(element: Element) -> str:
 
 def _hint(raw: str) -> str:
     if "${" in raw or "$(" in raw:
-        return "; this is a xacro expression: expand the file first, with  xacro FILE.xacro > FILE.urdf"
+        return "; this is a xacro expression: name the file .xacro, or declare xmlns:xacro in its first element"
     return "; use a decimal point, and spaces between numbers" if "," in raw else ""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Literal, NamedTuple, TypeVar
 
 from cardan.description import Mechanism
@@ -25,7 +26,7 @@ from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
 from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
 from cardan.formats.urdf.loops import UrdfFrame, read_frame
 from cardan.formats.urdf.schema import VERSIONS, VOCABULARY
-from cardan.formats.xml import Element, parse
+from cardan.formats.xml import Element, is_xacro, parse
 from cardan.model import WORLD
 
 UrdfSource = str | bytes | os.PathLike[str]
@@ -75,9 +76,15 @@ def check_urdf(source: UrdfSource, *, package_dirs: Packages | None = None) -> l
 
 
 def read(source: Source, options: Options) -> Description:
-    """Return what a URDF holds."""
-    report = Report(source.name)
+    """Return what a URDF holds; one written in xacro is expanded first."""
     root = parse(source)
+    if is_xacro(root):
+        return import_module("cardan.formats.xacro").read(source, options)
+    return read_tree(source, options, root, Report(source.name))
+
+
+def read_tree(source: Source, options: Options, root: Element, report: Report) -> Description:
+    """Return what the elements of a URDF hold; `report` may have faults already."""
     if not _is_robot(root, report):
         return Description(None, report)
     version = root.attributes.get("version", "1.0")
@@ -112,8 +119,8 @@ def _whole(things: Sequence[Thing | None]) -> list[Thing]:
 
 
 _OTHER_ROOTS = {
-    "sdf": "this is SDF, not URDF: export the robot as URDF",
-    "mujoco": "this is MJCF (MuJoCo), not URDF: export the robot as URDF",
+    "sdf": "this is SDF, not URDF: name it .sdf",
+    "mujoco": "this is MJCF (MuJoCo), not URDF: name it .mjcf or .xml",
     "COLLADA": "this is a mesh, not a robot",
     "html": "this is a web page, not a robot: was a download refused?",
 }
@@ -121,11 +128,6 @@ _OTHER_ROOTS = {
 
 def _is_robot(root: Element, report: Report) -> bool:
     """Return whether this is worth reading as URDF."""
-    xacro = next((e for e in root.walk() if e.tag.startswith("xacro:")), None)
-    if xacro is not None:
-        message = f"<{xacro.tag}> is not expanded: expand the file first, with  xacro FILE.xacro > FILE.urdf"
-        report.error(xacro, message)
-        return False
     if root.tag != "robot":
         hint = _OTHER_ROOTS.get(root.tag, "is this a URDF?")
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; {hint}")
