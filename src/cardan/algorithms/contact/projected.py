@@ -39,7 +39,6 @@ def projected(
     elements: Elements,
     contacts: Sequence[Contact],
     dt: float,
-    warm: Vector | None = None,
     iterations: int | None = None,
 ) -> Solved:
     """Return the accelerations of an implicit step.
@@ -49,7 +48,6 @@ def projected(
         elements: the forces along the joints; where they are on their lines is decided before contacts are felt.
         contacts: what touches, or may.
         dt: the step.
-        warm: not used.
         iterations: sweeps; `SWEEPS` by default.
     """
     equation = JointEquation(moment, contacts, dt)

@@ -111,7 +111,7 @@ class MaximalSolver(CompiledSolver):
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, warm, count and, each optional, effort, position, velocity.
+        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity.
 
         Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
         """
@@ -135,7 +135,6 @@ def step_function(settings: Settings) -> Function[..., Any]:
         model: Model,
         q: ArrayLike,
         v: ArrayLike,
-        warm: ArrayLike,
         count: ArrayLike,
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
