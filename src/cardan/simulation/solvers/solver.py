@@ -26,7 +26,7 @@ YES = "yes"
 _DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
 SHARED = dict.fromkeys(_DONE, YES) | {
     "force of a closing joint": "let another joint of the loop close it: mechanism.world(closing=[...])",
-    "compliance": "a state keeps no gaps: use a D6 joint with drives",
+    "compliance": "give it coordinates: cardan.simulation.compliant(mechanism).world()",
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
 
