@@ -72,7 +72,7 @@ def test_a_joint_may_have_the_name_of_a_link():
 
 
 def test_elements_of_other_programs_are_skipped():
-    foreign = '<gazebo reference="a"><x y="z"/></gazebo><transmission name="t"/><sensor/><ros2_control/>'
+    foreign = '<gazebo reference="a"><x y="z"/></gazebo><sensor/><ros2_control/>'
     text = two_links(LIMIT).replace("</robot>", foreign + "</robot>")
     assert len(read_urdf(text).joints) == 1
     assert check_urdf(text) == []
