@@ -58,9 +58,9 @@ def transmission(joint="j", interface="EffortJointInterface", reduction="50", ki
             Actuator("m", "j", 1.0, "effort", *EFFORT),
         ),
         (
-            '<ros2_control name="s" type="system"><hardware><plugin>x</plugin></hardware><joint name="slide">'
+            '<ros2_control name="s" type="system"><joint name="slide">'
             '<command_interface name="position"><param name="min">-1</param><param name="max">2.5</param>'
-            '</command_interface><state_interface name="position"/></joint></ros2_control>',
+            "</command_interface></joint></ros2_control>",
             Actuator("slide", "slide", 1.0, "position", control_range=(-1.0, 2.5)),
         ),
         (
@@ -99,7 +99,8 @@ def test_actuators_are_read(text, expected):
             '<param name="max">1</param></command_interface></joint></ros2_control>',
             "control_range of actuator 'j'",
         ),
-        ('<ros2_control name="s"><transmission name="t"/></ros2_control>', "commands are read alone"),
+        ('<ros2_control name="s"><transmission name="t"/></ros2_control>', "commands of its joints are read alone"),
+        ('<ros2_control name="s"><hardware/></ros2_control>', "it is the driver's"),
     ],
 )
 def test_a_faulty_one_is_a_remark_with_its_line(text, said):

@@ -229,11 +229,13 @@ class WorldBuilder:
 
         Raises:
             DuplicateNameError: if a name is in use.
-            MechanismError: if a base other than fixed is asked for and nothing needs one.
+            MechanismError: if it has no body; if a base other than fixed is asked for and nothing needs one.
         """
         if not isinstance(mechanism, Mechanism):
             hint = "A Model has a base already; cardan.load_mechanism reads a mechanism."
             raise ParameterError("mechanism to add", got=mechanism, expected="a cardan.Mechanism", hint=hint)
+        if not mechanism.bodies:
+            raise MechanismError(f"mechanism {mechanism.name!r} has no body: give it one with add_body.")
         X = SE3.identity() if pose is None else checked_pose(f"pose of mechanism {mechanism.name!r}", pose)
         twin = mechanism.prefixed(prefix).mechanism
         bases = _bases(twin, prefix, base_joint(base))
@@ -271,9 +273,16 @@ class WorldBuilder:
             closing: names of joints that shall close the loops they are part of.
 
         Raises:
-            MechanismError: for orphan joints; an articulation that is no tree on the world, or lies in pieces.
+            MechanismError: for a world without a link; orphan joints; an articulation that is no tree on the world, or
+                lies in pieces.
             ParameterError: for poses of links that their joints do not allow.
         """
+        if not self._parts.bodies:
+            has = "shapes on the world alone" if self._parts.shapes else "nothing in it"
+            raise MechanismError(
+                f"world {self._parts.name!r} has {has}, expected at least one link: nothing could move. Add one with "
+                "add_body, add_link or add(mechanism)."
+            )
         orphans = self._orphans()
         if orphans and check_orphans:
             shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")

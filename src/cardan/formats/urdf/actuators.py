@@ -54,8 +54,6 @@ def _read(report: Report, root: Element, joints: Mapping[str, UrdfJoint]) -> Ite
     for system in root.all("ros2_control"):
         for element in system.all("joint"):
             yield from _commanded(report, element, joints)
-        for element in system.all("transmission"):
-            report.remark(element, "<transmission> in <ros2_control> is skipped: its joints' commands are read alone")
 
 
 def _skip(report: Report, element: Element, why: str) -> tuple[()]:
