@@ -84,7 +84,7 @@ def kind_of_emulation(c: Connection) -> str | None:
         return "helical" if isinstance(hinge.joint, J.Helical) and hinge.joint.pitch != 0.0 else None
     if isinstance(c.joint, J.ConstantVelocity):
         return "constant velocity"
-    if isinstance(c.joint, J.Distance):
+    if isinstance(c.joint, J.Distance) and not c.joint.has_efforts:
         return "distance"
     return "free" if isinstance(c.joint, (J.FreeFlyer, J.FloatingMRP)) and c.parent != WORLD else None
 
