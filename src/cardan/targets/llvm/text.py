@@ -10,11 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cardan.program.liveness import Tables
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Program
 from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
 from cardan.targets.llvm.math import SINCOS, function_name, math_definitions
-from cardan.targets.llvm.plan import Lanes, Plan, plan_program, streams
+from cardan.targets.llvm.plan import (
+    Lanes,
+    Move,
+    Plan,
+    entering,
+    in_groups,
+    leaf_results,
+    place,
+    plan_program,
+    streams,
+)
 from cardan.targets.llvm.writer import Writer, attributes
 
 _PLAIN = {Op.ADD: "fadd contract", Op.SUB: "fsub contract", Op.MUL: "fmul contract", Op.DIV: "fdiv", Op.NEG: "fneg"}
@@ -62,12 +73,11 @@ class _Writer:
                 self.names[k] = loaded
         return self.names[k]
 
-    def move(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Put the value of the second instruction of each pair where the first one's is; all are read before."""
-        values = [self.value(source) for _, source in pairs]
-        for (k, _), value in zip(pairs, values, strict=True):
-            op, _, number = self.program.instructions[k]
-            self.store(value, int(number) if op is Op.INPUT else self.plan.slot[k])
+    def move(self, moves: Sequence[Move]) -> None:
+        """Put the values of instructions in places; all are read before."""
+        values = [self.value(source) for source, _ in moves]
+        for (_, slot), value in zip(moves, values, strict=True):
+            self.store(value, slot)
 
 
 class _Block(_Writer):
@@ -83,8 +93,6 @@ class _Block(_Writer):
         for k in self.plan.blocks[self.number]:
             self.names[k] = self.compute(k)
             self.keep(k)
-        if self.number == len(self.plan.blocks) - 1:
-            self.copy_leaves()
         return self.written(f"block{self.number}")
 
     def keep(self, k: int) -> None:
@@ -99,13 +107,6 @@ class _Block(_Writer):
             name = self.w.select(name, 1.0, 0.0)
         for slot in slots:
             self.store(name, slot)
-
-    def copy_leaves(self) -> None:
-        """Store the results that are an input, or carried."""
-        for k, slots in self.plan.copies.items():
-            if self.program.instructions[k].op in (Op.INPUT, Op.CARRIED):
-                for slot in slots:
-                    self.store(self.value(k), slot)
 
     def compute(self, k: int) -> str:
         """Write one instruction and return the name of its value."""
@@ -141,16 +142,57 @@ class _Block(_Writer):
         return self.pairs[a]
 
 
-def _moves(program: Program, plan: Plan, lanes: Lanes) -> list[str]:
-    """Return the functions that put values where a region looks for what is carried: at first, and after each pass."""
+def _moving(name: str, moves: Sequence[Move], program: Program, plan: Plan, lanes: Lanes) -> list[str]:
+    """Return functions that put values in places, in groups of `STORES`."""
     texts = []
-    for p, region in enumerate(program.regions):
-        first = [(k, program.instructions[k].args[0]) for k, _ in region.carried if program.instructions[k].args]
-        for name, pairs in ((f"enter{p}", first), (f"again{p}", region.carried)):
-            writer = _Writer(program, plan, lanes)
-            writer.move(pairs)
-            texts.append(writer.written(name))
+    for n, group in enumerate(in_groups(moves)):
+        writer = _Writer(program, plan, lanes)
+        writer.move(group)
+        texts.append(writer.written(f"{name}{n}"))
     return texts
+
+
+def _moves(program: Program, plan: Plan, lanes: Lanes) -> list[str]:
+    """Return the functions that put values where regions look for them, and results that are no operation's."""
+    texts = _moving("leaves", leaf_results(program, plan), program, plan, lanes)
+    for p, region in enumerate(program.regions):
+        texts += _moving(f"enter{p}_", entering(program, plan, p), program, plan, lanes)
+        if region.carried:
+            writer = _Writer(program, plan, lanes)  # one function: all are read before any is written
+            writer.move([(after, place(program, plan, k)) for k, after in region.carried])
+            texts.append(writer.written(f"again{p}"))
+        tables = plan.tables[p]
+        if tables.rows.picked:
+            texts.append(_picking(p, tables, lanes))
+        texts += [
+            _keeping(f"keep{p}_{n}", columns, program, plan, tables, lanes)
+            for n, columns in enumerate(in_groups(range(len(tables.rows.kept))))
+        ]
+    return texts
+
+
+def _picking(number: int, tables: Tables, lanes: Lanes) -> str:
+    """Return the function that puts a row of what is picked where the blocks of a region look for it."""
+    w, columns = Writer(lanes), len(tables.rows.picked)
+    own = w.at("%ws", tables.picked * lanes.bytes)
+    row = w.at(own, w.emit(f"mul nuw nsw i64 {w.whole('add nuw nsw', '%pass', 1)}, {columns * lanes.bytes}"))
+
+    def copy(j: str) -> None:
+        w.store(w.v, w.load(w.v, w.at(row, j, w.v), lanes.bytes), w.at(own, j, w.v), lanes.bytes)
+
+    w.loop(0, columns, 1, copy)
+    return w.procedure(f"pick{number}", [(workspace(lanes), "%ws"), ("i64", "%pass")])
+
+
+def _keeping(name: str, columns: Sequence[int], program: Program, plan: Plan, tables: Tables, lanes: Lanes) -> str:
+    """Return a function that puts some of what is kept of a pass in its row."""
+    writer = _Writer(program, plan, lanes)
+    w, kept = writer.w, tables.rows.kept
+    first = w.at("%ws", tables.kept * lanes.bytes)
+    row = w.at(first, w.emit(f"mul nuw nsw i64 %pass, {len(kept) * lanes.bytes}"))
+    for j in columns:
+        w.store(w.v, writer.value(kept[j]), w.at(row, j * lanes.bytes), lanes.bytes)
+    return w.procedure(name, [(workspace(lanes), "%ws"), ("i64", "%pass")])
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
