@@ -74,14 +74,16 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
     columns = [list(sequence) for sequence in items]
     if len({len(column) for column in columns}) != 1:
         raise ParameterError(
-            "items of cardan.each", got=f"{[len(c) for c in columns]} items", expected="sequences of the same length"
+            "lengths of what cardan.each is given",
+            got=[len(c) for c in columns],
+            expected="one length for all sequences",
         )
     rows = list(zip(*columns, strict=True))
     shape = _shape(rows[0]) if rows else None
     for k, row in enumerate(rows):
         if _shape(row) != shape:
-            got, expected = f"{_shape(row)} as number {k}", f"{shape}, as the first has"
-            raise ParameterError("shapes of items of cardan.each", got=got, expected=expected)
+            expected = f"{shape}, as the first has"
+            raise ParameterError(f"shapes of item {k} of cardan.each", got=_shape(row), expected=expected)
     done: list[Any] = []
     while len(done) < len(rows):
         left = [list(_entries(row)) for row in rows[len(done) :]]

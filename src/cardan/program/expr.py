@@ -155,10 +155,15 @@ class Graph:
 
     def _changing(self, start: int) -> set[int]:
         """Return the instructions of the region that starts here whose values may change from pass to pass."""
+        after = {k: (a,) for region in self.regions or () if region.start >= start for k, a in region.carried}
         changing: set[int] = set()
-        for k, (op, args, value) in enumerate(self.instructions[start:], start):
-            if op is Op.CARRIED or (op is Op.PICKED and value == start) or not changing.isdisjoint(args):
-                changing.add(k)
+        known = -1
+        while len(changing) > known:  # again where something is carried backwards
+            known = len(changing)
+            for k, (op, args, value) in enumerate(self.instructions[start:], start):
+                own = op is Op.PICKED and value == start
+                if own or not changing.isdisjoint(args) or not changing.isdisjoint(after.get(k, ())):
+                    changing.add(k)
         return changing
 
     def _is_worth_it(self, changing: set[int], results: set[int]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Program
+from cardan.program.program import Program, rows_of
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
@@ -140,6 +140,7 @@ def heap_bytes(plan: Plan, lanes: Lanes) -> int:
 
 def _blocks(program: Program, copies: dict[int, list[int]]) -> tuple[list[list[int]], Spans]:
     """Return the instructions in blocks of at most `BLOCK` operations and about `STORES` results."""
+    kept = {k for rows in rows_of(program) for k in rows.kept}
     blocks: list[list[int]] = []
     spans: dict[range, tuple[int, int]] = {}
     for stretch in stretches(program):
@@ -152,7 +153,7 @@ def _blocks(program: Program, copies: dict[int, list[int]]) -> tuple[list[list[i
                 blocks.append([])
                 stores = 0
             blocks[-1].append(k)
-            stores += len(copies.get(k, ()))
+            stores += len(copies.get(k, ())) + (k in kept)
         spans[stretch] = first, len(blocks) - 1
     return blocks, spans
 
