@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from cardan.program.ops import Op
 from cardan.program.program import Program, Region, phases
-from cardan.targets.llvm.plan import Lanes, Plan, entering, heap_bytes, in_groups, leaf_results, streams
+from cardan.targets.llvm.plan import Lanes, Plan, carrying, entering, heap_bytes, in_groups, leaf_results, streams
 from cardan.targets.llvm.writer import Writer
 
 UNROLLED = 4  # groups of W columns that are transposed without a loop
@@ -172,7 +172,7 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
         tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
         e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
         _run(e, tiles, phases(program))
-        _call(e, tiles, *(f"leaves{n}" for n in range(len(in_groups(leaf_results(program, plan))))))
+        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(program, plan)))))
         e.tiles(tiles, lambda tile: _write_results(e, start, tile, _rows(e, start, tile, last)))
 
     w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
@@ -222,9 +222,9 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
 
     def then_again(number: str) -> None:
         one(number)
-        _call(e, tiles, f"again{p}")
+        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.program, e.plan, region)))))
 
-    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(in_groups(entering(e.program, e.plan, p))))))
+    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.program, e.plan, p)))))
     if not region.carried:
         e.w.loop(0, region.passes, 1, one)
         return

@@ -12,7 +12,7 @@ from typing import Any
 
 from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Program, rows_of
+from cardan.program.program import Program, Region, rows_of
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
@@ -105,7 +105,7 @@ def place(program: Program, plan: Plan, k: int) -> int:
     return int(number) if op is Op.INPUT else plan.slot[k]
 
 
-def entering(program: Program, plan: Plan, number: int) -> list[Move]:
+def entering(program: Program, plan: Plan, number: int) -> list[Sequence[Move]]:
     """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
     region, tables = program.regions[number], plan.tables[number]
     first = [(k, program.instructions[k].args) for k, _ in region.carried]
@@ -113,13 +113,25 @@ def entering(program: Program, plan: Plan, number: int) -> list[Move]:
     for n in range(region.passes):
         row = tables.picked + (n + 1) * len(tables.rows.picked)
         moves += [(program.instructions[k].args[n], row + j) for j, k in enumerate(tables.rows.picked)]
-    return moves
+    return in_groups(moves)
 
 
-def leaf_results(program: Program, plan: Plan) -> list[Move]:
+def carrying(program: Program, plan: Plan, region: Region) -> list[Sequence[Move]]:
+    """Return what goes where between two passes of a region; of the first group, all is read before any is written.
+
+    It is of values in places that are written: what was carried is carried on, to somewhere else.
+    """
+    heads = {k for k, _ in region.carried}
+    moves = [(after, place(program, plan, k)) for k, after in region.carried]
+    first = [move for move in moves if move[0] in heads]
+    return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
+
+
+def leaf_results(program: Program, plan: Plan) -> list[Sequence[Move]]:
     """Return what goes where at the end: results that no block computes."""
     own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
-    return [(k, slot) for k, slots in plan.copies.items() if program.instructions[k].op in own for slot in slots]
+    moves = [(k, slot) for k, slots in plan.copies.items() if program.instructions[k].op in own for slot in slots]
+    return in_groups(moves)
 
 
 def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:

@@ -19,10 +19,10 @@ from cardan.targets.llvm.plan import (
     Lanes,
     Move,
     Plan,
+    carrying,
     entering,
     in_groups,
     leaf_results,
-    place,
     plan_program,
     streams,
 )
@@ -142,10 +142,10 @@ class _Block(_Writer):
         return self.pairs[a]
 
 
-def _moving(name: str, moves: Sequence[Move], program: Program, plan: Plan, lanes: Lanes) -> list[str]:
-    """Return functions that put values in places, in groups of `STORES`."""
+def _moving(name: str, moves: Sequence[Sequence[Move]], program: Program, plan: Plan, lanes: Lanes) -> list[str]:
+    """Return a function for each group of values, which puts them in their places."""
     texts = []
-    for n, group in enumerate(in_groups(moves)):
+    for n, group in enumerate(moves):
         writer = _Writer(program, plan, lanes)
         writer.move(group)
         texts.append(writer.written(f"{name}{n}"))
@@ -157,10 +157,7 @@ def _moves(program: Program, plan: Plan, lanes: Lanes) -> list[str]:
     texts = _moving("leaves", leaf_results(program, plan), program, plan, lanes)
     for p, region in enumerate(program.regions):
         texts += _moving(f"enter{p}_", entering(program, plan, p), program, plan, lanes)
-        if region.carried:
-            writer = _Writer(program, plan, lanes)  # one function: all are read before any is written
-            writer.move([(after, place(program, plan, k)) for k, after in region.carried])
-            texts.append(writer.written(f"again{p}"))
+        texts += _moving(f"again{p}_", carrying(program, plan, region), program, plan, lanes)
         tables = plan.tables[p]
         if tables.rows.picked:
             texts.append(_picking(p, tables, lanes))
