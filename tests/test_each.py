@@ -233,6 +233,8 @@ def test_wrong_items():
         cardan.each(lambda a, b: a, [1.0, 2.0], [1.0, 2.0, 3.0])
     with pytest.raises(ParameterError, match="one length for all sequences"):
         cardan.each(lambda: 1.0)
+    with pytest.raises(ParameterError, match="got 5, expected a sequence of items for each argument"):
+        cardan.each(lambda a: a, 5)
     with pytest.raises(
         ParameterError, match=r"item 1 of cardan.each: got \[\(2,\)\], expected \[\(3,\)\], as the first has"
     ):

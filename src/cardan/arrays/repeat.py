@@ -71,13 +71,10 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
     Raises:
         ParameterError: for sequences of different lengths or none, or items of different shapes.
     """
-    columns = [list(sequence) for sequence in items]
+    columns = [_listed(sequence) for sequence in items]
     if len({len(column) for column in columns}) != 1:
-        raise ParameterError(
-            "lengths of what cardan.each is given",
-            got=[len(c) for c in columns],
-            expected="one length for all sequences",
-        )
+        expected = "one length for all sequences"
+        raise ParameterError("lengths of what cardan.each is given", got=[len(c) for c in columns], expected=expected)
     rows = list(zip(*columns, strict=True))
     shape = _shape(rows[0]) if rows else None
     for k, row in enumerate(rows):
@@ -93,6 +90,14 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
         else:
             done += _mapped(tracer, body, rows[0], left)
     return done
+
+
+def _listed(sequence: Any) -> list[Any]:
+    try:
+        return list(sequence)
+    except TypeError:
+        expected = "a sequence of items for each argument of the body"
+        raise ParameterError("what cardan.each is given", got=sequence, expected=expected) from None
 
 
 def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence[list[Any]]) -> list[Any]:

@@ -129,14 +129,18 @@ class Graph:
             [c[0] if own is None else self._picked(own, start) for c, own in zip(columns, choices, strict=True)]
         )
         changing = self._changing(start)
-        results = {self.lift(e).index for e in found} & changing
+        results = {self.lift(e).index for e in found if type(e) in (Expr, Condition)} & changing
         if not self._is_worth_it(changing, results):  # what was traced is dead then
             return [body(row) for row in rows]
         self.regions.append(Region(start, len(self.instructions), len(rows), ()))
-        return [[self._kept(e, n) if self.lift(e).index in results else e for e in found] for n in range(len(rows))]
+        return [
+            [self._kept(e, n) if type(e) is Expr and e.index in results else e for e in found] for n in range(len(rows))
+        ]
 
     def _choices(self, column: Sequence[Any]) -> tuple[Expr, ...] | None:
         """Return the values of one entry in all rows, all negated or none; None if they are the same."""
+        if all(e is column[0] for e in column):
+            return None
         first, *others = lifted = [self.lift(e) for e in column]
         if all(e.index == first.index and e.negative == first.negative for e in others):
             return None

@@ -215,8 +215,7 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
     rows = e.plan.tables[p].rows
 
     def one(number: int | str) -> None:
-        if rows.picked:
-            _call(e, tiles, f"pick{p}", number=number)
+        _call(e, tiles, *(f"pick{p}_{n}" for n in range(len(in_groups(rows.picked)))), number=number)
         _run(e, tiles, inner)
         _call(e, tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
 

@@ -159,37 +159,35 @@ def _moves(program: Program, plan: Plan, lanes: Lanes) -> list[str]:
         texts += _moving(f"enter{p}_", entering(program, plan, p), program, plan, lanes)
         texts += _moving(f"again{p}_", carrying(program, plan, region), program, plan, lanes)
         tables = plan.tables[p]
-        if tables.rows.picked:
-            texts.append(_picking(p, tables, lanes))
-        texts += [
-            _keeping(f"keep{p}_{n}", columns, program, plan, tables, lanes)
-            for n, columns in enumerate(in_groups(range(len(tables.rows.kept))))
-        ]
+        for n, columns in enumerate(in_groups(range(len(tables.rows.picked)))):
+            texts.append(_picking(f"pick{p}_{n}", columns, tables, lanes))
+        for n, columns in enumerate(in_groups(range(len(tables.rows.kept)))):
+            texts.append(_keeping(f"keep{p}_{n}", columns, _Writer(program, plan, lanes), tables))
     return texts
 
 
-def _picking(number: int, tables: Tables, lanes: Lanes) -> str:
-    """Return the function that puts a row of what is picked where the blocks of a region look for it."""
-    w, columns = Writer(lanes), len(tables.rows.picked)
-    own = w.at("%ws", tables.picked * lanes.bytes)
-    row = w.at(own, w.emit(f"mul nuw nsw i64 {w.whole('add nuw nsw', '%pass', 1)}, {columns * lanes.bytes}"))
-
-    def copy(j: str) -> None:
-        w.store(w.v, w.load(w.v, w.at(row, j, w.v), lanes.bytes), w.at(own, j, w.v), lanes.bytes)
-
-    w.loop(0, columns, 1, copy)
-    return w.procedure(f"pick{number}", [(workspace(lanes), "%ws"), ("i64", "%pass")])
+def _row(w: Writer, first: int, columns: int) -> str:
+    """Write where the row of a pass begins, in a table that begins at a place."""
+    start = w.at("%ws", first * w.lanes.bytes)
+    return w.at(start, w.emit(f"mul nuw nsw i64 %pass, {columns * w.lanes.bytes}"))
 
 
-def _keeping(name: str, columns: Sequence[int], program: Program, plan: Plan, tables: Tables, lanes: Lanes) -> str:
-    """Return a function that puts some of what is kept of a pass in its row."""
-    writer = _Writer(program, plan, lanes)
-    w, kept = writer.w, tables.rows.kept
-    first = w.at("%ws", tables.kept * lanes.bytes)
-    row = w.at(first, w.emit(f"mul nuw nsw i64 %pass, {len(kept) * lanes.bytes}"))
+def _picking(name: str, columns: Sequence[int], tables: Tables, lanes: Lanes) -> str:
+    """Return a function that puts some of what a pass picks where the blocks of the region look for it."""
+    w, size = Writer(lanes), lanes.bytes
+    row = _row(w, tables.picked + len(tables.rows.picked), len(tables.rows.picked))
     for j in columns:
-        w.store(w.v, writer.value(kept[j]), w.at(row, j * lanes.bytes), lanes.bytes)
+        w.store(w.v, w.load(w.v, w.at(row, j * size), size), w.at("%ws", (tables.picked + j) * size), size)
     return w.procedure(name, [(workspace(lanes), "%ws"), ("i64", "%pass")])
+
+
+def _keeping(name: str, columns: Sequence[int], writer: _Writer, tables: Tables) -> str:
+    """Return a function that puts some of what is kept of a pass in its row."""
+    w, kept, size = writer.w, tables.rows.kept, writer.lanes.bytes
+    row = _row(w, tables.kept, len(kept))
+    for j in columns:
+        w.store(w.v, writer.value(kept[j]), w.at(row, j * size), size)
+    return w.procedure(name, [(workspace(writer.lanes), "%ws"), ("i64", "%pass")])
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
