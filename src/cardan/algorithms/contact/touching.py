@@ -52,12 +52,22 @@ class Pair(Protocol):
         """Of both surfaces combined."""
         ...
 
+    @property
+    def margin(self) -> float:
+        """How far apart they feel one another [m]."""
+        ...
+
 
 def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:
     """Return the contacts of pairs: those of each pair's candidates."""
-    sides = [_sides(moment, pair) for pair in pairs]
-    found = points_of([Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b, _ in sides])
-    return [_contact(moment, *pair, candidate) for pair, those in zip(sides, found, strict=True) for candidate in those]
+    listed = list(pairs)
+    sides = [_sides(moment, pair) for pair in listed]
+    found = points_of([Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides])
+    return [
+        _contact(moment, pair, a, b, candidate)
+        for pair, (a, b), those in zip(listed, sides, found, strict=True)
+        for candidate in those
+    ]
 
 
 class _Side(NamedTuple):
@@ -71,10 +81,10 @@ class _Side(NamedTuple):
         return self.X if self.node == WORLD else moment.poses[self.node] @ self.X
 
 
-def _sides(moment: Moment, pair: Pair) -> tuple[_Side, _Side, Material]:
+def _sides(moment: Moment, pair: Pair) -> tuple[_Side, _Side]:
     """Return both sides, the first on a node that moves."""
     a, b = _side(moment, pair.a, pair.shape_a, pair.pose_a), _side(moment, pair.b, pair.shape_b, pair.pose_b)
-    return (b, a, pair.material) if a.node == WORLD else (a, b, pair.material)
+    return (b, a) if a.node == WORLD else (a, b)
 
 
 def _side(moment: Moment, body: str, shape: Geometry, pose: SE3) -> _Side:
@@ -84,10 +94,11 @@ def _side(moment: Moment, body: str, shape: Geometry, pose: SE3) -> _Side:
     return _Side(shape, at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X)
 
 
-def _contact(moment: Moment, a: _Side, b: _Side, material: Material, candidate: Candidate) -> Contact:
-    seen = candidate._replace(point=a.X @ candidate.point, normal=a.X.rotation @ candidate.normal)
+def _contact(moment: Moment, pair: Pair, a: _Side, b: _Side, candidate: Candidate) -> Contact:
+    gap, point, normal = candidate
+    seen = Candidate(gap - pair.margin, a.X @ point, a.X.rotation @ normal)
     centres, extents = (a.X.translation, b.X.translation), (_extent(a.shape), _extent(b.shape))
-    return Contact(moment, (a.node, b.node), seen, material, centres, extents)
+    return Contact(moment, (a.node, b.node), seen, pair.material, centres, extents)
 
 
 def _extent(shape: Geometry) -> float:
