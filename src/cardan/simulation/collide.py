@@ -41,8 +41,8 @@ def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
     def collide(model: Model, q: ArrayLike) -> ContactPoints:
         kinematics = Kinematics(model, q)  # pyright: ignore[reportArgumentType] -- an array of symbols
         placed = [_placed(kinematics, pair) for pair in pairs]
-        found = zip(placed, points_of(placed), strict=True)
-        return _together([_in_world(two.X_a, candidate) for two, those in found for candidate in those])
+        found = points_of(placed, [two.X_a for two in placed])
+        return _together([candidate for those in found for candidate in those])
 
     return collide
 

@@ -53,9 +53,9 @@ class Two(NamedTuple):
     X_b: SE3
 
     @property
-    def kinds(self) -> tuple[type, type]:
-        """Their types."""
-        return type(self.a), type(self.b)
+    def swapped(self) -> Two:
+        """The same two the other way round."""
+        return Two(self.b, self.X_b, self.a, self.X_a)
 
     @property
     def X_ab(self) -> SE3:
@@ -78,51 +78,74 @@ def points(shape_a: Geometry, X_a: SE3, shape_b: Geometry, X_b: SE3) -> list[Can
     return points_of([Two(shape_a, X_a, shape_b, X_b)])[0]
 
 
-def points_of(pairs: Sequence[Two]) -> list[list[Candidate]]:
+def points_of(pairs: Sequence[Two], frames: Sequence[SE3] | None = None) -> list[list[Candidate]]:
     """Return the candidates of each of many pairs, those of pairs that are alike by one block of a program.
+
+    Args:
+        pairs: the shapes.
+        frames: X_frame_a, where the candidates of each pair are wanted; in the frame of its A by default.
 
     Raises:
         UnsupportedError: if no page knows two of the shapes.
     """
-    ordered = [two if two.kinds in PAIRS else Two(two.b, two.X_b, two.a, two.X_a) for two in pairs]
-    alike: dict[Any, list[int]] = {}
-    for k, two in enumerate(ordered):
-        alike.setdefault(_likeness(two, pairs[k]), []).append(k)
+    alike: dict[_Likeness, list[int]] = {}
+    for k, two in enumerate(pairs):
+        alike.setdefault(_Likeness.of(two), []).append(k)
     found: dict[int, list[Candidate]] = {}
-    for members in alike.values():
-        found |= zip(members, _by_one_block([ordered[k] for k in members]), strict=True)
-    return [
-        found[k] if two is one else [c.seen_from_b(one.X_a.inverse() @ one.X_b) for c in found[k]]
-        for k, (one, two) in enumerate(zip(pairs, ordered, strict=True))
-    ]
+    for likeness, members in alike.items():
+        wanted = frames and [frames[k] for k in members]
+        found |= zip(members, _by_one_block(likeness, [pairs[k] for k in members], wanted), strict=True)
+    return [found[k] for k in range(len(pairs))]
 
 
-def _likeness(two: Two, given: Two) -> Any:
-    """Return what pairs of one block have in common: their types, and which entries of the pose are known to be 0."""
-    if two.kinds not in PAIRS:
-        names = " and a ".join(kind.__name__ for kind in given.kinds)
-        known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
-        instead = f"the pairs there are, in either order: {known}. Put these in its place, or leave the pair out"
-        raise UnsupportedError(f"contact of a {names}", "cardan's own collision", instead)
-    R, p = two.X_ab
-    return two.kinds, tuple(is_zero(e) for e in (*R.entries(), *p))
+class _Likeness(NamedTuple):
+    """What the pairs of a block have in common.
+
+    Attributes:
+        kinds: the types of the shapes, as a page has them.
+        swapped: whether the page's first is B.
+        zeros: which entries of the pose of the page's second shape in its first are known to be 0.
+    """
+
+    kinds: tuple[type, type]
+    swapped: bool
+    zeros: tuple[bool, ...]
+
+    @staticmethod
+    def of(two: Two) -> _Likeness:
+        a, b = type(two.a), type(two.b)
+        if (a, b) not in PAIRS and (b, a) not in PAIRS:
+            known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
+            instead = f"the pairs there are, in either order: {known}. Put these in its place, or leave the pair out"
+            raise UnsupportedError(f"contact of a {a.__name__} and a {b.__name__}", "cardan's own collision", instead)
+        swapped = (a, b) not in PAIRS
+        R, p = (two.swapped if swapped else two).X_ab
+        return _Likeness((b, a) if swapped else (a, b), swapped, tuple(is_zero(e) for e in (*R.entries(), *p)))
 
 
-def _by_one_block(alike: Sequence[Two]) -> list[list[Candidate]]:
-    """Return the candidates of pairs of the same types, traced once if that is worth it (see `each`).
+def _by_one_block(likeness: _Likeness, alike: Sequence[Two], frames: Sequence[SE3] | None) -> list[list[Candidate]]:
+    """Return the candidates of pairs that are alike, traced once if that is worth it (see `each`).
 
     A block is given sizes and the pose of B in A; this is all that a pair hangs on, and a plane's page, which is short,
     takes a row of a pose or two instead.
     """
-    kinds, page = alike[0].kinds, PAIRS[alike[0].kinds]
-    if len(alike) == 1 or Plane in kinds:
-        return [page(*two) for two in alike]
+    (kind_a, kind_b), page = likeness.kinds, PAIRS[likeness.kinds]
+    ordered = [two.swapped if likeness.swapped else two for two in alike]
 
-    def block(sizes_a: Any, sizes_b: Any, X_ab: SE3) -> list[Candidate]:
-        return page(_of_sizes(kinds[0], sizes_a), SE3(), _of_sizes(kinds[1], sizes_b), X_ab)
+    def wanted(found: list[Candidate], X_ab: SE3, X: SE3 | None) -> list[Candidate]:
+        if likeness.swapped:
+            found = [c.seen_from_b(X_ab.inverse()) for c in found]
+        return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in found] if X else found
 
-    sizes = ([_sizes(shape) for shape in shapes] for shapes in zip(*((two.a, two.b) for two in alike), strict=True))
-    return each(block, *sizes, [two.X_ab for two in alike])
+    def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *X: SE3) -> list[Candidate]:
+        return wanted(page(_of_sizes(kind_a, sizes_a), SE3(), _of_sizes(kind_b, sizes_b), X_ab), X_ab, *(X or (None,)))
+
+    relative = [two.X_ab for two in ordered]
+    if len(alike) == 1 or Plane in likeness.kinds:
+        places = frames or [None] * len(alike)
+        return [wanted(page(*two), X_ab, X) for two, X_ab, X in zip(ordered, relative, places, strict=True)]
+    sizes = ([_sizes(shape) for shape in shapes] for shapes in zip(*((two.a, two.b) for two in ordered), strict=True))
+    return each(block, *sizes, relative, *([frames] if frames else []))
 
 
 def _sizes(shape: Any) -> list[Any]:

@@ -62,7 +62,8 @@ def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:
     """Return the contacts of pairs: those of each pair's candidates."""
     listed = list(pairs)
     sides = [_sides(moment, pair) for pair in listed]
-    found = points_of([Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides])
+    placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
+    found = points_of(placed, [a.X for a, _ in sides])
     return [
         _contact(moment, pair, a, b, candidate)
         for pair, (a, b), those in zip(listed, sides, found, strict=True)
@@ -95,8 +96,7 @@ def _side(moment: Moment, body: str, shape: Geometry, pose: SE3) -> _Side:
 
 
 def _contact(moment: Moment, pair: Pair, a: _Side, b: _Side, candidate: Candidate) -> Contact:
-    gap, point, normal = candidate
-    seen = Candidate(gap - pair.margin, a.X @ point, a.X.rotation @ normal)
+    seen = candidate._replace(gap=candidate.gap - pair.margin)
     centres, extents = (a.X.translation, b.X.translation), (_extent(a.shape), _extent(b.shape))
     return Contact(moment, (a.node, b.node), seen, pair.material, centres, extents)
 
