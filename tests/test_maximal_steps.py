@@ -199,7 +199,7 @@ def rk4_of_springs(model, q, v, h: float):
     joint = model.nodes[0].joint
 
     def rate(q, v):
-        return algorithms.forward_dynamics(model, q, v, joint.passive_effort(q, v))
+        return algorithms.forward_dynamics(model, q, v, joint.efforts(q, v))
 
     return stepping.rk4(model, q, v, rate, h)
 

@@ -394,6 +394,15 @@ def box_on(material, slope=0.0, mass=1.0, size=(0.2, 0.2, 0.1)):
     return b.finalize()
 
 
+def test_time_is_exact_after_a_million_steps_in_single_precision():
+    world = pendulum().world()
+    solver, state, many = Featherstone(world, 1e-3), world.state(2, "float32"), 2**19 + 1
+    for _ in range(3):
+        state = solver.step(state, steps=many)
+    np.testing.assert_allclose(state.time, 3 * many * 1e-3, rtol=1e-15)
+    assert not state.diverged.any()
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_batches_steps_splits_and_threads_are_bit_for_bit_the_same(dtype):
     world, state = crowd(dtype)

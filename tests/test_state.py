@@ -345,6 +345,56 @@ def moved_to(state, q):
     return state
 
 
+# --- time ------------------------------------------------------------------------------------------------------------
+
+
+def lost(state):
+    """Let the second world diverge."""
+    state.v[1] = 1e200
+    return state
+
+
+def test_time_and_divergence_are_the_states_own_arrays():
+    solver = solvers.Featherstone(pendulum().world(), 0.25)
+    begin = lost(solver.world.state(2))
+    for read in (False, True):
+        state = solver.step(begin, steps=4)
+        held = (state.time, state.diverged) if read else None
+        later, kept = solver.step(state), state.copy()
+        state.time[...], state.diverged = 7.0, True
+        assert (later.time.tolist(), later.diverged.tolist()) == ([1.25, 0.0], [False, True])
+        assert (kept.time.tolist(), kept.diverged.tolist()) == ([1.0, 0.0], [False, True])
+        assert solver.step(state).time.tolist() == [7.25, 7.0]
+        assert held is None or (held[0] is state.time and held[1] is state.diverged)
+    assert (begin.time.tolist(), begin.diverged.any()) == ([0.0, 0.0], False)
+
+
+def test_what_is_stepped_in_place_keeps_its_arrays():
+    solver = solvers.Featherstone(pendulum().world(), 0.25)
+    state = lost(solver.world.state(2))
+    arrays = state.q, state.v, state.time, state.diverged, state.residual
+    for _ in range(3):
+        assert solver.step(state, out=state) is state
+    assert all(
+        a is b for a, b in zip(arrays, (state.q, state.v, state.time, state.diverged, state.residual), strict=True)
+    )
+    assert (state.time.tolist(), state.diverged.tolist()) == ([0.75, 0.0], [False, True])
+    state.time = [1.0, 2.0]
+    assert solver.step(state, out=state.copy()).time.tolist() == [1.25, 2.0]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_time_is_exact_through_solvers_and_copies(dtype):
+    world = pendulum().world()
+    short, long = (solvers.Featherstone(world, dt) for dt in (0.001, 0.002))
+    state = world.state(2, dtype)
+    for _ in range(3):
+        state = pickle.loads(pickle.dumps(short.step(state)))
+        state = long.step(state, steps=2)[[1, 0]].copy()
+    np.testing.assert_allclose(state.time, 0.015, rtol=1e-15)
+    assert not state.diverged.any()
+
+
 # --- control ---------------------------------------------------------------------------------------------------------
 
 

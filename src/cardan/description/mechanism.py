@@ -314,7 +314,8 @@ class Mechanism:
             base: as for `model`.
             options: `ground`, True or a `Material`: a half space below z = 0; `gravity`, by default that of the
                 mechanism; `pose`, where it stands; `self_collision` and `disabled`, which of its own shapes may touch
-                one another, as for `WorldBuilder.add`: none by default; `movable_bases` and `closing`, as for `WorldBuilder.finalize`.
+                one another, as for `WorldBuilder.add`: none by default; `movable_bases` and `closing`, as for
+                `WorldBuilder.finalize`.
 
         Raises:
             MechanismError: as for `model`.

@@ -292,8 +292,11 @@ class Model:
         """Return a property along v, nv floats, those of mimic joints included.
 
         Args:
-            name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"` or `"drive_damping"`.
+            name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`
+                or `"spring_rest"`, where all springs of a degree of freedom together do not pull.
         """
+        if name == "spring_rest":
+            return layout.rest_along_v(self.nodes, self.nv)
         total = [0.0] * self.nv
         for node in self.nodes:
             node.scatter(total, getattr(node, name))
@@ -346,12 +349,13 @@ class Model:
                 mass [kg m^2], (nbodies, 3, 3), of which the symmetric part counts; or, instead of the three,
                 `"inertial_parameters"`, (10 nbodies,), as `inertial_parameters()` and `torque_regressor` have them;
                 `"parent_pose"`, `"child_pose"`, (joints, 4, 4); `"frame_pose"`, (frames, 4, 4); `"armature"`,
-                `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, (nv,); `"gravity"`, (3,).
+                `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`,
+                `"spring_rest"`, (nv,); `"gravity"`, (3,).
             owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
                 constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
                 `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-                `"drive_damping"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a
-                `Reversed`).
+                `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, or a parameter of the joint such as `"radii"`
+                (`"joint.radii"` for a joint within a `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
         by poses is along six directions each, X exp(twist).
