@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
 from cardan.formats.reading import Description, Options, outcome
+from cardan.formats.robot_descriptions import is_named, located
 from cardan.formats.source import Source
 from cardan.formats.srdf.reader import add_to
 from cardan.joints import Joint
@@ -75,6 +76,8 @@ def _format(source: Source) -> Format:
 
 def describe(source: RobotSource, options: Options) -> Description:
     """Return what a robot description holds, with all faults and the places of its parts."""
+    if is_named(source):
+        source, options = located(str(source), options)
     opened = Source.of(source)
     form = _format(opened)
     room = form.module()
@@ -131,7 +134,8 @@ def load(
     """Return the model of a robot description.
 
     Args:
-        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`).
+        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`), or
+            `"robot_descriptions/NAME"`, a description that package has fetched.
         base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
             `root`. A model in a JSON file has its base already.
         root: the body or frame the base joint moves; by default the root link.
