@@ -43,8 +43,11 @@ class Format(NamedTuple):
 
 
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
+_SDF = Format("sdf", "SDF", "<sdf")
 FORMATS = {
     ".urdf": _URDF,
+    ".sdf": _SDF,
+    ".world": _SDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
 }
 """Formats by ending; a new one adds a line."""
