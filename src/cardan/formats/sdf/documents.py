@@ -177,7 +177,7 @@ def _numbers(version: str) -> Version | None:
 def _version(root: Element, report: Report) -> Version | None:
     """Return the version of a file; None, with a fault, if it is none that is read."""
     if root.tag != "sdf":
-        hints = {"robot": "this is URDF: convert it first, with  cardan convert", "gazebo": "this is older than SDF 1.3"}
+        hints = {"robot": "this is URDF: convert it first, with  cardan convert", "gazebo": "this is older than the SDF that is read"}
         hint = hints.get(root.tag, "is this SDF?")
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <sdf>; {hint}")
         return None

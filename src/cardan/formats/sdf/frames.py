@@ -40,7 +40,7 @@ class Frames:
     def find(self, scope: Scope, name: str, at: Place, what: str) -> Target | None:
         """Return what a name leads to from a scope, or None with a fault."""
         found = scope.find(name)
-        if found is None:
+        if found is None and not scope.may_have(name):
             hint = self.report.nearest(name, scope.visible()) or _hint(scope)
             self.report.error(at, f"{what}: there is no {quoted(name)} in {_called(scope)}{hint}")
         return found

@@ -239,8 +239,9 @@ def _shape(r: Reading, entry: Entry, element: Element, geometry: Geometry, pose:
 def _geometry(r: Reading, entry: Entry, element: Element) -> Geometry | Cone | None:
     """Return a shape; None, with a fault or a remark, where there is none."""
     report = entry.document.report
-    holder = report.one(element, "geometry", required=True)
+    holder = report.one(element, "geometry")
     if holder is None:
+        report.warn(element, f"<{element.tag}> has no <geometry> and is left out")
         return None
     solids = [child for child in holder.children if child.tag in _SOLIDS]
     if len(solids) > 1:

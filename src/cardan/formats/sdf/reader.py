@@ -54,7 +54,7 @@ def read(source: Source, options: Options) -> Description:
     document = library.first(source)
     if document is None:
         return Description(None, report)
-    element = _chosen_root(document)
+    element = _chosen_root(document, options.model)
     if element is None:
         return Description(None, report)
     scope = _scopes(library, document, element, options)
@@ -62,14 +62,16 @@ def read(source: Source, options: Options) -> Description:
         hint = report.nearest(options.model, scope.names) or f"; the models are {', '.join(map(quoted, scope.names))}"
         report.error(element, f"there is no model {quoted(options.model)}{hint}")
     reading = Reading(report, Frames(report), options.package_dirs, options.continuous)
+    gravity = EARTH_GRAVITY if element.tag == "sdf" else vector_of(report, element, "gravity", WORLD_GRAVITY)
     parts = _read(reading, scope, options.model)
     if report.errors:
         return Description(None, report)
-    mechanism = _mechanism(reading, scope, parts, options.model)
+    mechanism = Mechanism(_name(scope, options.model), gravity)
+    _fill(reading, mechanism, parts, is_floating=element.tag == "world" and options.model is None)
     return Description(None if report.errors else mechanism, report, _places(parts))
 
 
-def _chosen_root(document: Document) -> Element | None:
+def _chosen_root(document: Document, chosen: str | None) -> Element | None:
     """Return the world of a file, or its root where it has models alone."""
     report, root = document.report, document.root
     worlds, models = list(root.all("world")), [*root.all("model"), *root.all("include")]
@@ -81,7 +83,12 @@ def _chosen_root(document: Document) -> Element | None:
     if not models:
         report.error(root, "<sdf> holds no <model> and no <world>")
         return None
-    return root
+    if chosen is not None:
+        return root
+    for other in models[1:]:
+        name = quoted(other.attributes.get("name", "..."))
+        report.warn(other, f"<{other.tag}> is left out: outside of a <world> the first is read; choose with model={name}")
+    return replace(root, children=models[:1])
 
 
 def _scopes(library: Library, document: Document, element: Element, options: Options) -> Scope:
@@ -103,22 +110,27 @@ def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
     scopes = [scope] if only is None else [e.scope for e in scope.names.values() if e.name == only and e.scope]
     r.has_masks = any(e.tag == "collide_bitmask" for s in scopes for link in s.entries("link") for e in link.element.walk())
     for inner in scopes:
-        _check_models(inner)
+        _check_models(r, inner)
         parts.links += [read_link(r, entry) for entry in inner.entries("link")]
         found = [read_joint(r, entry) for entry in inner.entries("joint")]
         parts.joints += [joint for joint in found if joint is not None]
         parts.frames += [(entry, _frame(r, entry)) for entry in inner.entries("frame")]
+    if not parts.links and not r.report.errors:
+        r.report.error(scope.element, f"<{scope.element.tag}> holds no <link>: there is nothing that could move")
     by_entry = {joint.entry: joint for joint in parts.joints}
     parts.joints = [mimicked(r, joint, by_entry) for joint in parts.joints]
     _warn_of_missing(r)
     return parts
 
 
-def _check_models(scope: Scope) -> None:
-    """Note models that hold nothing that moves."""
+def _check_models(r: Reading, scope: Scope) -> None:
+    """Note models without a link, and canonical links that are none."""
     for entry in scope.entries("model"):
         inner = entry.scope
-        if inner is not None and not inner.static and not any(e.kind in ("link", "model") for e in inner.names.values()):
+        if inner is None or not inner.is_whole:
+            continue
+        r.frames.link(Target((), None, inner))
+        if not inner.static and not any(e.tag in ("link", "model", "include") for e in inner.element.children):
             entry.document.report.error(entry.element, f"model {quoted(entry.name)} has no <link>; a model needs one")
 
 
@@ -148,23 +160,19 @@ def _places(parts: _Parts) -> dict[tuple[str, str], At]:
 # --- the mechanism -----------------------------------------------------------------------------------------------
 
 
-def _mechanism(r: Reading, scope: Scope, parts: _Parts, only: str | None) -> Mechanism:
-    """Return the mechanism; faults found even now go to the report."""
-    is_file_of_models = scope.element.tag == "sdf"
-    gravity = EARTH_GRAVITY if is_file_of_models else _gravity(r.report, scope.element)
-    mechanism = Mechanism(_name(scope, only), gravity)
+def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
+    """Put what was read into a mechanism; faults found even now go to the report."""
     for link in parts.links:
         with r.report.blamed(link.entry.at):
             mechanism.add_body(link.entry.full_name, link.inertia)
             for shape in link.shapes:
                 mechanism.add_shape(shape)
     _add_joints(r, mechanism, parts)
-    _add_bases(r, mechanism, parts, is_floating=not is_file_of_models and only is None)
+    _add_bases(r, mechanism, parts, is_floating=is_floating)
     sensors = [(x.entry, frame) for x in (*parts.links, *parts.joints) for frame in x.sensors]
     for entry, frame in (*parts.frames, *sensors):
         with r.report.blamed(entry.at):
             mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
-    return mechanism
 
 
 def _name(scope: Scope, only: str | None) -> str:
@@ -174,10 +182,6 @@ def _name(scope: Scope, only: str | None) -> str:
     models = [entry for entry in scope.names.values() if entry.kind == "model"]
     named = models[0].element if len(models) == 1 and models[0].scope.prefix == "" else scope.element  # pyright: ignore
     return named.attributes.get("name", "").strip() or "mechanism"
-
-
-def _gravity(report: Report, world: Element) -> tuple[float, ...]:
-    return vector_of(report, world, "gravity", WORLD_GRAVITY)  # pyright: ignore[reportArgumentType]
 
 
 def _add_joints(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:

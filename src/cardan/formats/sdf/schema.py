@@ -1,4 +1,4 @@
-"""What the elements and attributes of SDF (1.3 to 1.12) mean to the reader.
+"""What the elements and attributes of SDF (1.2 to 1.12) mean to the reader.
 
 Source: the specification of SDFormat (sdformat.org/spec), whose names these are.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cardan.formats.vocabulary import Vocabulary
 
-VERSIONS = tuple((1, minor) for minor in range(3, 13))
+VERSIONS = tuple((1, minor) for minor in range(2, 13))
 """Versions that are read; before, files had another root element."""
 
 _LOOK = "remark: cardan draws nothing"

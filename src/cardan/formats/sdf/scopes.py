@@ -78,6 +78,7 @@ class Scope:
         canonical: name of the link a model's frame is fixed to; the first one where it is empty.
         placement: name of what a model's pose is the pose of; its own frame where it is empty.
         owner: the model whose inside it is; None for a world.
+        is_whole: whether all it includes was read.
         names: what is in it, by name.
         merged: names that stand for what is in a merged model, and that model.
     """
@@ -90,6 +91,7 @@ class Scope:
     canonical: str = ""
     placement: str = ""
     owner: Entry | None = None
+    is_whole: bool = True
     names: dict[str, Entry] = field(default_factory=dict)
     merged: dict[str, Entry] = field(default_factory=dict)
 
@@ -103,17 +105,30 @@ class Scope:
 
     def find(self, name: str) -> Target | None:
         """Return what a name leads to from here; None if it leads nowhere."""
-        models: list[Entry] = []
-        scope = self
-        while name not in scope.names:
-            if name == (WORLD_FRAME if scope.is_world else MODEL_FRAME):
-                return Target(tuple(models), None, scope)
+        models, scope, name = self._walked(name)
+        if name in scope.names:
+            return Target(models, scope.names[name], scope)
+        return Target(models, None, scope) if name == scope.own_frame else None
+
+    def may_have(self, name: str) -> bool:
+        """Return whether a name that leads nowhere might be in a file that could not be included."""
+        return not self._walked(name)[1].is_whole
+
+    @property
+    def own_frame(self) -> str:
+        """What the frame of the scope itself is called in it."""
+        return WORLD_FRAME if self.is_world else MODEL_FRAME
+
+    def _walked(self, name: str) -> tuple[tuple[Entry, ...], Scope, str]:
+        """Return the models a name leads through, where that ends, and what is left of the name."""
+        models, scope = [], self
+        while name not in scope.names and name != scope.own_frame:
             step, rest = scope._step(name)
             if step is None or step.scope is None or not rest:
-                return None
+                break
             models.append(step)
             scope, name = step.scope, rest
-        return Target(tuple(models), scope.names[name], scope)
+        return tuple(models), scope, name
 
     def _step(self, name: str) -> tuple[Entry | None, str]:
         """Return the model a name leads into, and what it is called there."""
@@ -228,6 +243,7 @@ class Builder:
             return
         document = self.library.included(uri, scope.document, element, files)
         if document is None:
+            scope.is_whole = False
             return
         models = list(document.root.all("model"))
         if models:
@@ -265,9 +281,8 @@ def _register(scope: Scope, entry: Entry) -> None:
     """Give an entry its name in a scope."""
     report, name = entry.document.report, entry.name
     if name == WORLD_FRAME or _RESERVED.fullmatch(name):
-        if entry.document.version >= RENAMED_SINCE and not (SEPARATOR in name):
-            report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: the name is reserved; choose another")
-            return
+        report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: the name is reserved; choose another")
+        return
     if SEPARATOR in name and entry.document.version >= SCOPED_SINCE:
         report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: a name may not contain '::'; choose another")
     taken = scope.names.get(name) or scope.merged.get(name)
@@ -280,7 +295,7 @@ def _register(scope: Scope, entry: Entry) -> None:
             )
             return
         entry.name = f"{name}_{entry.kind}"
-        report.remark(entry.element, f"{entry.kind} {quoted(name)} has the name of a {taken.kind}: it is {entry.name!r}")
+        report.warn(entry.element, f"{entry.kind} {quoted(name)} has the name of a {taken.kind}: it is {entry.name!r}")
         if entry.name in scope.names:
             return
     scope.names[entry.name] = entry
