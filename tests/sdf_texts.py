@@ -15,7 +15,9 @@ def model(inside: str, name: str = "robot", version: str = "1.11", attributes: s
     return sdf(f'<model name="{name}"{attributes}>\n{inside}\n</model>', version)
 
 
-def link(name: str, pose: str = "", inside: str = "", mass: float = 2.0, inertia: Sequence[float] = (0.3, 0.4, 0.5)) -> str:
+def link(
+    name: str, pose: str = "", inside: str = "", mass: float = 2.0, inertia: Sequence[float] = (0.3, 0.4, 0.5)
+) -> str:
     """Return a link whose centre of mass and axes are nowhere special."""
     moments = "".join(f"<{e}>{v}</{e}>" for e, v in zip(("ixx", "iyy", "izz"), inertia, strict=True))
     inertial = f"<mass>{mass}</mass><pose>0.1 -0.2 0.3 0.4 -0.5 0.6</pose><inertia>{moments}<ixy>0.01</ixy></inertia>"

@@ -21,6 +21,8 @@ from cardan.formats.xml import MAX_ELEMENTS, Element, parse
 
 MAX_DEPTH = 16
 """Files that include one another."""
+MAX_INCLUDES = 1000
+"""Includes of a description, counting a file as often as it is included."""
 MAX_BYTES = 256 * 2**20
 """Of all files together."""
 MANIFEST = "model.config"
@@ -51,6 +53,7 @@ class Library:
     packages: Packages | None
     known: dict[str, Document | None] = field(default_factory=dict)
     bytes_left: int = MAX_BYTES
+    includes_left: int = MAX_INCLUDES
     elements_left: int = MAX_ELEMENTS
 
     def first(self, source: Source) -> Document | None:
@@ -81,15 +84,16 @@ class Library:
         return self._counted(self.known[path], document, at)
 
     def _counted(self, found: Document | None, document: Document, at: Element) -> Document | None:
-        """Return a file if what is included together is not too much: a few files that include each other twice
-        and again make a million."""
-        if found is None:
+        """Return a file unless too much is included: few files that include one another often make a million."""
+        if found is None or self.includes_left < 0:
             return None
+        self.includes_left -= 1
         self.elements_left -= found.size
-        if self.elements_left >= 0:
+        if self.includes_left >= 0 and self.elements_left >= 0:
             return found
-        if self.elements_left + found.size >= 0:
-            document.report.error(at, f"what is included has more than {MAX_ELEMENTS} elements together")
+        message = f"what is included has more than {MAX_INCLUDES} files or {MAX_ELEMENTS} elements together"
+        document.report.error(at, message)
+        self.includes_left = -1
         return None
 
     def _read(self, path: str, document: Document, at: Element) -> Document | None:
@@ -177,7 +181,10 @@ def _numbers(version: str) -> Version | None:
 def _version(root: Element, report: Report) -> Version | None:
     """Return the version of a file; None, with a fault, if it is none that is read."""
     if root.tag != "sdf":
-        hints = {"robot": "this is URDF: convert it first, with  cardan convert", "gazebo": "this is older than the SDF that is read"}
+        hints = {
+            "robot": "this is URDF: convert it first, with  cardan convert",
+            "gazebo": "this is older than the SDF that is read",
+        }
         hint = hints.get(root.tag, "is this SDF?")
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <sdf>; {hint}")
         return None

@@ -20,6 +20,7 @@ from cardan.spatial import SE3
 
 Attached = Entry | None
 """A link, or the world."""
+_ONE = SE3.identity()
 NEAR = 4
 """So many steps up two chains a common frame is looked for: there, poses come out as they are written."""
 _SHOWN = 6
@@ -32,15 +33,17 @@ class Frames:
     report: Report
     _poses: dict[Entry, SE3] = field(default_factory=dict)
     _references: dict[Entry, Target | None] = field(default_factory=dict)
+    _in_root: dict[Entry, SE3] = field(default_factory=dict)
     _links: dict[Entry | Scope, Attached] = field(default_factory=dict)
-    _told: set[Scope] = field(default_factory=set)
+    _told: set[tuple[Scope, str, str]] = field(default_factory=set)
 
     # --- names ---
 
     def find(self, scope: Scope, name: str, at: Place, what: str) -> Target | None:
         """Return what a name leads to from a scope, or None with a fault."""
         found = scope.find(name)
-        if found is None and not scope.may_have(name):
+        if found is None and (scope, name, what) not in self._told and not scope.may_have(name):
+            self._told.add((scope, name, what))
             hint = self.report.nearest(name, scope.visible()) or _hint(scope)
             self.report.error(at, f"{what}: there is no {quoted(name)} in {_called(scope)}{hint}")
         return found
@@ -85,14 +88,10 @@ class Frames:
                     yield target.entry
 
     def _placement(self, scope: Scope) -> Target | None:
-        found = scope.find(scope.placement)
-        if found is None and scope not in self._told:
-            self._told.add(scope)
-            self.find(scope, scope.placement, scope.document.place(scope.element), "placement_frame")
-        return found
+        return self.find(scope, scope.placement, scope.document.place(scope.element), "placement_frame")
 
     def _computed(self, entry: Entry) -> SE3:
-        X = self._along(self.reference(entry)) @ entry.pose.X
+        X = _product(self._along(self.reference(entry)), entry.pose.X)
         if entry.scope is not None and entry.scope.placement:
             X = X @ self._along(self._placement(entry.scope)).inverse()
         return X
@@ -101,35 +100,37 @@ class Frames:
         """Return the pose of a target in the scope its name was said in; what it consists of is known."""
         X = SE3.identity()
         for model in () if target is None else target.models:
-            X = X @ self._poses[model]
-        return X if target is None or target.entry is None else X @ self._poses[target.entry]
+            X = _product(X, self._poses[model])
+        return X if target is None or target.entry is None else _product(X, self._poses[target.entry])
 
     def in_root(self, frame: Entry | None) -> SE3:
         """Return X_root_frame: where something is in the file as a whole."""
-        X = SE3.identity()
-        while frame is not None:
-            X = self.pose(frame) @ X
-            frame = frame.home.owner
-        return X
+        if frame is None:
+            return SE3.identity()
+        if frame.scope is None:
+            return _product(self.in_root(frame.home.owner), self.pose(frame))
+        if frame not in self._in_root:
+            self._in_root[frame] = _product(self.in_root(frame.home.owner), self.pose(frame))
+        return self._in_root[frame]
 
     def between(self, a: Target, b: Target) -> SE3:
         """Return X_a_b."""
-        above, node, X = {}, node_of(a), SE3.identity()
-        for _ in range(NEAR):
-            above[node] = X
-            if node is None:
-                break
-            step, node = self._up(node)
-            X = step @ X
-        node, X = node_of(b), SE3.identity()
-        for _ in range(NEAR):
+        above = dict(self._upwards(node_of(a)))
+        for node, X in self._upwards(node_of(b)):
             if node in above:
-                return above[node].inverse() @ X
-            if node is None:
-                break
-            step, node = self._up(node)
-            X = step @ X
+                return _product(above[node].inverse(), X)
         return self.in_root(node_of(a)).inverse() @ self.in_root(node_of(b))
+
+    def _upwards(self, node: Entry | None) -> Iterator[tuple[Entry | None, SE3]]:
+        """Yield the frames something is relative to, itself first, and its pose in each; a few of them."""
+        X = SE3.identity()
+        yield node, X
+        for _ in range(NEAR):
+            if node is None:
+                return
+            step, node = self._up(node)
+            X = _product(step, X)
+            yield node, X
 
     def _up(self, entry: Entry) -> tuple[SE3, Entry | None]:
         """Return a pose as it is written, and what it is relative to."""
@@ -189,6 +190,13 @@ class Frames:
         shown = " -> ".join(map(quoted, names[:_SHOWN])) + (" -> ..." if len(names) > _SHOWN else "")
         at = start.at if isinstance(start, Entry) else start.document.place(start.element)
         self.report.error(at, f"the {what} go round in a circle: {shown}; fix one of them to a link or the model")
+
+
+def _product(X: SE3, Y: SE3) -> SE3:
+    """Return X @ Y; most poses of a file are identities."""
+    if _ONE == X:
+        return Y
+    return X if _ONE == Y else X @ Y
 
 
 def node_of(target: Target) -> Entry | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cardan.errors import quoted
-from cardan.formats.report import Place, Report
+from cardan.formats.report import Report
 from cardan.formats.sdf.frames import Attached, node_of
 from cardan.formats.sdf.links import Reading, pose_on
 from cardan.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Entry, Target
@@ -78,9 +78,9 @@ def read_joint(r: Reading, entry: Entry) -> SdfJoint | None:
         return None
     here = Target((), entry, entry.home)
     links = r.frames.link(parent), r.frames.link(child)
-    poses = [_on_link(r, link, here) for link in links]
-    sensors = _sensors(r, entry, links[1], poses[1])
-    return SdfJoint(entry, kind, joint, *links, *poses, limits, properties, sensors)
+    X_parent, X_child = (_on_link(r, link, here) for link in links)
+    sensors = _sensors(r, entry, links[1], X_child)
+    return SdfJoint(entry, kind, joint, links[0], links[1], X_parent, X_child, limits, properties, sensors)
 
 
 def _on_link(r: Reading, link: Attached, joint: Target) -> SE3:
@@ -317,7 +317,3 @@ def _sensors(r: Reading, entry: Entry, child: Attached, X_child_joint: SE3) -> t
         if (name := name_of(entry.document.report, sensor)) is not None
     )
 
-
-def place_of(joint: SdfJoint) -> Place:
-    """Return where a joint is described."""
-    return joint.entry.at

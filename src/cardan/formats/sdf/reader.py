@@ -87,7 +87,9 @@ def _chosen_root(document: Document, chosen: str | None) -> Element | None:
         return root
     for other in models[1:]:
         name = quoted(other.attributes.get("name", "..."))
-        report.warn(other, f"<{other.tag}> is left out: outside of a <world> the first is read; choose with model={name}")
+        report.warn(
+            other, f"<{other.tag}> is left out: outside of a <world> the first is read; choose with model={name}"
+        )
     return replace(root, children=models[:1])
 
 
@@ -108,7 +110,9 @@ def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
     """Return links, joints and frames, in document order."""
     parts = _Parts()
     scopes = [scope] if only is None else [e.scope for e in scope.names.values() if e.name == only and e.scope]
-    r.has_masks = any(e.tag == "collide_bitmask" for s in scopes for link in s.entries("link") for e in link.element.walk())
+    r.has_masks = any(
+        e.tag == "collide_bitmask" for s in scopes for link in s.entries("link") for e in link.element.walk()
+    )
     for inner in scopes:
         _check_models(r, inner)
         parts.links += [read_link(r, entry) for entry in inner.entries("link")]
@@ -197,7 +201,10 @@ def _add_joints(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
         if all(link is None or link.home.static for link in (joint.parent, joint.child)):
             if joint.entry.home not in told:
                 told.add(joint.entry.home)
-                r.report.warn(joint.entry.at, f"joint {quoted(joint.entry.name)} is left out, as all are between links of static models")
+                r.report.warn(
+                    joint.entry.at,
+                    f"joint {quoted(joint.entry.name)} is left out, as all are between links of static models",
+                )
             continue
         with r.report.blamed(joint.entry.at):
             record = mechanism.add_joint(
@@ -246,7 +253,9 @@ def _mark_root(r: Reading, mechanism: Mechanism, anchor: Link) -> None:
     if SE3.identity() == X:
         return
     name = quoted(anchor.entry.name)
-    told = f"link {name} does not stand at the file's origin, where cardan.load puts it; root={ROOT!r} puts it where it is"
+    told = (
+        f"link {name} does not stand at the file's origin, where cardan.load puts it; root={ROOT!r} puts it where it is"
+    )
     note = r.report.remark if Matrix3.identity() == X.rotation else r.report.warn
     note(anchor.entry.at, told)
     mechanism.add_frame(ROOT, anchor.entry.full_name, X.inverse())

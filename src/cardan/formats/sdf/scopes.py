@@ -16,6 +16,7 @@ from cardan.formats.report import Place
 from cardan.formats.sdf.documents import Document, Library
 from cardan.formats.sdf.values import RawPose, flag_attribute, flag_of, name_of, pose_of, text_of
 from cardan.formats.xml import Element
+
 Kind = Literal["link", "frame", "joint", "model"]
 MODEL_FRAME = "__model__"
 WORLD_FRAME = "world"
