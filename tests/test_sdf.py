@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mutations import mutant
-from sdf_texts import TEXTS, joint, link, model, sdf
 
 import cardan
 import cardan.formats
@@ -21,6 +19,8 @@ from cardan.joints import Fixed, FreeFlyer, Helical, Mimic, Prismatic, Revolute,
 from cardan.records import Material
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
+from mutations import mutant
+from sdf_texts import TEXTS, collision, joint, link, model, sdf
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +54,7 @@ def errors(text: str, **options) -> list[str]:
     return [fault for fault in faults(text, **options) if "error:" in fault]
 
 
+AXIS = "<axis><xyz>0 0 1</xyz></axis>"
 TWO = link("base") + link("a", "<pose>1 2 3 0.1 0.2 0.3</pose>")
 BASE, A = SE3.identity(), pose(1, 2, 3, 0.1, 0.2, 0.3)
 
@@ -74,7 +75,7 @@ def test_a_joint_stands_in_its_child_and_is_at_rest_where_the_links_are():
 def test_poses_of_a_chain_come_out_as_they_are_written():
     text = model(
         link("base") + link("a", '<pose relative_to="j"/>')
-        + joint("j", "revolute", "base", "a", '<pose relative_to="base">0.1 0.7 0.3 0 0 0</pose><axis><xyz>0 0 1</xyz></axis>')
+        + joint("j", "revolute", "base", "a", '<pose relative_to="base">0.1 0.7 0.3 0 0 0</pose>' + AXIS)
     )  # fmt: skip
     c = joints(text)["j"]
     assert tuple(c.parent_pose.translation) == (0.1, 0.7, 0.3)
@@ -213,11 +214,11 @@ def test_a_joint_may_hang_on_the_world_and_another_close_a_loop():
 def test_the_inertia_is_about_the_centre_of_mass_in_its_pose():
     inertia = read(model(link("l"))).bodies[0].inertia
     R = matrix_from_zyx((0.6, -0.5, 0.4))
-    I = np.array([[0.3, 0.01, 0.0], [0.01, 0.4, 0.0], [0.0, 0.0, 0.5]])
+    moments = np.array([[0.3, 0.01, 0.0], [0.01, 0.4, 0.0], [0.0, 0.0, 0.5]])
     R = np.array([list(row) for row in R.rows()])
     assert (inertia.mass, close(inertia.com, (0.1, -0.2, 0.3))) == (2.0, True)
     xx, xy, xz, yy, yz, zz = inertia.inertia_at_com
-    assert close([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], R @ I @ R.T)
+    assert close([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], R @ moments @ R.T)
 
 
 def test_automatic_inertia_is_that_of_the_collision_shapes():
@@ -345,7 +346,8 @@ def included(folder: Path, inside: str, **options):
 def test_an_include_names_places_and_fixes_what_it_includes(folder):
     inside = (
         "<include><uri>model://car</uri><name>taxi</name></include>"
-        "<include><uri>wheel</uri><pose>5 0 0 0 0 0</pose><placement_frame>rim</placement_frame><static>true</static></include>"
+        "<include><uri>wheel</uri><pose>5 0 0 0 0 0</pose><placement_frame>rim</placement_frame>"
+        "<static>1</static></include>"
         "<include><uri>wheel/new.sdf</uri><name>spare</name></include>"
     )
     m = included(folder, inside, package_dirs=[folder])
@@ -357,8 +359,8 @@ def test_an_include_names_places_and_fixes_what_it_includes(folder):
 
 def test_a_merged_include_stands_in_its_parent(folder):
     merged = '<include merge="true"><uri>wheel</uri><pose>0 0 2 0 0 0</pose></include>'
-    inside = f'<model name="m">{link("l")}{merged}{joint("j", "fixed", "l", "hub", "")}<frame name="f" attached_to="rim"/></model>'
-    m = included(folder, inside)
+    inside = link("l") + merged + joint("j", "fixed", "l", "hub", "") + '<frame name="f" attached_to="rim"/>'
+    m = included(folder, f'<model name="m">{inside}</model>')
     assert [b.name for b in m.bodies] == ["l", "hub"]
     assert close(next(c for c in m.joints if c.name == "j").parent_pose, SE3(translation=(0, 0, 3)))
     assert {f.name: f.body for f in m.frames} == {"rim": "hub", "f": "hub"}
@@ -391,10 +393,10 @@ def test_no_include_leads_out_of_the_folder_or_round(folder, tmp_path_factory):
 
 
 def test_a_few_files_that_include_one_another_often_are_no_million(folder):
-    for k in range(15):
+    for k in range(10):
         names = "".join(f"<include><uri>f{k + 1}.sdf</uri><name>n{i}</name></include>" for i in range(8))
         (folder / f"f{k}.sdf").write_text(model(names + link("l")))
-    (folder / "f15.sdf").write_text(model(link("l")))
+    (folder / "f10.sdf").write_text(model(link("l")))
     with pytest.raises(DescriptionError, match="more than 1000 files"):
         included(folder, "<include><uri>f0.sdf</uri></include>")
 
@@ -406,10 +408,10 @@ def test_everything_a_reader_skips_is_a_remark():
     told = faults(
         sdf(
             '<world name="w"><physics type="ode"/><light name="s"/><plugin name="p"/><nonsense/>'
-            f'<model name="m" colour="red"><plugin name="p"/>{link("l", "", "<velocity_decay/><lnik/>")}</model></world>'
+            f'<model name="m" colour="red"><plugin name="p"/>{link("l", "", "<velocity_decay/><x/>")}</model></world>'
         )
     )
-    for tag in ("physics", "light", "plugin", "nonsense", "colour", "velocity_decay", "lnik"):
+    for tag in ("physics", "light", "plugin", "nonsense", "colour", "velocity_decay", "<x>"):
         assert any(tag in fault for fault in told), tag
 
 
@@ -420,10 +422,9 @@ def test_what_changes_the_motion_and_is_not_had_is_a_warning():
 
 # --- faults ---
 
-AXIS = "<axis><xyz>0 0 1</xyz></axis>"
 FAULTS = {
     "no version": ("<sdf><model name='m'/></sdf>", "<sdf> needs a non-empty attribute 'version'"),
-    "a version of the future": (model(link("l"), version="2.0"), "SDF version '2.0' is not known; the versions are 1.2"),
+    "a version of the future": (model(link("l"), version="2.0"), "SDF version '2.0' is not known; the versions"),
     "nothing": (sdf(""), "<sdf> holds no <model> and no <world>"),
     "no link": (model(""), "model 'robot' has no <link>; a model needs one"),
     "no name": (model("<link/>"), "<link> needs a non-empty attribute 'name'"),
@@ -431,7 +432,7 @@ FAULTS = {
     "a reserved name": (model(link("__l__")), "the name is reserved"),
     "the world's name": (model(link("world")), "the name is reserved"),
     "a scoped name": (model(link("a::b")), "a name may not contain '::'"),
-    "five numbers": (model(link("l", "<pose>1 2 3 4 5</pose>")), "<pose>: expected 6 numbers separated by spaces, got 5"),
+    "five numbers": (model(link("l", "<pose>1 2 3 4 5</pose>")), "<pose>: expected 6 numbers separated by"),
     "a comma": (model(link("l", "<pose>0,1 0 0 0 0 0</pose>")), "'0,1' is not a finite number; use a decimal point"),
     "not a number": (model(link("l", "<pose>nan 0 0 0 0 0</pose>")), "'nan' is not a finite number"),
     "a rotation format": (model(link("l", '<pose rotation_format="xyz">0 0 0 0 0 0</pose>')), "expected 'euler_rpy'"),
@@ -452,7 +453,7 @@ FAULTS = {
     "no parent": (model(TWO + '<joint name="j" type="ball"><child>a</child></joint>'), "needs a <parent> element"),
     "a world as child": (model(TWO + joint("j", "ball", "a", "world", "")), "the child cannot be the world; swap"),
     "a joint on one link": (model(TWO + joint("j", "ball", "a", "a", "")), "connects body 'a' with itself"),
-    "no second axis": (model(TWO + joint("j", "universal", "base", "a", AXIS)), "needs <axis> and <axis2>; add <axis2>"),
+    "no second axis": (model(TWO + joint("j", "universal", "base", "a", AXIS)), "needs <axis> and <axis2>; add"),
     "parallel axes": (
         model(TWO + joint("j", "revolute2", "base", "a", AXIS + "<axis2><xyz>0 0 1</xyz></axis2>")), "not parallel"),
     "a zero axis": (
@@ -468,17 +469,18 @@ FAULTS = {
         "<mimic> of joint 'j': 'a' is no joint"),
     "a mimic of itself": (
         model(TWO + joint("j", "revolute", "base", "a", '<axis><xyz>0 0 1</xyz><mimic joint="j"/></axis>')), "mimic"),
-    "an unknown canonical link": (model(link("l"), attributes=' canonical_link="k"'), "canonical_link: there is no 'k'"),
+    "an unknown canonical link": (model(link("l"), attributes=' canonical_link="k"'), "canonical_link: there is no"),
     "an unknown placement": (model(link("l"), attributes=' placement_frame="k"'), "placement_frame: there is no 'k'"),
     "nothing to weigh": (
         model('<link name="l"><inertial auto="true"/></link>'), "needs a <collision> with a volume and a density"),
     "two shapes in one": (
-        model(link("l", "", '<visual name="v"><geometry><box/><sphere/></geometry></visual>')), "<geometry> holds one shape"),
+        model(link("l", "", collision("c", "<box/><sphere/>"))), "<geometry> holds one shape"),
     "a flag": (model("<static>maybe</static>" + link("l")), "<static>: 'maybe' is neither true nor false"),
     "a bitmask": (
-        model(link("l", "", '<collision name="c"><geometry><box/></geometry><surface><contact><collide_bitmask>70000'
-                   "</collide_bitmask></contact></surface></collision>")), "is no whole number of 16 bits"),
-    "another's include": (model('<include xmlns:experimental="e"><uri>x</uri><experimental:params/></include>' + link("l")),
+        model(link("l", "", collision(
+            "c", "<box/>", "<surface><contact><collide_bitmask>70000</collide_bitmask></contact></surface>"))),
+        "is no whole number of 16 bits"),
+    "another's include": (model("<include><uri>x</uri><experimental:params/></include>" + link("l")),
                           "<experimental:params> in <include> is refused"),
 }  # fmt: skip
 

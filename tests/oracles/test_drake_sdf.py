@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sdf_texts import TEXTS
 
 import cardan
+from sdf_texts import TEXTS
 
 pytest.importorskip("pydrake", reason="pip install drake")
-from pydrake.math import RigidTransform, RollPitchYaw  # noqa: E402
-from pydrake.multibody.parsing import Parser  # noqa: E402
-from pydrake.multibody.plant import MultibodyPlant  # noqa: E402
-from pydrake.multibody.tree import FrameIndex  # noqa: E402
+from pydrake.math import RigidTransform, RollPitchYaw
+from pydrake.multibody.parsing import Parser
+from pydrake.multibody.plant import MultibodyPlant
+from pydrake.multibody.tree import FrameIndex
 
 logging.getLogger("drake").setLevel(logging.CRITICAL)
 CORPUS = os.environ.get("CARDAN_SDF_CORPUS", "")

@@ -7,14 +7,14 @@ stands for the newest SDF file its `model.config` names. What lies elsewhere is 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 from cardan.errors import DescriptionError, quoted
 from cardan.formats.report import Place, Report
-from cardan.formats.resources import Packages
+from cardan.formats.resources import Meshes, Packages, Places
 from cardan.formats.sdf.schema import VERSIONS, VOCABULARY
 from cardan.formats.source import Source
 from cardan.formats.xml import MAX_ELEMENTS, Element, parse
@@ -31,11 +31,12 @@ Version = tuple[int, int]
 
 @dataclass(slots=True, eq=False)
 class Document:
-    """A file: its root element, where its faults go, and its folder."""
+    """A file: its root element, where its faults go, and what it may name."""
 
     root: Element
     report: Report
-    folder: Path | None
+    places: Places
+    meshes: Meshes
     path: str
     version: Version
     size: int  # elements in it
@@ -117,36 +118,26 @@ class Library:
         if version is None:
             return None
         VOCABULARY.review(report, root)
-        return Document(root, report, source.folder, path, version, sum(1 for _ in root.walk()))
+        places = Places(source.folder, self.packages)
+        return Document(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
 
     # --- where includes lead ---
 
     def _found(self, uri: str, document: Document, at: Element) -> str | None:
+        places = document.places
         try:
-            there = [p for p in self._candidates(uri, document) if p.is_file() or p.is_dir()]
-            path = next((p for p in there if allowed(p, document.folder, self.packages)), None)
+            there = [path for path in _candidates(uri, places) if path.exists()]
+            path = next((path for path in there if places.allow(path)), None)
             if path is not None and path.is_dir():
                 return self._in_folder(path, uri, document, at)
         except (OSError, ValueError):
             there, path = [], None  # a name no file system accepts
         if path is not None:
-            return os.fspath(path.resolve())
-        what = "leads out of the folder of the description" if there else "is not found"
+            return os.path.realpath(path)
+        why = "leads out of the folder of the description" if there else "is not found"
         hint = "say where to look with package_dirs=[folder], a folder that contains it"
-        document.report.error(at, f"<uri> {quoted(uri)} {what}; {hint}")
+        document.report.error(at, f"<uri> {quoted(uri)} {why}; {hint}")
         return None
-
-    def _candidates(self, uri: str, document: Document) -> Iterator[Path]:
-        scheme, separator, rest = uri.partition("://")
-        if not separator:
-            yield from (place / uri for place in (document.folder, *roots(self.packages)) if place is not None)
-        elif scheme == "file":
-            yield Path(unquote(rest))
-        elif scheme in ("model", "package"):
-            package, _, inside = rest.partition("/")
-            named = self.packages.get(package) if isinstance(self.packages, Mapping) else None
-            yield from (Path(place) / inside for place in (named,) if place is not None)
-            yield from (place / rest for place in (*roots(self.packages), *_above(document.folder)))
 
     def _in_folder(self, folder: Path, uri: str, document: Document, at: Element) -> str | None:
         """Return the newest SDF file of a model's folder that is no newer than what is read."""
@@ -165,10 +156,10 @@ class Library:
             document.report.error(at, f"<uri> {quoted(uri)}: its {MANIFEST} names no <sdf> file of a version <= 1.12")
             return None
         path = folder / max(fitting)[1]
-        if not allowed(path, folder, self.packages):
+        if not Places(folder, self.packages).allow(path):
             document.report.error(at, f"<uri> {quoted(uri)}: its {MANIFEST} leads out of its folder")
             return None
-        return os.fspath(path.resolve())
+        return os.path.realpath(path)
 
 
 def _numbers(version: str) -> Version | None:
@@ -197,27 +188,15 @@ def _version(root: Element, report: Report) -> Version | None:
     return version
 
 
-# --- which places may be read ---
-
-
-def allowed(path: Path, folder: Path | None, packages: Packages | None) -> bool:
-    """Return whether a file may be read: it lies in the description's folder, in its package, or where packages are."""
-    own = [] if folder is None else [folder, *[above for above in _above(folder) if _is_package(above)][:1]]
-    real = path.resolve()
-    return any(real.is_relative_to(place.resolve()) for place in (*own, *roots(packages)))
-
-
-def roots(packages: Packages | None) -> list[Path]:
-    """Return the folders in which packages are looked for."""
-    given = packages.values() if isinstance(packages, Mapping) else packages or ()
-    ros = filter(None, os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep))
-    ament = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
-    return [*map(Path, given), *map(Path, ros), *(Path(prefix) / "share" for prefix in ament)]
-
-
-def _above(folder: Path | None) -> list[Path]:
-    return [] if folder is None else [folder, *folder.parents]
-
-
-def _is_package(folder: Path) -> bool:
-    return (folder / "package.xml").is_file() or (folder / MANIFEST).is_file()
+def _candidates(uri: str, places: Places) -> Iterator[Path]:
+    """Yield where what an include names may be; a name without a scheme may be that of a model, too."""
+    scheme, separator, rest = uri.partition("://")
+    if not separator and places.folder is not None:
+        yield places.folder / uri
+    if separator and scheme == "file":
+        yield Path(unquote(rest))
+    elif scheme in ("model", "package") or not separator:
+        model, _, inside = (rest if separator else uri).partition("/")
+        folder = places.package(model)
+        if folder is not None:
+            yield Path(folder) / inside

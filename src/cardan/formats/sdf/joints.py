@@ -316,4 +316,3 @@ def _sensors(r: Reading, entry: Entry, child: Attached, X_child_joint: SE3) -> t
         for sensor in entry.element.all("sensor")
         if (name := name_of(entry.document.report, sensor)) is not None
     )
-

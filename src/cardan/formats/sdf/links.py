@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cardan.errors import quoted
-from cardan.formats.report import Place, Report
-from cardan.formats.resources import Packages, resolve
+from cardan.formats.report import Report
 from cardan.formats.sdf.frames import Frames
 from cardan.formats.sdf.scopes import Entry, Target
 from cardan.formats.sdf.values import (
@@ -53,14 +52,12 @@ _PATCH = 3.0 * math.pi / 16.0
 
 @dataclass(slots=True)
 class Reading:
-    """What every part needs: where faults go, where things are, where meshes are looked for."""
+    """What every part needs: where faults go, and where things are."""
 
     report: Report
     frames: Frames
-    packages: Packages | None
     continuous: str = "angle"
     has_masks: bool = False  # whether any shape says with which it collides
-    missing: list[tuple[Place, str]] = field(default_factory=list)  # meshes
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +261,7 @@ def _length(entry: Entry, element: Element, tag: str, default: float) -> float:
 def _mesh(r: Reading, entry: Entry, element: Element) -> Geometry:
     report = entry.document.report
     uri = text_of(report, element, "uri", None)
-    path = resolve(uri, entry.document.folder, r.packages) if uri else None
-    if path is None and uri:
-        r.missing.append((entry.document.place(element), uri))
+    path = entry.document.meshes.path(uri, element) if uri else None
     return Mesh(uri, path, vector_of(report, element, "scale", (1.0, 1.0, 1.0)))
 
 

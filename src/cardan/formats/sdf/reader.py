@@ -10,7 +10,7 @@ Source: the specification of SDFormat 1.12 (sdformat.org/spec) and its pose-fram
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from cardan.description import Mechanism
@@ -19,7 +19,7 @@ from cardan.errors import quoted
 from cardan.formats.reading import Description, Options
 from cardan.formats.report import At, Report
 from cardan.formats.sdf.documents import Document, Library
-from cardan.formats.sdf.frames import Frames
+from cardan.formats.sdf.frames import Attached, Frames
 from cardan.formats.sdf.joints import SdfJoint, mimicked, read_joint
 from cardan.formats.sdf.links import Link, Reading, read_link
 from cardan.formats.sdf.scopes import Builder, Entry, Scope, Target
@@ -29,7 +29,7 @@ from cardan.formats.xml import Element
 from cardan.joints import Fixed, FreeFlyer
 from cardan.model import WORLD
 from cardan.model.layout import resolve_mimics
-from cardan.records import EARTH_GRAVITY, Connection, Frame
+from cardan.records import EARTH_GRAVITY, Frame
 from cardan.spatial import SE3, Matrix3
 
 ROOT = "__root__"
@@ -61,7 +61,7 @@ def read(source: Source, options: Options) -> Description:
     if options.model is not None and options.model not in scope.names:
         hint = report.nearest(options.model, scope.names) or f"; the models are {', '.join(map(quoted, scope.names))}"
         report.error(element, f"there is no model {quoted(options.model)}{hint}")
-    reading = Reading(report, Frames(report), options.package_dirs, options.continuous)
+    reading = Reading(report, Frames(report), options.continuous)
     gravity = EARTH_GRAVITY if element.tag == "sdf" else vector_of(report, element, "gravity", WORLD_GRAVITY)
     parts = _read(reading, scope, options.model)
     if report.errors:
@@ -123,7 +123,8 @@ def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
         r.report.error(scope.element, f"<{scope.element.tag}> holds no <link>: there is nothing that could move")
     by_entry = {joint.entry: joint for joint in parts.joints}
     parts.joints = [mimicked(r, joint, by_entry) for joint in parts.joints]
-    _warn_of_missing(r)
+    for document in {link.entry.document for link in parts.links}:
+        document.meshes.tell(document.report)
     return parts
 
 
@@ -144,15 +145,7 @@ def _frame(r: Reading, entry: Entry) -> Frame:
     link = r.frames.link(here)
     pose = r.frames.in_root(entry) if link is None else r.frames.between(Target((), link, link.home), here)
     kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
-    return Frame(entry.full_name, WORLD if link is None else link.full_name, pose, kind)
-
-
-def _warn_of_missing(r: Reading) -> None:
-    """Warn once of meshes that are not found."""
-    if r.missing:
-        names = ", ".join(quoted(uri) for _, uri in r.missing[:3]) + (", ..." if len(r.missing) > 3 else "")
-        hint = "they are kept by name; say where packages are with package_dirs=[folder]"
-        r.report.warn(r.missing[0][0], f"{len(r.missing)} mesh file(s) are not found ({names}); {hint}")
+    return Frame(entry.full_name, _body(link), pose, kind)
 
 
 def _places(parts: _Parts) -> dict[tuple[str, str], At]:
@@ -197,7 +190,7 @@ def _add_joints(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
                 mechanism.add_joint(name, Fixed(), WORLD, link.entry.full_name, r.frames.in_root(link.entry))
     told: set[Scope] = set()
     for joint in parts.joints:
-        ends = [WORLD if link is None else link.full_name for link in (joint.parent, joint.child)]
+        ends = (_body(joint.parent), _body(joint.child))
         if all(link is None or link.home.static for link in (joint.parent, joint.child)):
             if joint.entry.home not in told:
                 told.add(joint.entry.home)
@@ -207,12 +200,14 @@ def _add_joints(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
                 )
             continue
         with r.report.blamed(joint.entry.at):
-            record = mechanism.add_joint(
-                joint.entry.full_name, joint.joint, *ends, joint.parent_pose, joint.child_pose, joint.limits,
-                **joint.properties,
-            )  # fmt: skip
+            poses = joint.parent_pose, joint.child_pose
+            mechanism.add_joint(joint.entry.full_name, joint.joint, *ends, *poses, joint.limits, **joint.properties)
     with r.report.blamed(1):
         resolve_mimics(mechanism.joints)
+
+
+def _body(link: Attached) -> str:
+    return WORLD if link is None else link.full_name
 
 
 def _add_bases(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:

@@ -16,14 +16,18 @@ _ENGINE = "remark: a setting of one physics engine"
 _MEDIUM = "remark: wind, water and air are no part of the model"
 _DEPRECATED = "remark: it was dropped from SDF and means nothing here"
 _STATE = "remark: a recorded state is no part of the model"
+_STOPS = "remark: the stops of joints are rigid"
 _NO_SHAPE = "remark: cardan has no such shape; it is left out"
 _POSE = {"frame": "read", "relative_to": "read", "rotation_format": "read", "degrees": "read"}
 _SENSOR = "remark: a sensor is a frame here; what it measures, and how, is not read"
-_SENSOR_PARTS = (
-    "always_on update_rate visualize topic enable_metrics plugin frame frame_id air_flow air_pressure air_speed "
-    "altimeter camera contact force_torque gps gpu_lidar imu lidar logical_camera magnetometer navsat ray rfid rfidtag "
-    "sonar transceiver"
-).split()
+_SENSOR_PARTS = tuple(
+    f"<{part}>"
+    for part in (
+        "always_on", "update_rate", "visualize", "topic", "enable_metrics", "plugin", "frame", "frame_id", "air_flow",
+        "air_pressure", "air_speed", "altimeter", "camera", "contact", "force_torque", "gps", "gpu_lidar", "imu",
+        "lidar", "logical_camera", "magnetometer", "navsat", "ray", "rfid", "rfidtag", "sonar", "transceiver",
+    )
+)  # fmt: skip
 _INCLUDE = {
     "merge": "read", "<uri>": "read", "<name>": "read", "<pose>": "read", "<static>": "read",
     "<placement_frame>": "read", "placement_frame": "read", "<plugin>": _PROGRAM, "<model_state>": _STATE,
@@ -147,13 +151,13 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "xyz": {"expressed_in": "read"},
     "limit": {
         "<lower>": "read", "<upper>": "read", "<effort>": "read", "<velocity>": "read",
-        "<stiffness>": "remark: the stops of joints are rigid", "<dissipation>": "remark: the stops of joints are rigid",
+        "<stiffness>": _STOPS, "<dissipation>": _STOPS,
     },
     "dynamics": {
         "<damping>": "read", "<friction>": "read", "<spring_stiffness>": "read", "<spring_reference>": "read",
     },
     "mimic": {"joint": "read", "axis": "read", "<multiplier>": "read", "<offset>": "read", "<reference>": "read"},
-    "sensor": {"name": "read", "type": "read", "<pose>": "read"} | {f"<{part}>": _SENSOR for part in _SENSOR_PARTS},
+    "sensor": {"name": "read", "type": "read", "<pose>": "read"} | dict.fromkeys(_SENSOR_PARTS, _SENSOR),
 }  # fmt: skip
 """By tag, or the end of a path of tags: attributes and, in angle brackets, children, each with what becomes of it."""
 

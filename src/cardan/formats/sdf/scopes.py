@@ -1,7 +1,7 @@
 """The scopes of SDF: a world, a model, a model in a model; each has names for what is in it.
 
-A name leads down only: `arm::hand::tip` is `tip` in the model `hand` in the model `arm` of the scope it is said in. What
-an include merges into its parent is named there as if it stood there, and keeps its own names among itself.
+A name leads down only: `arm::hand::tip` is `tip` in the model `hand` in the model `arm` of the scope it is said in.
+What an include merges into its parent is named there as if it stood there, and keeps its own names among itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands in an element of SDF: numbers, flags, vectors and poses. Faults go to the report, a default comes back."""
+"""What stands in an element of SDF: numbers, flags, vectors, poses. Faults go to the report, a default comes back."""
 
 from __future__ import annotations
 
