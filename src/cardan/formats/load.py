@@ -47,8 +47,11 @@ class Format(NamedTuple):
 NEVER = r"(?!)"
 """Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
+_SDF = Format("sdf", "SDF", "<sdf")
 FORMATS = {
     ".urdf": _URDF,
+    ".sdf": _SDF,
+    ".world": _SDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
     ".xacro": Format("xacro", "xacro", NEVER),
     ".srdf": Format("srdf", "SRDF", NEVER),
