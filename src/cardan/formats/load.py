@@ -46,6 +46,7 @@ _URDF = Format("urdf", "URDF", "<robot", is_written=True)
 FORMATS = {
     ".urdf": _URDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
+    ".mjcf": Format("mjcf", "MJCF", "<mujoco"),
 }
 """Formats by ending; a new one adds a line."""
 AMBIGUOUS = (".xml", "")

@@ -69,3 +69,18 @@ def _package_folders(package: str, folder: Path | None, packages: Packages | Non
         yield above / package
         if above.name == package:
             yield above
+
+
+def allowed(path: str | os.PathLike[str], folder: Path | None, packages: Packages | None) -> bool:
+    """Return whether a description in `folder` may lead to a file: in its own folder, its package's, or one allowed."""
+    places = packages.values() if isinstance(packages, Mapping) else packages or ()
+    roots = [*map(Path, places), *([folder, _package_of(folder)] if folder else [])]
+    real = Path(path).resolve()
+    return any(real.is_relative_to(root.resolve()) for root in roots)
+
+
+def _package_of(folder: Path) -> Path:
+    """Return the nearest folder above that is a package; the folder itself where there is none."""
+    marks = ("package.xml", "model.config")
+    above = (place for place in (folder, *folder.parents) if any((place / mark).is_file() for mark in marks))
+    return next(above, folder)
