@@ -99,7 +99,7 @@ def _blame(error: Exception, text: Expanded, report: Report) -> None:
     """Note what MuJoCo refuses, with its place."""
     message = str(error)
     told, _, element = message.partition("\nElement ")
-    told = re.sub(r"^(XML )?Error: ", "", told.strip())
+    told = re.sub(r"^((XML )?Error: )+", "", told.strip())
     name = re.search(r"name '([^']+)'", element)
     owner = f" (element {name[1]!r})" if name else ""
     report.error(text.place(element), f"MuJoCo refuses it: {told}{owner}")

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cardan.errors import DescriptionError
-from cardan.formats.mjcf.schema import ELEMENTS, NAMES, READ, WHY, key_of, reason
+from cardan.formats.mjcf.schema import ELEMENTS, NAMES, READ, TAGS, WHY, key_of, reason
 from cardan.formats.reading import Options
 from cardan.formats.report import NUMBER, Place, Report
 from cardan.formats.resources import allowed
@@ -118,7 +118,7 @@ class _Expansion:
         known = ELEMENTS.get(item.parent) if item.parent else {"mujoco": READ}
         verdict = (known or {}).get(element.tag)
         if verdict is None:
-            meant = self.report.nearest(element.tag[:60], known or {})
+            meant = self.report.nearest(element.tag[:60], sorted(TAGS.intersection(known or ())))
             self.report.error(place, f"<{element.tag[:60]}> is no element of <{item.parent.rpartition('/')[2]}>{meant}")
         elif verdict != READ:
             self._leave_out(item, "", verdict)
@@ -178,7 +178,7 @@ class _Expansion:
             elif verdict is not None:
                 self._leave_out(item, name, verdict)
             elif ":" not in name and name != "xmlns":
-                meant = self.report.nearest(name[:60], known)
+                meant = self.report.nearest(name[:60], sorted(known.keys() - TAGS.difference(NAMES)))
                 place = Place(item.element.line, file=item.file)
                 self.report.error(place, f"<{item.element.tag}> has no attribute {name[:60]!r}{meant}")
         return kept

@@ -56,9 +56,6 @@ def _read(found: Found) -> None:
     Tree(found, mimics).read()
     if found.report.errors:
         return
-    if found.there.model.nbody == 1:
-        found.report.error(0, "the worldbody holds no body: nothing in it moves, and nothing could be said of it")
-        return
     read_loops(found, locked)
     _read_frames(found)
     read_shapes(found)
@@ -66,6 +63,10 @@ def _read(found: Found) -> None:
     _read_configurations(found)
     _disable_contacts(found)
     _warn_of_tendons(found)
+    if not found.mechanism.bodies:
+        nothing = not (found.mechanism.shapes or found.mechanism.frames)
+        say = found.report.error if nothing else found.report.warn
+        say(0, f"the <worldbody> holds no body{' and nothing else' if nothing else ', only what stands in the world'}")
 
 
 def _read_frames(found: Found) -> None:

@@ -40,6 +40,7 @@ WHY = {
     "gravcomp": "remark: the compensation of gravity is not kept; without it the body has its weight",
     "mocap": "remark: a body moved by motion capture is read as fixed in the world",
     "area": "remark: of sites their poses are kept, as frames",
+    "outside": "remark: bodies that stand outside of <worldbody> are none to MuJoCo",
     "pair": "remark: pairs of geoms with contact parameters of their own are not kept",
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
     "composite": "refused: composites are none since MuJoCo 4: save the file with an earlier version, which expands them",
@@ -69,6 +70,7 @@ def _actuator(more: str = "", **others: str) -> dict[str, str]:
 ELEMENTS: dict[str, dict[str, str]] = {
     "mujoco": _of(
         "model compiler option default asset worldbody contact tendon equality actuator keyframe include",
+        outside="body",
         looks="visual statistic",
         sizes="size",
         own="custom",
@@ -160,7 +162,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
         own="user",
         plugin="plugin",
     ),
-    "site": _of(f"name class {_PLACE} fromto", area="type size mesh", looks="rgba material", shown="group", own="user"),
+    "site": _of(f"name class {_PLACE} fromto type size", area="mesh", looks="rgba material", shown="group", own="user"),
     "camera": _of(
         f"name class {_PLACE}",
         optics="mode target fovy focal focalpixel ipd orthographic output principal principalpixel projection "
@@ -207,6 +209,9 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "include": _of("file"),
 }
 """Tag (or `parent/tag`): its attributes, and what may stand in it, each with its verdict."""
+
+TAGS = frozenset(key.rpartition("/")[2] for key in ELEMENTS)
+"""The elements; all other names of the table are attributes."""
 
 NAMES = frozenset(
     "name class childclass file model body body1 body2 joint joint1 joint2 jointinparent site site1 site2 refsite slidersite "
