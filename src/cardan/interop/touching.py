@@ -1,9 +1,9 @@
 """What may touch what, as bits: from one rule to another, exactly.
 
-Here two shapes may touch if each one's group has a bit of the other's mask; MuJoCo's geoms if either one's `contype` has
-a bit of the other's `conaffinity`. Where both rules say the same of the same bits, the bits stay. Else each class of
-shapes (those of the same bits) has a bit of its own, and its mask those of the classes it may touch: then one of two
-asks what both ask.
+Here two shapes may touch if each one's group has a bit of the other's mask; MuJoCo's geoms if either one's `contype`
+has a bit of the other's `conaffinity`. Where both rules say the same of the same bits, the bits stay. Else each class
+of shapes (those of the same bits) has a bit of its own, and its mask those of the classes it may touch: then one of
+two asks what both ask.
 """
 
 from __future__ import annotations

@@ -61,8 +61,12 @@ def _scalar_joint(found: Found, k: int) -> int | None:
 def _warn_of_inertia(found: Found, k: int) -> None:
     m = found.there.model
     if m.actuator_armature[k] or m.actuator_damping[k]:
-        message = f"armature and damping of actuator {found.name('ACTUATOR', k)!r}, which acts on no single hinge or slide"
-        found.report.warn(found.place("actuators", k), f"{message}, are left out; M and forces are MuJoCo's without them")
+        message = (
+            f"armature and damping of actuator {found.name('ACTUATOR', k)!r}, which acts on no single hinge or slide"
+        )
+        found.report.warn(
+            found.place("actuators", k), f"{message}, are left out; M and forces are MuJoCo's without them"
+        )
 
 
 def _drive(found: Found, k: int, gear: float, this: Driven) -> None:
@@ -88,7 +92,9 @@ def read_actuators(found: Found) -> None:
         gears = _gears(found, k, name)
         if gears:
             kind, gain, bias = _law(found, k)
-            ranges = {f"{which}_range": _range(found, k, key) for which, key in (("control", "ctrl"), ("effort", "force"))}
+            ranges = {
+                f"{which}_range": _range(found, k, key) for which, key in (("control", "ctrl"), ("effort", "force"))
+            }
             with found.report.blamed(place):
                 found.mechanism.add_actuator(
                     Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, **ranges)
@@ -119,7 +125,9 @@ def _gears(found: Found, k: int, name: str) -> dict[str, tuple[float, ...]]:
     ):
         return _spread(found, {target: tuple(float(e) for e in m.actuator_gear[k][: found.slots[target].nv])})
     along = kind.name.removeprefix("mjTRN_").lower()
-    found.report.remark(place, f"actuator {name!r} is left out: a transmission of kind {along} here is along no joint's axes")
+    found.report.remark(
+        place, f"actuator {name!r} is left out: a transmission of kind {along} here is along no joint's axes"
+    )
     return {}
 
 

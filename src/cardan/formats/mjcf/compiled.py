@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cardan.errors import quoted
 from cardan.formats.mjcf.expanded import Expanded
 from cardan.formats.reading import Options
-from cardan.formats.report import Report
+from cardan.formats.report import Place, Report
 from cardan.formats.resources import allowed
 from cardan.formats.source import Source
 
@@ -90,9 +92,12 @@ def _heard(mj: Any, report: Report) -> Iterator[None]:
     before = mj.get_mju_user_warning()
     mj.set_mju_user_warning(lambda message: report.remark(0, f"MuJoCo warns: {message.strip()}"))
     try:
-        yield
+        with warnings.catch_warnings(record=True) as heard:
+            yield
     finally:
         mj.set_mju_user_warning(before)
+    for warning in heard:
+        report.remark(0, f"MuJoCo warns: {warning.message}")
 
 
 def _blame(error: Exception, text: Expanded, report: Report) -> None:
@@ -102,7 +107,18 @@ def _blame(error: Exception, text: Expanded, report: Report) -> None:
     told = re.sub(r"^((XML )?Error: )+", "", told.strip())
     name = re.search(r"name '([^']+)'", element)
     owner = f" (element {name[1]!r})" if name else ""
-    report.error(text.place(element), f"MuJoCo refuses it: {told}{owner}")
+    place = text.place(element) if "line " in element else _searched(told, text)
+    report.error(place, f"MuJoCo refuses it: {told}{owner}")
+
+
+def _searched(told: str, text: Expanded) -> Place:
+    """Return the place of what a message names, where MuJoCo says no line."""
+    name = re.search(r"(\w+) '([^']*)'", told)
+    if name is None:
+        return Place()
+    wanted = f'name="{escape(name[2])}"' if name[2] else f"<{name[1].removesuffix('frame')} "
+    lines = zip(text.text.split("\n"), text.places, strict=True)
+    return next((place for line, place in lines if wanted in line), Place())
 
 
 def _let_pass(geom: Any) -> tuple[int, int]:
@@ -115,9 +131,7 @@ def _let_pass(geom: Any) -> tuple[int, int]:
 class _Meshes:
     """The meshes of a description: found, and left closed where nothing depends on them."""
 
-    def __init__(
-        self, mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report
-    ) -> None:
+    def __init__(self, mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report) -> None:
         self.mj, self.spec, self.text, self.report = mj, spec, text, report
         self.source, self.options = source, options
         self.needed = self._needed()
@@ -179,13 +193,15 @@ class _Meshes:
                 if not geom.meshname:
                     continue
                 if geom.type not in (self.mj.mjtGeom.mjGEOM_MESH, self.mj.mjtGeom.mjGEOM_SDF):
-                    needed.setdefault(geom.meshname, f"the size of geom {geom.name!r}")
+                    needed.setdefault(geom.meshname, "the size of a geom")
                 elif weighs and self._has_mass(geom):
-                    needed.setdefault(geom.meshname, f"the mass of body {body.name!r}")
+                    needed.setdefault(geom.meshname, f"the mass of {f'body {body.name!r}' if body.name else 'a body'}")
         return needed
 
     def _is_weighed(self, body: Any) -> bool:
-        """Return whether a body has its mass from its geoms."""
+        """Return whether a body has its mass from its geoms; the world's weighs nothing."""
+        if body.id == 0:
+            return False
         compiler, how = self.spec.compiler, self.mj.mjtInertiaFromGeom
         if compiler.inertiafromgeom == how.mjINERTIAFROMGEOM_AUTO:
             return not body.explicitinertial
@@ -195,5 +211,3 @@ class _Meshes:
         first, last = self.spec.compiler.inertiagrouprange
         weight = geom.density if math.isnan(geom.mass) else geom.mass
         return first <= geom.group <= last and weight != 0.0
-
-

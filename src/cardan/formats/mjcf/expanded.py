@@ -117,12 +117,14 @@ class _Expansion:
             return False
         known = ELEMENTS.get(item.parent) if item.parent else {"mujoco": READ}
         verdict = (known or {}).get(element.tag)
-        if verdict is None:
+        if verdict is None or (verdict == READ and key_of(item.parent, element.tag) not in ELEMENTS):
             meant = self.report.nearest(element.tag[:60], sorted(TAGS.intersection(known or ())))
             self.report.error(place, f"<{element.tag[:60]}> is no element of <{item.parent.rpartition('/')[2]}>{meant}")
         elif verdict != READ:
             self._leave_out(item, "", verdict)
-        return verdict == READ
+        else:
+            return True
+        return False
 
     def _leave_out(self, item: _Open, attribute: str, verdict: str) -> None:
         """Refuse an element or an attribute of one, or note that it is left out."""

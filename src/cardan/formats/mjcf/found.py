@@ -1,4 +1,4 @@
-"""What all pages of the reader share: the compiled model, the mechanism in the making, and which name has which number."""
+"""What the pages of the reader share: the compiled model, the mechanism in the making, which number has which name."""
 
 from __future__ import annotations
 

@@ -183,7 +183,9 @@ class Tree:
         if any(m.jnt_stiffnesspoly[k]) or any(m.dof_dampingpoly[dof]):
             self._warn(k, "stiffness and damping beyond the linear term are left out")
         if kind == "free" and (m.dof_armature[dof] or m.dof_frictionloss[dof]):
-            self._warn(k, "armature and friction of a free joint act along the world's axes in MuJoCo, here along its own")
+            self._warn(
+                k, "armature and friction of a free joint act along the world's axes in MuJoCo, here along its own"
+            )
 
     def _warn(self, k: int, message: str) -> None:
         self.found.report.warn(self.found.place("joints", k), f"joint {self.joints[k]!r}: {message}")

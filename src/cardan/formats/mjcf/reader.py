@@ -35,7 +35,8 @@ def read(source: Source, options: Options) -> Description:
     """
     report, root = Report(source.name), parse(source)
     if root.tag != "mujoco":
-        report.error(root, f"the root element is <{root.tag[:60]}>, expected <mujoco>; is this MJCF?")
+        hint = "read the file that includes this one" if root.tag == "mujocoinclude" else "is this MJCF?"
+        report.error(root, f"the root element is <{root.tag[:60]}>, expected <mujoco>; {hint}")
         return Description(None, report)
     text = expanded(source, root, options, report)
     there = None if report.errors else compiled(mujoco("reading MJCF"), text, source, options, report)
@@ -132,7 +133,9 @@ def _warn_of_tendons(found: Found) -> None:
             told = "its stiffness, damping, friction and armature act on no joint here"
             found.report.warn(place, f"tendon {name!r} is left out: {told}")
         else:
-            found.report.remark(place, f"tendon {name!r} is left out{', with its range' if m.tendon_limited[k] else ''}")
+            found.report.remark(
+                place, f"tendon {name!r} is left out{', with its range' if m.tendon_limited[k] else ''}"
+            )
 
 
 def _places(found: Found) -> dict[tuple[str, str], Place]:

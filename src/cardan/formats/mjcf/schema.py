@@ -1,8 +1,8 @@
 """What cardan makes of each element and attribute of MJCF (of MuJoCo 4): `ELEMENTS` decides, for reader and docs alike.
 
-A verdict is `"read"`, `"remark: why"` (it is left out before MuJoCo sees it, and remarked on) or `"refused: why"`. A tag
-that means different things in different places stands as `parent/tag` there. What stands in no line is no MJCF: an error,
-as it is to MuJoCo.
+A verdict is `"read"`, `"remark: why"` (it is left out before MuJoCo sees it, and remarked on) or `"refused: why"`. A
+tag that means different things in different places stands as `parent/tag` there. What stands in no line is no MJCF: an
+error, as it is to MuJoCo.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WHY = {
     "outside": "remark: bodies that stand outside of <worldbody> are none to MuJoCo",
     "pair": "remark: pairs of geoms with contact parameters of their own are not kept",
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
-    "composite": "refused: composites are none since MuJoCo 4: save the file with an earlier version, which expands them",
+    "composite": "refused: there are none since MuJoCo 4; save the file with an earlier version, which expands them",
 }
 """Why things are not read."""
 
@@ -54,8 +54,7 @@ _ACTUATOR = (
 )
 _BODY = "inertial joint freejoint geom site camera body frame replicate include"
 _TENDON = (
-    "name class limited range actuatorfrclimited actuatorfrcrange springlength stiffness damping "
-    "frictionloss armature"
+    "name class limited range actuatorfrclimited actuatorfrcrange springlength stiffness damping frictionloss armature"
 )
 _SOFT = "solref solimp"
 _LIMITS = "solreflimit solimplimit solreffriction solimpfriction"
@@ -79,17 +78,17 @@ ELEMENTS: dict[str, dict[str, str]] = {
         flex="deformable",
     ),
     "compiler": _of(
-        "alignfree angle autolimits assetdir coordinate balanceinertia boundinertia boundmass discardvisual eulerseq fitaabb "
-        "fusestatic inertiafromgeom inertiagrouprange meshdir settotalmass strippath texturedir",
+        "alignfree angle autolimits assetdir coordinate balanceinertia boundinertia boundmass discardvisual eulerseq "
+        "fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir settotalmass strippath texturedir",
         saving="conflict passthrough savecanonical savecompiled saveinertial",
         solver="usethread lengthrange",
     ),
     "option": _of(
         "gravity flag",
         fluid="density viscosity wind",
-        solver="actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator iterations "
-        "jacobian ls_iterations ls_tolerance magnetic mpr_iterations mpr_tolerance noslip_iterations noslip_tolerance "
-        "sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance",
+        solver="actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator "
+        "iterations jacobian ls_iterations ls_tolerance magnetic mpr_iterations mpr_tolerance noslip_iterations "
+        "noslip_tolerance sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance",
         softness="o_friction o_margin o_solimp o_solref",
     ),
     "flag": _of(
@@ -116,8 +115,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "hfield": _of("name file content_type nrow ncol size elevation"),
     "texture": _of(
         "name class type file",
-        looks="builtin colorspace content_type embed gridlayout gridsize height hflip mark markrgb nchannel random rgb1 "
-        "rgb2 vflip width fileback filedown filefront fileleft fileright fileup",
+        looks="builtin colorspace content_type embed gridlayout gridsize height hflip mark markrgb nchannel random "
+        "rgb1 rgb2 vflip width fileback filedown filefront fileleft fileright fileup",
     ),
     "material": _of(
         "name class texture rgba layer",
@@ -201,9 +200,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "cylinder": _actuator("area bias diameter"),
     "muscle": _actuator("force fpmax fvmax lmax lmin range scale tausmooth vmax"),
     "adhesion": _actuator("gain"),
-    "dcmotor": _actuator(
-        "cogging controller inductance input lugre motorconst nominal resistance saturation thermal"
-    ),
+    "dcmotor": _actuator("cogging controller inductance input lugre motorconst nominal resistance saturation thermal"),
     "keyframe": _of("key include"),
     "key": _of("name qpos", state="time qvel act ctrl mpos mquat plastic"),
     "include": _of("file"),
@@ -214,8 +211,11 @@ TAGS = frozenset(key.rpartition("/")[2] for key in ELEMENTS)
 """The elements; all other names of the table are attributes."""
 
 NAMES = frozenset(
-    "name class childclass file model body body1 body2 joint joint1 joint2 jointinparent site site1 site2 refsite slidersite "
-    "cranksite geom sidesite tendon tendon1 tendon2 mesh hfield material texture target meshdir texturedir assetdir".split()
+    _of(
+        "name class childclass file model body body1 body2 joint joint1 joint2 jointinparent site site1 site2 refsite "
+        "slidersite cranksite geom sidesite tendon tendon1 tendon2 mesh hfield material texture target meshdir "
+        "texturedir assetdir"
+    )
 )
 """Attributes that hold a name, not numbers."""
 
