@@ -248,7 +248,7 @@ REMARKS = [
     ),
     (
         ('<geom type="mesh" mesh="x" mass="0"/>', '<asset><mesh name="x" file="x.stl"/></asset>'),
-        "'x.stl' were not found",
+        "mesh 'x.stl' is not looked for",
     ),
 ]
 
@@ -263,7 +263,7 @@ SHOWN = (
     "tendon 't' is",
     "plugins are code",
     "deformable bodies",
-    "'x.stl' were not found",
+    "mesh 'x.stl' is not looked for",
 )
 
 

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from cardan.errors import quoted
 from cardan.formats.mjcf.expanded import Expanded
 from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
-from cardan.formats.resources import allowed
+from cardan.formats.resources import Meshes, Places
 from cardan.formats.source import Source
 
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
@@ -133,28 +133,20 @@ class _Meshes:
 
     def __init__(self, mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report) -> None:
         self.mj, self.spec, self.text, self.report = mj, spec, text, report
-        self.source, self.options = source, options
+        self.files = Meshes(Places(source.folder, options.package_dirs))
         self.needed = self._needed()
-        self.missing: list[tuple[Any, str]] = []
 
     def settle(self) -> dict[str, MeshFile]:
         """Give each mesh its file, or what stands in for it."""
         found = {mesh.name: self._settled(mesh) for mesh in list(self.spec.meshes)}
-        if self.missing:
-            names = ", ".join(quoted(uri, 60) for _, uri in self.missing[:4])
-            more = f" and {len(self.missing) - 4} more" if len(self.missing) > 4 else ""
-            place = self.text.place(self.missing[0][0].info)
-            hint = "were not found, or leave the folder (allow that with package_dirs=[...])"
-            self.report.warn(place, f"mesh files {names}{more} {hint}; they are kept by name")
+        self.files.tell(self.report)
         return found
 
     def _settled(self, mesh: Any) -> MeshFile:
         file, inline = mesh.file, len(mesh.uservert) > 0
         uri = self._uri(file) if file else mesh.name
-        path = self._path(uri) if file else None
+        path = self.files.path(uri, self.text.place(mesh.info)) if file else None
         record = MeshFile(uri, path, tuple(mesh.scale), tuple(mesh.refpos), tuple(mesh.refquat))
-        if file and path is None:
-            self.missing.append((mesh, uri))
         if mesh.name in self.needed and (path or inline):
             mesh.file = path or ""
             return record
@@ -175,14 +167,6 @@ class _Meshes:
         if self.spec.strippath:
             name = PurePosixPath(name.name)
         return str(PurePosixPath(self.spec.meshdir.replace("\\", "/")) / name)
-
-    def _path(self, uri: str) -> str | None:
-        try:
-            path = ((self.source.folder or Path()) / uri).resolve()
-            is_allowed = allowed(path, self.source.folder, self.options.package_dirs)
-            return str(path) if is_allowed and path.is_file() else None
-        except (OSError, ValueError):
-            return None
 
     def _needed(self) -> dict[str, str]:
         """Return the names of meshes on which a mass or a size depends, each with what that is."""

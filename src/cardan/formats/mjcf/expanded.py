@@ -14,11 +14,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cardan.errors import DescriptionError
-from cardan.formats.mjcf.schema import ELEMENTS, NAMES, READ, TAGS, WHY, key_of, reason
+from cardan.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
 from cardan.formats.reading import Options
 from cardan.formats.report import NUMBER, Place, Report
-from cardan.formats.resources import allowed
+from cardan.formats.resources import Places
 from cardan.formats.source import MAX_BYTES, Source
+from cardan.formats.vocabulary import READ, Verdict
 from cardan.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
 
 MAX_COPIES = 20_000
@@ -29,6 +30,8 @@ MAX_NUMBER = 1e15
 """Counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits."""
 MAX_PARAMETER = 100
 """Of a built-in mesh: subdivisions and the like, which cost their square or worse."""
+MOVING = (Verdict.of(WHY["flex"]), Verdict.of(WHY["plugin"]))
+"""What changes the motion when it is left out."""
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 
 
@@ -80,12 +83,12 @@ class _Expansion:
     """Writes the text: a stack of what is still to be written, elements and end tags."""
 
     def __init__(self, source: Source, options: Options, report: Report) -> None:
-        self.source, self.options, self.report = source, options, report
+        self.source, self.report, self.files = source, report, Places(source.folder, options.package_dirs)
         self.lines: list[str] = []
         self.out = Expanded("", [])
         self.included: dict[Path, int] = {}
         self.size, self.count = len(source.content), 0
-        self.left_out: dict[tuple[str, str], _LeftOut] = {}
+        self.left_out: dict[tuple[str, Verdict], _LeftOut] = {}
 
     def run(self, root: Element) -> Expanded:
         """Return the whole."""
@@ -115,22 +118,20 @@ class _Expansion:
             if not self.report.errors:
                 self.report.error(place, f"more than {MAX_DEPTH} levels or {MAX_ELEMENTS} elements with all includes")
             return False
-        known = ELEMENTS.get(item.parent) if item.parent else {"mujoco": READ}
-        verdict = (known or {}).get(element.tag)
-        if verdict is None or (verdict == READ and key_of(item.parent, element.tag) not in ELEMENTS):
-            meant = self.report.nearest(element.tag[:60], sorted(TAGS.intersection(known or ())))
+        known = VOCABULARY.table[item.parent] if item.parent else {"<mujoco>": READ}
+        verdict = known.get(f"<{element.tag}>")
+        if verdict is None:
+            meant = self.report.nearest(element.tag[:60], [name[1:-1] for name in known if name.startswith("<")])
             self.report.error(place, f"<{element.tag[:60]}> is no element of <{item.parent.rpartition('/')[2]}>{meant}")
         elif verdict != READ:
             self._leave_out(item, "", verdict)
-        else:
-            return True
-        return False
+        return verdict == READ
 
-    def _leave_out(self, item: _Open, attribute: str, verdict: str) -> None:
+    def _leave_out(self, item: _Open, attribute: str, verdict: Verdict) -> None:
         """Refuse an element or an attribute of one, or note that it is left out."""
         place, tag = Place(item.element.line, file=item.file), item.element.tag
-        if verdict.startswith("refused"):
-            self.report.error(place, f"<{tag}{' ' * bool(attribute)}{attribute}>: {reason(verdict)}")
+        if verdict.kind == "refused":
+            self.report.error(place, f"<{tag}{' ' * bool(attribute)}{attribute}>: {verdict.why}")
             return
         left = self.left_out.setdefault((tag, verdict), _LeftOut(place, Counter()))
         left.attributes[attribute] += 1
@@ -141,8 +142,8 @@ class _Expansion:
             count = max(left.attributes.values())
             often = f" ({count} times, here first)" if count > 1 else ""
             what = ", ".join(filter(None, left.attributes))
-            say = self.report.warn if verdict in (WHY["flex"], WHY["plugin"]) else self.report.remark
-            say(left.place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {reason(verdict)}")
+            say = self.report.warn if verdict in MOVING else self.report.remark
+            say(left.place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
 
     def _opened(self, item: _Open) -> list[_Open | str]:
         """Write the start of an element and return its children and its end."""
@@ -171,7 +172,7 @@ class _Expansion:
 
     def _attributes(self, item: _Open, key: str) -> dict[str, str]:
         """Return the attributes that are handed on."""
-        known, kept = ELEMENTS[key], {}
+        known, kept = VOCABULARY.table[key], {}
         for name, value in item.element.attributes.items():
             verdict = known.get(name)
             if verdict == READ:
@@ -180,7 +181,7 @@ class _Expansion:
             elif verdict is not None:
                 self._leave_out(item, name, verdict)
             elif ":" not in name and name != "xmlns":
-                meant = self.report.nearest(name[:60], sorted(known.keys() - TAGS.difference(NAMES)))
+                meant = self.report.nearest(name[:60], VOCABULARY.attributes(key))
                 place = Place(item.element.line, file=item.file)
                 self.report.error(place, f"<{item.element.tag}> has no attribute {name[:60]!r}{meant}")
         return kept
@@ -255,7 +256,7 @@ class _Expansion:
         for folder in (self.source.folder, item.folder):
             try:
                 path = ((folder or Path()) / file).resolve()
-                if not allowed(path, self.source.folder, self.options.package_dirs):
+                if not self.files.allow(path):
                     left = True
                 elif path.is_file():
                     return path

@@ -1,20 +1,19 @@
 """What cardan makes of each element and attribute of MJCF (of MuJoCo 4): `ELEMENTS` decides, for reader and docs alike.
 
-A verdict is `"read"`, `"remark: why"` (it is left out before MuJoCo sees it, and remarked on) or `"refused: why"`. A
-tag that means different things in different places stands as `parent/tag` there. What stands in no line is no MJCF: an
-error, as it is to MuJoCo.
+The table is one of `formats/vocabulary.py`, but what it remarks on is left out before MuJoCo sees it, and what stands
+in no line is no MJCF: an error, as it is to MuJoCo.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-READ = "read"
+from cardan.formats.vocabulary import Vocabulary
 
 
 def _of(read: str = "", **others: str) -> dict[str, str]:
     """Return verdicts: names that are read; then, under the reason, those that are not."""
-    table = dict.fromkeys(read.split(), READ)
+    table = dict.fromkeys(read.split(), "read")
     for reason, names in others.items():
         table |= dict.fromkeys(names.split(), WHY[reason])
     return table
@@ -52,7 +51,7 @@ _ACTUATOR = (
     "name class joint jointinparent tendon site body refsite slidersite cranksite cranklength gear ctrllimited "
     "ctrlrange forcelimited forcerange armature damping kp kv dampratio timeconst inheritrange"
 )
-_BODY = "inertial joint freejoint geom site camera body frame replicate include"
+_BODY = "<inertial> <joint> <freejoint> <geom> <site> <camera> <body> <frame> <replicate> <include>"
 _TENDON = (
     "name class limited range actuatorfrclimited actuatorfrcrange springlength stiffness damping frictionloss armature"
 )
@@ -68,23 +67,24 @@ def _actuator(more: str = "", **others: str) -> dict[str, str]:
 
 ELEMENTS: dict[str, dict[str, str]] = {
     "mujoco": _of(
-        "model compiler option default asset worldbody contact tendon equality actuator keyframe include",
-        outside="body",
-        looks="visual statistic",
-        sizes="size",
-        own="custom",
-        sensor="sensor",
-        plugin="extension",
-        flex="deformable",
+        "model <compiler> <option> <default> <asset> <worldbody> <contact> <tendon> <equality> <actuator> <keyframe> "
+        "<include>",
+        outside="<body>",
+        looks="<visual> <statistic>",
+        sizes="<size>",
+        own="<custom>",
+        sensor="<sensor>",
+        plugin="<extension>",
+        flex="<deformable>",
     ),
     "compiler": _of(
         "alignfree angle autolimits assetdir coordinate balanceinertia boundinertia boundmass discardvisual eulerseq "
         "fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir settotalmass strippath texturedir",
         saving="conflict passthrough savecanonical savecompiled saveinertial",
-        solver="usethread lengthrange",
+        solver="usethread <lengthrange>",
     ),
     "option": _of(
-        "gravity flag",
+        "gravity <flag>",
         fluid="density viscosity wind",
         solver="actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator "
         "iterations jacobian ls_iterations ls_tolerance magnetic mpr_iterations mpr_tolerance noslip_iterations "
@@ -98,19 +98,20 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "refsafe sensor sensornoise sleep speculative spring warmstart",
     ),
     "default": _of(
-        "class default mesh texture material joint geom site camera equality tendon general motor position velocity "
-        "intvelocity orientation pid damper cylinder muscle adhesion dcmotor include",
-        light="light",
-        pair="pair",
+        "class <default> <mesh> <texture> <material> <joint> <geom> <site> <camera> <equality> <tendon> <general> "
+        "<motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> <adhesion> "
+        "<dcmotor> <include>",
+        light="<light>",
+        pair="<pair>",
     ),
     "default/equality": _of("active", softness=_SOFT),
     "default/tendon": _of(_TENDON, looks="material rgba width", shown="group", own="user")
     | _of(softness=_LIMITS + " margin springyield"),
-    "asset": _of("mesh hfield texture material include", flex="skin", model="model"),
+    "asset": _of("<mesh> <hfield> <texture> <material> <include>", flex="<skin>", model="<model>"),
     "mesh": _of(
         "name class file content_type scale vertex face inertia refpos refquat builtin params",
         looks="normal texcoord smoothnormal material maxhullvert",
-        plugin="plugin",
+        plugin="<plugin>",
     ),
     "hfield": _of("name file content_type nrow ncol size elevation"),
     "texture": _of(
@@ -119,28 +120,30 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "rgb1 rgb2 vflip width fileback filedown filefront fileleft fileright fileup",
     ),
     "material": _of(
-        "name class texture rgba layer",
+        "name class texture rgba <layer>",
         looks="emission metallic reflectance roughness shininess specular texrepeat texuniform",
     ),
     "layer": _of("texture role"),
-    "worldbody": _of(f"geom site camera body frame replicate include {_PLACE} name childclass", light="light")
-    | _of(flex="flexcomp", own="user", model="attach"),
+    "worldbody": _of(
+        f"<geom> <site> <camera> <body> <frame> <replicate> <include> {_PLACE} name childclass", light="<light>"
+    )
+    | _of(flex="<flexcomp>", own="user", model="<attach>"),
     "body": _of(
         f"name childclass {_PLACE} {_BODY}",
-        light="light",
-        flex="flexcomp",
-        plugin="plugin",
-        composite="composite",
+        light="<light>",
+        flex="<flexcomp>",
+        plugin="<plugin>",
+        composite="<composite>",
         own="user",
         gravcomp="gravcomp",
         mocap="mocap",
         solver="fuse simple sleep",
-        model="attach",
+        model="<attach>",
     ),
-    "frame": _of(f"name childclass {_PLACE} {_BODY} scale massscale scaling", light="light")
-    | _of(flex="flexcomp", model="attach"),
-    "replicate": _of(f"count sep offset euler childclass {_BODY} name {_PLACE}", light="light")
-    | _of(flex="flexcomp", model="attach"),
+    "frame": _of(f"name childclass {_PLACE} {_BODY} scale massscale scaling", light="<light>")
+    | _of(flex="<flexcomp>", model="<attach>"),
+    "replicate": _of(f"count sep offset euler childclass {_BODY} name {_PLACE}", light="<light>")
+    | _of(flex="<flexcomp>", model="<attach>"),
     "inertial": _of(f"{_PLACE} mass diaginertia fullinertia"),
     "joint": _of(
         "name class type pos axis ref springref stiffness springdamper damping armature frictionloss limited range "
@@ -159,7 +162,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
         fluid="fluidcoef fluidshape",
         looks="castshadow",
         own="user",
-        plugin="plugin",
+        plugin="<plugin>",
     ),
     "site": _of(f"name class {_PLACE} fromto type size", area="mesh", looks="rgba material", shown="group", own="user"),
     "camera": _of(
@@ -168,24 +171,25 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "resolution sensorsize",
         own="user",
     ),
-    "contact": _of("exclude include", pair="pair"),
+    "contact": _of("<exclude> <include>", pair="<pair>"),
     "exclude": _of("name body1 body2"),
-    "tendon": _of("fixed spatial include"),
-    "fixed": _of(f"{_TENDON} joint", softness=_LIMITS + " margin springyield", shown="group", own="user"),
+    "tendon": _of("<fixed> <spatial> <include>"),
+    "fixed": _of(f"{_TENDON} <joint>", softness=_LIMITS + " margin springyield", shown="group", own="user"),
     "fixed/joint": _of("joint coef"),
-    "spatial": _of(f"{_TENDON} site geom pulley", looks="material rgba width", shown="group", own="user")
+    "spatial": _of(f"{_TENDON} <site> <geom> <pulley>", looks="material rgba width", shown="group", own="user")
     | _of(softness=_LIMITS + " margin springyield"),
     "spatial/site": _of("site"),
     "spatial/geom": _of("geom sidesite"),
     "pulley": _of("divisor"),
-    "equality": _of("connect weld joint tendon include", flex="flex flexvert flexstrain"),
+    "equality": _of("<connect> <weld> <joint> <tendon> <include>", flex="<flex> <flexvert> <flexstrain>"),
     "connect": _of("name class active body1 body2 anchor site1 site2", softness=_SOFT),
     "weld": _of("name class active body1 body2 anchor relpose site1 site2", softness=_SOFT + " torquescale"),
     "equality/joint": _of("name class active joint1 joint2 polycoef", softness=_SOFT),
     "equality/tendon": _of("name class active tendon1 tendon2 polycoef", softness=_SOFT),
     "actuator": _of(
-        "general motor position velocity intvelocity orientation pid damper cylinder muscle adhesion dcmotor include",
-        plugin="plugin",
+        "<general> <motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> "
+        "<adhesion> <dcmotor> <include>",
+        plugin="<plugin>",
     ),
     "general": _actuator(
         "actdim actearly actlimited actrange biasprm biastype dynprm dyntype gainprm gaintype input ffrange velrange"
@@ -201,14 +205,11 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "muscle": _actuator("force fpmax fvmax lmax lmin range scale tausmooth vmax"),
     "adhesion": _actuator("gain"),
     "dcmotor": _actuator("cogging controller inductance input lugre motorconst nominal resistance saturation thermal"),
-    "keyframe": _of("key include"),
+    "keyframe": _of("<key> <include>"),
     "key": _of("name qpos", state="time qvel act ctrl mpos mquat plastic"),
     "include": _of("file"),
 }
-"""Tag (or `parent/tag`): its attributes, and what may stand in it, each with its verdict."""
-
-TAGS = frozenset(key.rpartition("/")[2] for key in ELEMENTS)
-"""The elements; all other names of the table are attributes."""
+"""Tag (or `parent/tag`): its attributes and the `<elements>` that may stand in it, each with its verdict."""
 
 NAMES = frozenset(
     _of(
@@ -220,12 +221,11 @@ NAMES = frozenset(
 """Attributes that hold a name, not numbers."""
 
 
+VOCABULARY = Vocabulary("MJCF", ELEMENTS)
+
+
 @cache
 def key_of(parent: str, tag: str) -> str:
-    """Return the key in `ELEMENTS` of a tag within a parent."""
-    return f"{parent}/{tag}" if f"{parent}/{tag}" in ELEMENTS else tag
-
-
-def reason(verdict: str) -> str:
-    """Return what a verdict says beyond its kind."""
-    return verdict.partition(": ")[2]
+    """Return the key in `ELEMENTS` of a tag within a parent, itself given by its key."""
+    within = f"{parent.rpartition('/')[2]}/{tag}"
+    return within if within in ELEMENTS else tag
