@@ -43,9 +43,11 @@ class Format(NamedTuple):
 
 
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
+_USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
 FORMATS = {
     ".urdf": _URDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
 }
 """Formats by ending; a new one adds a line."""
 AMBIGUOUS = (".xml", "")
