@@ -210,3 +210,61 @@ def test_positions_on_the_manifold_have_the_order(integrator, order):
 
 def test_every_explicit_integrator_is_tested_above():
     assert set(algorithms.EXPLICIT) == {"semi_implicit", "leapfrog", "midpoint", "rk4"}
+
+
+# --- floating bodies --------------------------------------------------------------------------------------------------
+
+
+class Afloat(cardan.joints.Joint):
+    """A user's joint without constraints; S and bias are derived."""
+
+    manifold = cardan.joints.FreeFlyer().manifold
+
+    def transform(self, q):
+        return self.manifold.pose(q)
+
+
+def spinning(joint, *, described_from_hand=False, com=(0.1, 0.0, 0.2)):
+    """Two bodies on a hinge in free flight, of which the hand is joined to the world; q, v and the hand's twist."""
+    m = cardan.Mechanism("spinning")
+    for body in ("base", "hand"):
+        m.add_body(body, Inertia(1.0, com, np.diag([0.1, 0.2, 0.25])))
+    m.add_joint("hinge", cardan.joints.Revolute(axis=[0, 1, 0]), "base", "hand")
+    m.add_joint("free", joint, *(("hand", "world") if described_from_hand else ("world", "hand")))
+    model = m.model(gravity=(0, 0, 0))
+    X, V = cardan.SE3(translation=[0.4, -0.3, 0.2]), np.array([0.3, -0.2, 0.1, 2.0, 1.0, 3.0])
+    pose = X.inverse() if described_from_hand else X
+    twist = -np.array((X @ cardan.Motion.of(V)).scalars()) if described_from_hand else V
+    q, v = model.neutral(), np.zeros(7)
+    q[model.q_slice("free")], v[model.v_slice("free")] = joint.configuration_from_transform(pose), twist
+    v[model.v_slice("hinge")] = 0.7
+    return model, q, v
+
+
+def flown(step, joint, **described):
+    model, q, v = spinning(joint, **described)
+    for _ in range(20):
+        q, v = step(model, q, v).values()
+    return np.concatenate([part.ravel() for part in cardan.eval_fk(model, q, v)])
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog"])
+def test_a_floating_robot_moves_the_same_however_its_joint_is_described(integrator, quick_target):
+    step = explicit_step(integrator, 0.02)
+    expected = flown(step, cardan.joints.FreeFlyer())
+    for joint in (Afloat(), cardan.joints.FloatingMRP(), cardan.joints.FreeFlyer()):
+        there = flown(step, joint, described_from_hand=True)
+        np.testing.assert_allclose(there, expected, atol=1e-12, err_msg=repr(joint))
+    np.testing.assert_allclose(flown(step, Afloat()), expected, atol=1e-12)
+
+
+def test_a_body_described_as_the_worlds_parent_keeps_its_momentum_to_rounding(quick_target):
+    m = cardan.Mechanism("ball")
+    m.add_body("ball", Inertia(2.0, (0.0, 0.0, 0.0), 0.1 * np.eye(3)))
+    m.add_joint("free", cardan.joints.FreeFlyer(), "ball", "world")
+    model = m.model(gravity=(0, 0, 0))
+    q, v = cardan.integrate(model, model.neutral(), np.array([3.0, 2.0, 1.0, 0.3, 0.2, 0.1])), np.arange(6.0)
+    before = cardan.centroidal_momentum(model, q, v)
+    found, _ = moved(implicit_step(0.05), model, q, v, 50)
+    after = cardan.centroidal_momentum(model, found["q"], found["v"])
+    np.testing.assert_allclose(after, before, atol=1e-11 * np.abs(before).max())

@@ -312,8 +312,8 @@ def test_what_cannot_be_saved_or_loaded(tmp_path):
         ):
             cardan.save(everything(), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "robot.yaml").write_text("robot: {}")
     with pytest.raises(DescriptionError, match=r"no reader for '\.yaml' files; known: \.urdf, "):
-        (tmp_path / "robot.yaml").write_text("robot: {}")
         cardan.load(tmp_path / "robot.yaml")
     with pytest.raises(DescriptionError, match=r"none\.json: error: cannot be read: No such file"):
         cardan.load(tmp_path / "none.json")

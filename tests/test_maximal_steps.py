@@ -199,7 +199,7 @@ def rk4_of_springs(model, q, v, h: float):
     joint = model.nodes[0].joint
 
     def rate(q, v):
-        return algorithms.forward_dynamics(model, q, v, joint.passive_effort(q, v))
+        return algorithms.forward_dynamics(model, q, v, joint.efforts(q, v))
 
     return stepping.rk4(model, q, v, rate, h)
 
@@ -309,12 +309,12 @@ def test_a_world_that_diverges_is_told(solver):
 def test_a_step_is_differentiated(solver):
     world = cardan.robots.double_pendulum().world()
     step = SOLVERS[solver](world, 2e-3).function
-    q, v, warm, zero = np.array([1.0, 0.2]), np.array([0.3, -0.4]), np.zeros(2), np.zeros(())
+    q, v, zero = np.array([1.0, 0.2]), np.array([0.3, -0.4]), np.zeros(())
 
     def after(q):
-        return step(world.model, q, v, warm, zero)["q"]
+        return step(world.model, q, v, zero)["q"]
 
-    slope = cardan.derivative(step, "q")(world.model, q, v, warm, zero)["q"]
+    slope = cardan.derivative(step, "q")(world.model, q, v, zero)["q"]
     h = 1e-6
     differences = np.stack([(after(q + h * e) - after(q - h * e)) / (2 * h) for e in np.eye(2)], axis=-1)
     np.testing.assert_allclose(slope, differences, atol=1e-7)

@@ -344,8 +344,8 @@ def test_the_springs_of_a_cable_are_the_slope_of_its_energy():
 
     q, v = np.array([0.1, 0.5, -0.8]), [0.3, -0.2, 0.4]
     slopes = [central_difference(lambda h, e=e: energy(q + h * e)) for e in np.eye(3)]
-    np.testing.assert_allclose(cable.passive_effort(q, [0.0] * 3), np.negative(slopes), atol=1e-7)
-    drag = np.subtract(cable.passive_effort(q, v), cable.passive_effort(q, [0.0] * 3))
+    np.testing.assert_allclose(cable.efforts(q, [0.0] * 3), np.negative(slopes), atol=1e-7)
+    drag = np.subtract(cable.efforts(q, v), cable.efforts(q, [0.0] * 3))
     np.testing.assert_allclose(drag, [-2.0 * 0.3, 0.01 * 0.2, -0.01 * 0.4], atol=1e-14)
     assert np.dot(drag, v) < 0.0
 

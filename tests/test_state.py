@@ -73,6 +73,8 @@ def test_arrays_are_the_states_own(world, dtype):
         ("q", "text", DTypeError, "'q'"),
         ("v", np.full((3, 8), np.nan), NotFiniteError, r"v\[0, 0\] is nan"),
         ("v", [[0] * 8, [0] * 7 + [np.inf], [0] * 8], NotFiniteError, r"v\[1, 7\] is inf"),
+        ("v", [0] * 7 + [np.inf], NotFiniteError, r"v\[7\] is inf"),
+        ("time", np.nan, NotFiniteError, r"time\[\] is nan"),
         ("v", 1.0 + 2j, DTypeError, "'v'"),
         ("warm", np.zeros(9), ShapeError, "'warm'"),
         ("time", np.zeros((3, 1)), ShapeError, "'time'"),
@@ -273,10 +275,36 @@ def test_constants_belong_to_each_world(world):
         state.constants["mass"] = np.nan * np.ones(5)
     with pytest.raises(UnknownNameError, match="did you mean 'mass'"):
         state.constants["masses"] = 1.0
+    with pytest.raises(ParameterError, match=r"mass\[1, 2\]: got -1.0, expected a mass >= 0"):
+        state.constants["mass"] = np.where(np.arange(15).reshape(3, 5) == 7, -1.0, 2.0)
+    assert state.constants["mass"].min() == 1.0
     twin = state.copy()
     twin.constants["mass"][0, 0] = 9.0
     assert state.constants["mass"][0, 0] == 1.0
     assert state[1:].constants["gravity"].tolist() == [[0, 0, -2], [0, 0, -3]]
+
+
+@pytest.mark.parametrize("name", ["damping", "drive_stiffness", "friction", "contact_friction", "contact_restitution"])
+def test_a_constant_that_nothing_can_have_is_refused_by_name(name):
+    b = WorldBuilder()
+    b.add_ground()
+    b.add_body("ball")
+    b.add_shape("ball", Sphere(0.1))
+    varied = b.finalize().with_inputs(name)
+    wrong = 1.5 if name == "contact_restitution" else -0.5
+    for constants in (varied.state(2).constants, pickle.loads(pickle.dumps(varied.state(2)))[1:].copy().constants):
+        with pytest.raises(ParameterError, match=rf"{name}\[0, 0\]: got {wrong}, expected a number"):
+            constants[name] = np.full(constants[name].shape, wrong)
+    with pytest.raises(ParameterError, match=name):
+        varied.state(2, **{name: np.full(constants[name].shape[1:], wrong)})
+
+
+def test_ten_inertial_parameters_begin_with_a_mass():
+    varied = pendulum().world().with_inputs(ten=("bob", "inertial_parameters"))
+    own = varied.state().constants["ten"]
+    with pytest.raises(ParameterError, match=r"ten\[0, 0\]: got -2.0, expected a mass"):
+        varied.state(ten=[-2.0, *own[0, 1:]])
+    varied.state(ten=[2.0, -1.0, *own[0, 2:]])
 
 
 def test_newtons_twists_follow_the_mass_centre_of_each_world():
@@ -317,6 +345,56 @@ def moved_to(state, q):
     return state
 
 
+# --- time ------------------------------------------------------------------------------------------------------------
+
+
+def lost(state):
+    """Let the second world diverge."""
+    state.v[1] = 1e200
+    return state
+
+
+def test_time_and_divergence_are_the_states_own_arrays():
+    solver = solvers.Featherstone(pendulum().world(), 0.25)
+    begin = lost(solver.world.state(2))
+    for read in (False, True):
+        state = solver.step(begin, steps=4)
+        held = (state.time, state.diverged) if read else None
+        later, kept = solver.step(state), state.copy()
+        state.time[...], state.diverged = 7.0, True
+        assert (later.time.tolist(), later.diverged.tolist()) == ([1.25, 0.0], [False, True])
+        assert (kept.time.tolist(), kept.diverged.tolist()) == ([1.0, 0.0], [False, True])
+        assert solver.step(state).time.tolist() == [7.25, 7.0]
+        assert held is None or (held[0] is state.time and held[1] is state.diverged)
+    assert (begin.time.tolist(), begin.diverged.any()) == ([0.0, 0.0], False)
+
+
+def test_what_is_stepped_in_place_keeps_its_arrays():
+    solver = solvers.Featherstone(pendulum().world(), 0.25)
+    state = lost(solver.world.state(2))
+    arrays = state.q, state.v, state.time, state.diverged, state.residual
+    for _ in range(3):
+        assert solver.step(state, out=state) is state
+    assert all(
+        a is b for a, b in zip(arrays, (state.q, state.v, state.time, state.diverged, state.residual), strict=True)
+    )
+    assert (state.time.tolist(), state.diverged.tolist()) == ([0.75, 0.0], [False, True])
+    state.time = [1.0, 2.0]
+    assert solver.step(state, out=state.copy()).time.tolist() == [1.25, 2.0]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_time_is_exact_through_solvers_and_copies(dtype):
+    world = pendulum().world()
+    short, long = (solvers.Featherstone(world, dt) for dt in (0.001, 0.002))
+    state = world.state(2, dtype)
+    for _ in range(3):
+        state = pickle.loads(pickle.dumps(short.step(state)))
+        state = long.step(state, steps=2)[[1, 0]].copy()
+    np.testing.assert_allclose(state.time, 0.015, rtol=1e-15)
+    assert not state.diverged.any()
+
+
 # --- control ---------------------------------------------------------------------------------------------------------
 
 
@@ -343,3 +421,8 @@ def test_control_begins_at_the_targets_and_takes_what_it_is_given():
         control.effort = np.zeros(3)
     with pytest.raises(DTypeError):
         control.position = ["a"] * 7
+    for name in ("effort", "position", "velocity"):
+        before = getattr(control, name).copy()
+        with pytest.raises(NotFiniteError, match=rf"control: {name}\[1, 3\] is nan"):
+            setattr(control, name, np.where(np.arange(14).reshape(2, 7) == 10, np.nan, 1.0))
+        np.testing.assert_array_equal(getattr(control, name), before)

@@ -75,7 +75,13 @@ def test_elements_of_other_programs_are_skipped():
     foreign = '<gazebo reference="a"><x y="z"/></gazebo><transmission name="t"/><sensor/><ros2_control/>'
     text = two_links(LIMIT).replace("</robot>", foreign + "</robot>")
     assert len(read_urdf(text).joints) == 1
-    assert check_urdf(text) == []
+    told = [fault.message for fault in check_urdf(text)]
+    assert [message.partition(" in <robot> is skipped")[0] for message in told] == [
+        "<gazebo>",
+        "<transmission>",
+        "<sensor>",
+        "<ros2_control>",
+    ]
 
 
 # --- poses -------------------------------------------------------------------------------------------------------
@@ -249,7 +255,10 @@ def test_missing_bounds_are_zero_as_the_specification_says_and_check_says_so():
 def test_urdf_1_2_may_leave_out_effort_and_velocity():
     text = two_links('<limit lower="0" upper="1" acceleration="3" jerk="9"/>').replace("<robot", '<robot version="1.2"')
     assert read_urdf(text).joints[0].limits.effort == (math.inf,)
-    assert check_urdf(text) == []
+    assert [fault.message.split(" is skipped")[0] for fault in check_urdf(text)] == [
+        "<limit acceleration=...>",
+        "<limit jerk=...>",
+    ]
 
 
 MIMIC = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
@@ -324,6 +333,7 @@ def robot_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     for place in ("src/arm/meshes", "src/arm/urdf", "elsewhere/share/arm/meshes"):
         (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "src/arm/package.xml").write_text("<package><name>arm</name></package>")
     for place in ("src/arm/meshes/a.stl", "elsewhere/share/arm/meshes/a.stl"):
         (tmp_path / place).write_text("solid")
     return tmp_path

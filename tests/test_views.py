@@ -352,6 +352,11 @@ def test_constants_of_each_world_through_a_view(world):
     assert varied.view("robot*", links="*leg").constants(state, "com").shape == (2, 2, 2, 3)
     with pytest.raises(MechanismError, match=r"world.with_inputs\('armature'\)"):
         view.set_constants(state, "armature", 1.0)
+    before = state.copy()
+    for wrong in (-1.0, [-1.0, 2.0, 2.0]):
+        with pytest.raises(ParameterError, match=r"view: mass\[.*\]: got -1.0, expected a mass"):
+            view.set_constants(state, "mass", wrong)
+    assert state == before
     with pytest.raises(UnknownNameError, match="did you mean 'mass'"):
         view.constants(state, "masses")
 

@@ -309,6 +309,18 @@ def test_what_is_refused(do, error, said):
         do(b)
 
 
+@pytest.mark.parametrize("ground", [True, False])
+def test_a_world_in_which_nothing_can_move_is_refused(ground):
+    b = WorldBuilder("floor")
+    if ground:
+        b.add_ground()
+    has = "shapes on the world alone" if ground else "nothing in it"
+    with pytest.raises(MechanismError, match=f"world 'floor' has {has}, expected at least one link.*add_body"):
+        b.finalize()
+    with pytest.raises(MechanismError, match="mechanism 'bare' has no body"):
+        b.add(Mechanism("bare"))
+
+
 def test_an_articulation_is_one_tree_from_the_world_on():
     b = WorldBuilder()
     for name in "abc":

@@ -64,6 +64,7 @@ from cardan.functions import (
 from cardan.joints import Joint, Limits
 from cardan.lazy import fetcher
 from cardan.model import Drive, Material, Model
+from cardan.records import Actuator, Group, Spring
 from cardan.runtime.threads import num_threads, set_num_threads
 from cardan.scalar import (
     absolute,
@@ -106,7 +107,8 @@ if TYPE_CHECKING:
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
     "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json",
-    "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Material", "joints", "manifolds",
+    "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Spring", "Material",
+    "Actuator", "Group", "joints", "manifolds",
     # worlds: what moves and touches
     "WorldBuilder", "World", "State", "Control", "solvers",
     # dynamics

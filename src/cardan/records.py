@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, Literal
+
+import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.joints import Joint, Limits, reverse
 from cardan.joints.first_checks import check_joint
 from cardan.joints.state import frozen, is_frozen
-from cardan.spatial import SE3, Inertia, checked_pose
+from cardan.spatial import SE3, Inertia, Vector3, checked_pose
 
 WORLD = "world"
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
@@ -144,8 +147,8 @@ class Actuator:
     def __post_init__(self) -> None:
         check_name("actuator", self.name)
         what = f"of actuator {self.name!r}"
-        joints = (self.joints,) if isinstance(self.joints, str) else tuple(self.joints)
-        if not joints or not all(isinstance(name, str) for name in joints) or len(set(joints)) < len(joints):
+        joints = (self.joints,) if isinstance(self.joints, str) else _names(f"joints {what}", self.joints)
+        if not joints or len(set(joints)) < len(joints):
             raise ParameterError(f"joints {what}", got=self.joints, expected="names of joints, each once")
         if self.kind not in ACTUATOR_KINDS:
             expected = " or ".join(map(repr, ACTUATOR_KINDS))
@@ -158,6 +161,24 @@ class Actuator:
             object.__setattr__(self, "bias", _finite(f"bias {what}", self.bias, 3))
         for key in ("control_range", "effort_range"):
             object.__setattr__(self, key, _range(f"{key} {what}", getattr(self, key)))
+
+    def drive(self) -> Drive | None:
+        """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None if it is none.
+
+        A servo of position pushes with gear (k (u - gear x) - d gear v): a drive of gear^2 k and gear^2 d to u / gear.
+        One of velocity has no stiffness.
+        """
+        rows: Any = self.gear
+        if self.gain is None or self.bias is None or len(rows) != 1 or len(rows[0]) != 1:
+            return None
+        constant, by_length, by_velocity = self.bias
+        stiffness, damping = -by_length + 0.0, -by_velocity + 0.0
+        asked = damping if self.kind == "velocity" else stiffness
+        rest = stiffness if self.kind == "velocity" else constant
+        if self.kind not in ("position", "velocity") or rest or self.gain != asked or min(stiffness, damping) < 0.0:
+            return None
+        squared = rows[0][0] ** 2
+        return Drive((squared * stiffness,), (squared * damping,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +199,34 @@ class Group:
 
     def __post_init__(self) -> None:
         check_name("group", self.name)
-        object.__setattr__(self, "bodies", tuple(self.bodies))
-        object.__setattr__(self, "joints", tuple(self.joints))
+        for key in ("bodies", "joints"):
+            object.__setattr__(self, key, _names(f"{key} of group {self.name!r}", getattr(self, key)))
+        if not isinstance(self.tip, str):
+            raise ParameterError(f"tip of group {self.name!r}", got=self.tip, expected="the name of a group, or ''")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A configuration with a name, such as `"home"`: coordinates by joint, neutral ones for joints that are left out.
+
+    Args:
+        name: unique among configurations.
+        coordinates: nq numbers (or one number where nq = 1) by the joint's name [rad, m].
+    """
+
+    name: str
+    coordinates: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_name("configuration", self.name)
+        what = f"configuration {self.name!r}"
+        if not isinstance(self.coordinates, Mapping):
+            raise ParameterError(what, got=self.coordinates, expected="a mapping {joint: its coordinates}")
+        own = {joint: _coordinates(f"{what}: {joint!r}", values) for joint, values in self.coordinates.items()}
+        object.__setattr__(self, "coordinates", MappingProxyType(own))
+
+    def __reduce__(self) -> Any:
+        return Configuration, (self.name, dict(self.coordinates))  # a view of a mapping has no pickle
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +362,17 @@ class Connection:
         return replace(self, joint=reverse(self.joint), **sides, **poses)
 
 
+def checked_gravity(gravity: Any) -> Vector3:
+    """Return an acceleration of gravity as a vector, or raise `ParameterError`."""
+    try:
+        vector = Vector3(*(float(e) for e in gravity))
+    except (TypeError, ValueError, OverflowError):
+        vector = Vector3(math.nan, math.nan, math.nan)
+    if not all(map(math.isfinite, vector)):
+        raise ParameterError("gravity", got=gravity, expected="three finite numbers [m/s^2], in world axes")
+    return vector
+
+
 def check_name(kind: str, name: Any) -> None:
     """Raise unless `name` is a non-empty text."""
     if not isinstance(name, str) or not name.strip():
@@ -352,6 +410,22 @@ def _numbers(what: str, values: Any, count: int, expected: str, is_right: Callab
     if len(numbers) != count or not all(map(is_right, numbers)):
         raise ParameterError(what, got=numbers, expected=expected)
     return numbers
+
+
+def _names(what: str, names: Any) -> tuple[str, ...]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(what, got=names, expected="a sequence of names, each a text")
+    return tuple(names)
+
+
+def _coordinates(what: str, values: Any) -> tuple[float, ...]:
+    try:
+        numbers = tuple(np.atleast_1d(np.asarray(values, dtype=float)).tolist())
+        if all(map(math.isfinite, numbers)):
+            return numbers
+    except (TypeError, ValueError):
+        pass
+    raise ParameterError(what, got=values, expected="finite numbers, the joint's coordinates")
 
 
 def _range(what: str, values: Any) -> tuple[float, ...]:

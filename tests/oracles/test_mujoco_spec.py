@@ -286,7 +286,7 @@ def test_accelerations_of_mimics(reference_target):
     q, v = model.random_configuration(seed=1), np.array([0.4, -0.3])
     tau = np.array([0.5, -1.0])
     there.at(q, v, tau)
-    a = cardan.forward_dynamics(model, q, v, tau - cardan.passive_forces(model, v))
+    a = cardan.forward_dynamics(model, q, v, tau - cardan.passive_forces(model, q, v))
     expected = there.to.acceleration(q, v, a)
     assert np.abs(there.data.efc_pos[: there.data.nefc]).max() < 1e-12
     close(there.rigid_accelerations(), expected, 1e-11)
@@ -427,7 +427,7 @@ def test_any_bounds_can_be_compiled(bounds):
 def our_steps(model, q, v, dt, count):
     """Semi-implicit Euler, as MuJoCo's."""
     for _ in range(count):
-        v = v + dt * cardan.forward_dynamics(model, q, v, -cardan.passive_forces(model, v))
+        v = v + dt * cardan.forward_dynamics(model, q, v, -cardan.passive_forces(model, q, v))
         q = cardan.integrate(model, q, dt * v)
     return q, v
 

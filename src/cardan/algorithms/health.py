@@ -26,8 +26,3 @@ def is_sound(*parts: Vector) -> Scalar:
 def kept(sound: Scalar, new: Vector, old: Vector) -> list[Scalar]:
     """Return the new numbers where they are sound, else the old ones."""
     return [where(sound, a, b) for a, b in zip(new, old, strict=True)]
-
-
-def or_zero(values: Vector) -> list[Scalar]:
-    """Return the numbers, 0 for each that is not finite or is beyond all bounds."""
-    return [where(abs(x) < BEYOND, x, 0.0) for x in values]

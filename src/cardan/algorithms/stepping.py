@@ -8,7 +8,8 @@
                     q_2 = q (+) h/2 v_1,  q_3 = q (+) h/2 v_2,  q_4 = q_2 (+) h (v_3 - v_1/2)
                     q'  = q (+) h/12 (3 v_1 + 2 v_2 + 2 v_3 - v_4) (+) h/12 (-v_1 + 2 v_2 + 2 v_3 + 3 v_4)
 
-The velocity of a floating body, along its own axes, is carried in the first three as the world sees it (`_carried`).
+The velocity of a floating body, along its own axes, is carried in the first three as the world sees it (`_carried`):
+its twist is, whichever way round its joint is described.
 
 (+) is the manifold's `integrate`: coordinates stay on it, quaternions of unit length.
 
@@ -18,17 +19,19 @@ Commutator-free Lie group methods (2003), section 4, for rk4: its order is 4 on 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.drives import Elements
 from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan.algorithms.linear import transposed
 from cardan.algorithms.tree import Vector
-from cardan.joints.catalogue.floating import FloatingJoint
+from cardan.arrays.elimination import solved
+from cardan.manifolds import SE3 as RigidMotions
 from cardan.model import Model
 from cardan.model.node import Node
-from cardan.spatial import Scalar, Vector3
+from cardan.spatial import Motion, Scalar, Vector3
 from cardan.spatial.rotations import matrix_from_rotation_vector
 
 Rate = Callable[[Vector, Vector], Vector]
@@ -69,31 +72,43 @@ def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
 
 def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
     """Return the state after a step with accelerations that are those at its end."""
-    after = added(v, dt, (1.0, a))
-    between = list(after)
-    for node in _floating(model):
-        u, w = _carried(node, v, after, dt), Vector3(*node.velocity(after)[3:])
-        _put(node, after, matrix_from_rotation_vector(w * -dt) @ u)
-        _put(node, between, matrix_from_rotation_vector(w * (-0.5 * dt)) @ u)
-    return Moved(along(q, between, dt, model), after)
+    after, floating = added(v, dt, (1.0, a)), _floating(model)
+    carried = [_carried(node, q, v, a, dt) for node in floating]
+    between = _with(after, floating, q, [_turned(V, V.angular * (0.5 * dt)) for V in carried])
+    q_after = along(q, between, dt, model)
+    return Moved(q_after, _with(after, floating, q_after, [_turned(V, V.angular * dt) for V in carried]))
 
 
 def _floating(model: Model) -> list[Node]:
-    return [node for node in model.nodes if isinstance(node.joint, FloatingJoint)]
+    """Return the nodes that turn as they move freely: those whose coordinates are a rigid motion, v its body twist."""
+    return [node for node in model.nodes if isinstance(node.joint.manifold, RigidMotions)]
 
 
-def _carried(node: Node, v: Vector, after: Vector, dt: float) -> Vector3:
-    """Return a floating body's linear velocity after a step, along the axes it had before: v + dt (a + w x v).
+def _carried(node: Node, q: Vector, v: Vector, a: Vector, dt: float) -> Motion:
+    """Return a floating body's twist after a step, along the axes it had before: its linear part is u + dt (a + w x u).
 
     Its axes turn by phi = dt w in the step, so that along those it has then it is exp(-phi) times this, and half of the
     way on average. Without forces it keeps its size and direction in the world: no momentum is made.
     """
-    old, new = node.velocity(v), node.velocity(after)
-    return Vector3(*new[:3]) + Vector3(*old[3:]).cross(Vector3(*old[:3])) * dt
+    own = node.configuration(q), node.velocity(v)
+    V, A = node.joint.twist(*own), node.joint.spatial_acceleration(*own, node.velocity(a))
+    after = V + A * dt
+    return Motion(after.linear + V.angular.cross(V.linear) * dt, after.angular)
 
 
-def _put(node: Node, velocity: list[Scalar], linear: Vector3) -> None:
-    velocity[node.v[0] : node.v[0] + 3] = linear
+def _turned(V: Motion, phi: Vector3) -> Motion:
+    """Return a twist whose linear part is along axes that have turned since by phi."""
+    return Motion(matrix_from_rotation_vector(-phi) @ V.linear, V.angular)
+
+
+def _with(velocity: Vector, nodes: Sequence[Node], q: Vector, twists: Sequence[Motion]) -> list[Scalar]:
+    """Return velocities with those that give floating nodes their twists: v = S(q)^-1 V."""
+    found = list(velocity)
+    for node, V in zip(nodes, twists, strict=True):
+        S = [column.scalars() for column in node.joint.motion_subspace(node.configuration(q))]
+        for i, (rate,) in zip(node.v, solved(transposed(S), [[e] for e in V.scalars()]), strict=True):
+            found[i] = rate
+    return found
 
 
 def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
@@ -103,12 +118,15 @@ def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> 
 
 def leapfrog(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
     """Return the state after drift, kick and drift, of order 2 where forces do not depend on v."""
-    half = along(q, v, 0.5 * dt, model)
-    after = added(v, dt, (1.0, rate(half, v)))
-    for node in _floating(model):
-        w = Vector3(*node.velocity(v)[3:]) + Vector3(*node.velocity(after)[3:])
-        _put(node, after, matrix_from_rotation_vector(w * (-0.5 * dt)) @ _carried(node, v, after, dt))
-    return Moved(along(half, after, 0.5 * dt, model), after)
+    half, floating = along(q, v, 0.5 * dt, model), _floating(model)
+    old = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
+    v = _with(v, floating, half, old)  # along the axes of half of the way
+    a = rate(half, v)
+    carried = [_carried(node, half, v, a, dt) for node in floating]
+    new = [_turned(V, (U.angular + V.angular) * (0.5 * dt)) for U, V in zip(old, carried, strict=True)]
+    after = added(v, dt, (1.0, a))
+    q_after = along(half, _with(after, floating, half, new), 0.5 * dt, model)
+    return Moved(q_after, _with(after, floating, q_after, new))
 
 
 def midpoint(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:

@@ -14,6 +14,7 @@ from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
 from cardan.formats.reading import Description, Options, outcome
 from cardan.formats.source import Source
+from cardan.formats.srdf.reader import add_to
 from cardan.joints import Joint
 from cardan.model import WORLD, Model
 from cardan.staging import write_whole
@@ -42,12 +43,16 @@ class Format(NamedTuple):
         return importlib.import_module(f"cardan.formats.{self.room}")
 
 
+NEVER = r"(?!)"
+"""Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
 _USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
 FORMATS = {
     ".urdf": _URDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
     **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
+    ".xacro": Format("xacro", "xacro", NEVER),
+    ".srdf": Format("srdf", "SRDF", NEVER),
 }
 """Formats by ending; a new one adds a line."""
 AMBIGUOUS = (".xml", "")
@@ -76,7 +81,19 @@ def describe(source: RobotSource, options: Options) -> Description:
     form = _format(opened)
     room = form.module()
     options.check_used(form.name, room.OPTIONS)
-    return room.read(opened, options)
+    found = room.read(opened, options)
+    if options.srdf is not None and found.thing is not None:
+        found = _with_srdf(found, options)
+    return found
+
+
+def _with_srdf(found: Description, options: Options) -> Description:
+    """Return a description with what an SRDF says of its robot."""
+    if isinstance(found.thing, Mechanism):
+        add_to(found.thing, options, found.report)
+    else:
+        found.report.error(1, "holds a model, to which no SRDF can be added; save its mechanism")
+    return found._replace(thing=None) if found.report.errors else found
 
 
 def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
@@ -124,8 +141,10 @@ def load(
         gravity: [m/s^2], in world axes; by default that of the description, or (0, 0, -9.81).
         options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
-            impossible one; and those of single formats: `continuous` (URDF: see `read_urdf`), `trusted` (JSON: import
-            the modules of joint classes that are not registered, see `from_json`).
+            impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
+            contacts; and those of single formats: `continuous` (URDF: see `read_urdf`), `xacro_args` (xacro: values of
+            arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
+            `from_json`).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.

@@ -34,10 +34,14 @@ class Options:
     trusted: bool = False
     model: str | None = None
     orphans: Literal["warn", "error", "keep", "drop"] = "warn"
+    srdf: Any = None
     xacro_args: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_packages(self.package_dirs)
+        if not isinstance(self.xacro_args, Mapping):
+            expected = "a mapping from the names of arguments to their values"
+            raise ParameterError("option xacro_args", got=self.xacro_args, expected=expected)
         for key, words in _WORDS.items():
             if getattr(self, key) not in words:
                 raise ParameterError(f"option {key}", got=getattr(self, key), expected=" or ".join(map(repr, words)))
@@ -59,7 +63,9 @@ class Options:
         """Raise `ParameterError` for an option that was given and means nothing in a room."""
         for option in fields(self):
             given = getattr(self, option.name)
-            if option.name not in own | {"package_dirs", "on_inertia"} and given != getattr(Options(), option.name):
+            if option.name not in own | {"package_dirs", "on_inertia", "srdf"} and given != getattr(
+                Options(), option.name
+            ):
                 expected = f"it left out: {room} has no such option"
                 raise ParameterError(f"option {option.name}", got=given, expected=expected)
 

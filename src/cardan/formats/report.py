@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -26,6 +26,18 @@ class HasLine(Protocol):
     def line(self) -> int:
         """From 1; 0 for the file as a whole."""
         ...
+
+
+class Line(int):
+    """A line that knows its file, where a description is made of several."""
+
+    file: str
+
+    def __new__(cls, line: int, file: str) -> Line:
+        """Return a line of a file."""
+        self = super().__new__(cls, line)
+        self.file = file
+        return self
 
 
 class Place(NamedTuple):
@@ -77,7 +89,7 @@ class Report:
     def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
         if len(faults) > MAX_FAULTS:
             return
-        place = at if isinstance(at, Place) else Place(at if isinstance(at, int) else at.line)
+        place = at if isinstance(at, Place) else _place(at if isinstance(at, int) else at.line)
         told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
         faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
 
@@ -168,11 +180,9 @@ class Report:
             self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
         return found[0] if found else None
 
-    def unknown_attributes(self, element: Element, known: Collection[str]) -> None:
-        """Remark on attributes that mean nothing here."""
-        for name in element.attributes:
-            if name not in known and ":" not in name and name != "xmlns":
-                self.remark(element, f"<{element.tag}> has no attribute {name!r}{self.nearest(name, known)}")
+
+def _place(line: int) -> Place:
+    return Place(int(line), file=line.file if isinstance(line, Line) else "")
 
 
 def _named(element: Element) -> str:
@@ -182,5 +192,5 @@ def _named(element: Element) -> str:
 
 def _hint(raw: str) -> str:
     if "${" in raw or "$(" in raw:
-        return "; this is a xacro expression: expand the file first, with  xacro FILE.xacro > FILE.urdf"
+        return "; this is a xacro expression: name the file .xacro, or declare xmlns:xacro in its first element"
     return "; use a decimal point, and spaces between numbers" if "," in raw else ""

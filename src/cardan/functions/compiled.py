@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, check_finite, checked_batch
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
-from cardan.program import Program
+from cardan.program import Array, Program
 from cardan.targets import Outline, Runner
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Compiled:
     ) -> None:
         self.inputs, self.outputs = outline.inputs, outline.outputs
         self.form, self.run, self.target, self._trace = form, run, target, trace
-        self._layout = tuple((a.shape, a.size) for a in self.outputs)
+        self.layout = tuple(_places(self.outputs))
 
     @property
     def traced(self) -> Traced:
@@ -60,10 +60,14 @@ class Compiled:
         return self.form.kind == "one"
 
     def door(
-        self, name: str, slow: Callable[..., Any], parts: Sequence[tuple[int, int, int]]
+        self, name: str, slow: Callable[..., Any], parts: Sequence[tuple[int, int, int]], *, packed: bool = False
     ) -> Callable[..., Any] | None:
-        """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`."""
-        return self.run.door(name, slow, None if self.is_single else self._finish, parts)
+        """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`.
+
+        Its results come as the form says, or packed, side by side in one array (batch..., total).
+        """
+        finish = _as_they_are if packed else None if self.is_single else self._finish
+        return self.run.door(name, slow, finish, parts)
 
     def evaluate(
         self, name: str, batch: Batch, threads: int | None, checked: bool, out: np.ndarray | None = None
@@ -91,11 +95,12 @@ class Compiled:
 
     def _finish(self, flat: np.ndarray) -> Any:
         """Return what the flattened outputs, shape (batch..., total), stand for: views of them."""
-        batch, results, start = flat.shape[:-1], [], 0
-        for shape, size in self._layout:
-            part = flat[..., start : start + size]
-            results.append(part.reshape(batch + shape) if shape else part[..., 0][()])
-            start += size
+        results = []
+        for place, shape in self.layout:
+            part = flat[place]
+            if len(shape) != 1:
+                part = part.reshape(flat.shape[:-1] + shape) if shape else part[()]
+            results.append(part)
         return self.form.rebuilt(results)
 
     def results(self, flat: np.ndarray, batch: tuple[int, ...]) -> Any:
@@ -103,19 +108,36 @@ class Compiled:
         return self._finish(flat.reshape((*batch, flat.shape[1])))
 
 
+def _as_they_are(flat: np.ndarray) -> np.ndarray:
+    return flat
+
+
+def _places(outputs: Sequence[Array]) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Yield the indices of each result in the flattened outputs, and its shape, prepared for calls of microseconds."""
+    start = 0
+    for array in outputs:
+        yield (..., slice(start, start + array.size) if array.shape else start), array.shape
+        start += array.size
+
+
 class Bound:
-    """A function of one model with fixed options: `fast(q, v, a, out=tau)`. Made by `Function.bind`."""
+    """A function of one model with fixed options: `fast(q, v, a, out=tau)`. Made by `Function.bind`.
 
-    __slots__ = ("_compiled", "_cores", "_made_by", "_name", "_threads")
+    A packed one returns all results side by side in one array, shape (..., total): `places` says where each is.
+    """
 
-    def __init__(self, function: Function, model: Model, names: tuple[str, ...], options: Options) -> None:
+    __slots__ = ("_compiled", "_cores", "_made_by", "_name", "_packed", "_threads")
+
+    def __init__(
+        self, function: Function, model: Model, names: tuple[str, ...], options: Options, packed: bool = False
+    ) -> None:
         cores = function.interface.cores(model)
         self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
         self._compiled = compiled = function.compiled(model, names, options)
-        self._made_by = function, model, names, options
+        self._made_by, self._packed = (function, model, names, options, packed), packed
         slow = functools.partial(Bound.__call__, self)
         parts = function.interface.unit_parts(model, names)
-        door = None if function.checked else compiled.door(self._name, slow, parts)
+        door = None if function.checked else compiled.door(self._name, slow, parts, packed=packed)
         if door is not None:
             # Python looks a call up on the type: a type of its own puts nothing between the caller and the door
             own = {"__slots__": (), "__call__": door, "__doc__": Bound.__doc__}
@@ -136,13 +158,23 @@ class Bound:
         batch = self._checked(arrays)
         run = functools.partial(self._compiled.evaluate, self._name, batch, self._threads, self._made_by[0].checked)
         if out is None:
-            return self._compiled.results(run(), batch.shape)
+            flat = run()
+            return (
+                flat.reshape((*batch.shape, flat.shape[1]))
+                if self._packed
+                else self._compiled.results(flat, batch.shape)
+            )
         target = self._checked_out(out, batch)
         if any(np.may_share_memory(target, array) for array in batch.arrays):
             target[...] = run()
         else:
             run(target)
         return out
+
+    @property
+    def places(self) -> dict[str, Any]:
+        """Indices of the results in a packed one's array, by name: `flat[places["q"]]`."""
+        return dict(zip(self._compiled.form.names, (place for place, _ in self._compiled.layout), strict=True))
 
     def __reduce__(self) -> Any:
         return Bound, self._made_by
@@ -159,10 +191,10 @@ class Bound:
 
     def _checked_out(self, out: Any, batch: Batch) -> np.ndarray:
         """Return `out` as (size, total), a view of it."""
-        outputs = self._compiled.outputs
-        if not self._compiled.is_single:
+        if not (self._packed or self._compiled.is_single):
             return self._memory_of(out, batch)
-        expected = (*batch.shape, *outputs[0].shape)
+        total = sum(a.size for a in self._compiled.outputs)
+        expected = (*batch.shape, *((total,) if self._packed else self._compiled.outputs[0].shape))
         if not isinstance(out, np.ndarray) or out.dtype != batch.dtype or not out.dtype.isnative:
             got = str(getattr(out, "dtype", type(out).__name__))
             raise DTypeError(self._name, "out", got=got, expected=f"an array of {batch.dtype}")
@@ -170,7 +202,7 @@ class Bound:
             raise ShapeError(self._name, "out", got=out.shape, expected=str(expected))
         if not out.flags.c_contiguous or not out.flags.writeable:
             raise DTypeError(self._name, "out", got="read-only or not contiguous", expected="contiguous and writable")
-        return out.reshape(batch.size, outputs[0].size)
+        return out.reshape(batch.size, total)
 
     def _memory_of(self, out: Any, batch: Batch) -> np.ndarray:
         """Return the memory, (size, total), of which the parts of an earlier result are views."""

@@ -31,7 +31,7 @@ def checked_dtype(dtype: Any) -> np.dtype:
     return kind
 
 
-def filled(where: str, name: str, value: Any, like: np.ndarray, finite: bool = True) -> np.ndarray:
+def filled(where: str, name: str, value: Any, like: np.ndarray) -> np.ndarray:
     """Return a value as an array of the shape and type of another, broadcast over the worlds.
 
     Raises:
@@ -41,6 +41,7 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, finite: bool = T
     if array.shape not in (like.shape, like.shape[1:]) and not (array.ndim == 0 and like.ndim == 1):
         expected = f"{like.shape[1:]} or {like.shape}" if like.ndim > 1 else f"() or {like.shape}"
         raise ShapeError(where, name, got=array.shape, expected=expected, hint="The first axis counts the worlds.")
-    if finite:
-        check_finite(where, name, array.astype(like.dtype), array.shape[: array.ndim - like.ndim + 1])
-    return np.broadcast_to(array.astype(like.dtype, copy=False), like.shape)
+    array = array.astype(like.dtype, copy=False)
+    batch = array.shape[: array.ndim - like.ndim + 1]
+    check_finite(where, name, array if batch else array[None], batch)
+    return np.broadcast_to(array, like.shape)

@@ -223,16 +223,19 @@ class WorldBuilder:
                 others end in the name of their first link.
             self_collision: whether its own shapes may touch one another. By default they do not: those of most robot
                 descriptions overlap where they never meet in truth.
-            disabled: pairs of its links that may not touch nevertheless, as `cardan.formats.disabled_contacts` reads
-                them from an SRDF file; what it has no such link for is left aside.
+            disabled: pairs of its links that may not touch nevertheless, beside its own `disabled_contacts`, as
+                `cardan.formats.disabled_contacts` reads them from an SRDF file; what it has no such link for is left
+                aside.
 
         Raises:
             DuplicateNameError: if a name is in use.
-            MechanismError: if a base other than fixed is asked for and nothing needs one.
+            MechanismError: if it has no body; if a base other than fixed is asked for and nothing needs one.
         """
         if not isinstance(mechanism, Mechanism):
             hint = "A Model has a base already; cardan.load_mechanism reads a mechanism."
             raise ParameterError("mechanism to add", got=mechanism, expected="a cardan.Mechanism", hint=hint)
+        if not mechanism.bodies:
+            raise MechanismError(f"mechanism {mechanism.name!r} has no body: give it one with add_body.")
         X = SE3.identity() if pose is None else checked_pose(f"pose of mechanism {mechanism.name!r}", pose)
         twin = mechanism.prefixed(prefix).mechanism
         bases = _bases(twin, prefix, base_joint(base))
@@ -251,9 +254,7 @@ class WorldBuilder:
 
     def disable_contact(self, a: str, b: str) -> None:
         """Let the shapes of two bodies pass through one another; `"world"` may be one."""
-        for body in (a, b):
-            self._parts._check_body(body, "disable_contact")
-        self._apart.add((a, b))
+        self._parts.disable_contact(a, b)
 
     # --- the world ---
 
@@ -272,9 +273,16 @@ class WorldBuilder:
             closing: names of joints that shall close the loops they are part of.
 
         Raises:
-            MechanismError: for orphan joints; an articulation that is no tree on the world, or lies in pieces.
+            MechanismError: for a world without a link; orphan joints; an articulation that is no tree on the world, or
+                lies in pieces.
             ParameterError: for poses of links that their joints do not allow.
         """
+        if not self._parts.bodies:
+            has = "shapes on the world alone" if self._parts.shapes else "nothing in it"
+            raise MechanismError(
+                f"world {self._parts.name!r} has {has}, expected at least one link: nothing could move. Add one with "
+                "add_body, add_link or add(mechanism)."
+            )
         orphans = self._orphans()
         if orphans and check_orphans:
             shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
@@ -289,7 +297,8 @@ class WorldBuilder:
         ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
         movable = _movable(model, ordered) if movable_bases else {}
         initial = rest_configuration(model, self._poses, self._coordinates(model, self.q, "q"))
-        pairs = contact_pairs(model, mechanism.shapes, self._apart, initial.tolist())
+        apart = self._apart.union(mechanism.disabled_contacts)
+        pairs = contact_pairs(model, mechanism.shapes, apart, initial.tolist())
         world = World(
             model=model,
             mechanism=mechanism,
@@ -315,16 +324,14 @@ class WorldBuilder:
             added[anchor] = Connection(f"{anchor}_free", FreeFlyer(), WORLD, anchor)
             first = min((joints.index(c) for c in own), default=len(joints))
             joints.insert(first, added[anchor])
-        mechanism = Mechanism(self._parts.name)
+        mechanism = Mechanism(self._parts.name, self.gravity)
         for body in self._parts.bodies:
             mechanism.add_body(body.name, self._inertia[body.name])
         for c in joints:
             mechanism.add_joint(**_fields(c))
         for frame in self._parts.frames:
             mechanism.add_frame(**_fields(frame))
-        for shape in self._parts.shapes:
-            mechanism.add_shape(shape)
-        return mechanism, added
+        return mechanism.with_annotations(self._parts.annotations).mechanism, added
 
     def _coordinates(self, model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:
         """Return coordinates by joint as arrays."""
@@ -346,6 +353,9 @@ class WorldBuilder:
         self, twin: Mechanism, bases: Sequence[Connection], parts: Sequence[Sequence[Connection]], X: SE3
     ) -> None:
         """Add a mechanism's parts, with what is on its world at X."""
+        shapes = tuple(replace(s, pose=X @ s.pose) if s.body == WORLD else s for s in twin.shapes)
+        more = replace(twin.annotations, shapes=shapes)
+        annotations = self._parts.annotations.joined(more, f"world {self._parts.name!r}")
         for body in twin.bodies:
             self._parts.add_body(body.name, body.inertia)
             self._inertia[body.name] = body.inertia
@@ -357,8 +367,7 @@ class WorldBuilder:
         for frame in twin.frames:
             at = X @ frame.pose if frame.body == WORLD else frame.pose
             self._parts.add_frame(frame.name, frame.body, at, frame.kind)
-        for shape in twin.shapes:
-            self._parts.add_shape(replace(shape, pose=X @ shape.pose) if shape.body == WORLD else shape)
+        self._parts = self._parts.with_annotations(annotations).mechanism
 
     def _check_free(self, twin: Mechanism, bases: Sequence[Connection], names: Sequence[str]) -> None:
         """Raise if a name is in use, before anything is added."""
@@ -393,7 +402,7 @@ def world_of(
     base: str | Joint = "fixed",
     *,
     ground: bool | Material = False,
-    gravity: Sequence[float] = EARTH_GRAVITY,
+    gravity: Sequence[float] | None = None,
     pose: Any = None,
     self_collision: bool = False,
     disabled: Disabled = (),
@@ -401,7 +410,7 @@ def world_of(
     closing: Sequence[str] = (),
 ) -> World:
     """Return the world of one mechanism; see `Mechanism.world`."""
-    b = WorldBuilder(mechanism.name, gravity)
+    b = WorldBuilder(mechanism.name, mechanism.gravity if gravity is None else gravity)
     b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)

@@ -17,8 +17,8 @@ NAMES = ("effort", "position", "velocity")
 class Control:
     """Efforts and targets of a number of worlds. Made by `World.control()`.
 
-    The arrays are the control's own: what is assigned is copied into them, and they can be written in place. Numbers
-    that are not finite are taken: a solver flags the worlds they spoil.
+    The arrays are the control's own: what is assigned is copied into them, and must be finite. They can be written in
+    place, which nobody looks at: a solver flags the worlds that numbers which are none then spoil.
 
     Attributes:
         world: what it drives.
@@ -56,7 +56,7 @@ class Control:
 
     @effort.setter
     def effort(self, value: Any) -> None:
-        self._effort[...] = filled("control", "effort", value, self._effort, finite=False)
+        self._effort[...] = filled("control", "effort", value, self._effort)
 
     @property
     def position(self) -> np.ndarray:
@@ -65,7 +65,7 @@ class Control:
 
     @position.setter
     def position(self, value: Any) -> None:
-        self._position[...] = filled("control", "position", value, self._position, finite=False)
+        self._position[...] = filled("control", "position", value, self._position)
 
     @property
     def velocity(self) -> np.ndarray:
@@ -74,7 +74,7 @@ class Control:
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        self._velocity[...] = filled("control", "velocity", value, self._velocity, finite=False)
+        self._velocity[...] = filled("control", "velocity", value, self._velocity)
 
     def copy(self) -> Control:
         """Return a control that can be changed without changing this one."""

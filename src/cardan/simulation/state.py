@@ -6,7 +6,7 @@ import io
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,9 +14,11 @@ import numpy as np
 
 import cardan
 from cardan.algorithms.health import BEYOND
-from cardan.errors import DescriptionError, Fault, ParameterError, UnknownNameError
+from cardan.errors import DescriptionError, Fault, ParameterError
 from cardan.functions.arguments import check_configuration
 from cardan.simulation.arrays import check_worlds, checked_dtype, filled
+from cardan.simulation.clock import MOST, Clock
+from cardan.simulation.constants import Constants
 from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
 
@@ -30,6 +32,9 @@ REACH = 1e-6
 DAMAGED = (ValueError, TypeError, AttributeError, EOFError, KeyError, OSError, NotImplementedError, MemoryError)
 DAMAGED += (zipfile.BadZipFile, zlib.error)
 """What NumPy and zipfile raise for a file that is no archive of arrays, or a damaged one."""
+
+FOUND = ("q", "v", "warm", "residual")
+"""The arrays of a state that come from a solver as they are."""
 
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
@@ -45,13 +50,13 @@ class State:
         q: configurations, shape (worlds, nq).
         v: velocities, shape (worlds, nv).
         time: [s], shape (worlds,).
-        warm: what a solver begins its next search with, shape (worlds, nv).
+        warm: the accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv).
         residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
         diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
         constants: values of the model's inputs for each world, by name (`World.with_inputs`).
     """
 
-    __slots__ = ("_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
+    __slots__ = ("_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
 
     def __init__(
         self, world: World, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, constants: Any = None
@@ -59,25 +64,30 @@ class State:
         count, kind, model = check_worlds(worlds), checked_dtype(dtype), world.model
         self.world = world
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
-        self._time, self._warm = np.zeros(count), np.zeros((count, model.nv), kind)
-        self._residual, self._diverged = np.zeros(count, kind), np.zeros(count, bool)
+        self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)
+        self._set_clock(Clock.at(np.zeros(count), np.zeros(count, bool), kind))
         self.q = world.initial if q is None else q
         self.v = world.initial_velocity if v is None else v
         own = world.constants()
-        self._constants = Constants(
-            {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
-        )
+        spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
+        self._constants = Constants(world, spread)
         for name, value in (constants or {}).items():
             self._constants[name] = value
 
     @classmethod
-    def of_arrays(cls, world: World, **arrays: Any) -> State:
-        """Return the state that holds these very arrays, unchecked: q, v, time, warm, diverged, constants."""
+    def of_arrays(cls, world: World, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
+        """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names."""
         state = cls.__new__(cls)
-        state.world = world
-        for name, array in arrays.items():
-            setattr(state, f"_{name}", array)
+        state.world, state._constants = world, constants
+        state._q, state._v, state._warm, state._residual = found
+        state._set_clock(clock)
         return state
+
+    def _set_clock(self, clock: Clock) -> None:
+        """Let time and divergence follow from a clock, until somebody reads them, and can write them."""
+        self._clock = clock
+        self._time: np.ndarray | None = None
+        self._diverged: np.ndarray | None = None
 
     @property
     def worlds(self) -> int:
@@ -117,15 +127,17 @@ class State:
     @property
     def time(self) -> np.ndarray:
         """Time in each world [s], shape (worlds,)."""
+        if self._time is None:
+            self._time = self._clock.time
         return self._time
 
     @time.setter
     def time(self, value: Any) -> None:
-        self._time[...] = filled("state", "time", value, self._time)
+        self.time[...] = filled("state", "time", value, self.time)
 
     @property
     def warm(self) -> np.ndarray:
-        """What a solver begins its next search with, shape (worlds, nv)."""
+        """The accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv)."""
         return self._warm
 
     @warm.setter
@@ -144,11 +156,13 @@ class State:
     @property
     def diverged(self) -> np.ndarray:
         """Whether a solver found no finite result, shape (worlds,)."""
+        if self._diverged is None:
+            self._diverged = self._clock.diverged
         return self._diverged
 
     @diverged.setter
     def diverged(self, value: Any) -> None:
-        self._diverged[...] = np.asarray(value, dtype=bool)
+        self.diverged[...] = np.asarray(value, dtype=bool)
 
     @property
     def model_constants(self) -> dict[str, np.ndarray]:
@@ -220,17 +234,42 @@ class State:
 
     # --- steps ---
 
-    def advanced(self, found: Mapping[str, Any], good: np.ndarray, steps: int, dt: float, out: State | None) -> State:
+    def clock(self, dt: float) -> Clock:
+        """Return what counts steps of a length [s] from here on.
+
+        It goes on as long as steps are of one length and nobody has read the time, or written it.
+        """
+        clock = self._clock
+        if self._time is self._diverged is None and clock.dt == dt and clock.taken < MOST:
+            return clock
+        return Clock.at(*self._now(), self.dtype, dt)
+
+    def _now(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return time and divergence, to be read alone."""
+        time, diverged = self._time, self._diverged
+        return self._clock.time if time is None else time, self._clock.diverged if diverged is None else diverged
+
+    def advanced(
+        self, found: Sequence[np.ndarray], good: np.ndarray, clock: Clock, steps: int, out: State | None
+    ) -> State:
         """Return the state after steps of a solver.
 
         Args:
-            found: arrays of the state after it, by name: q, v and, if the solver has them, warm and residual.
-            good: how many steps were good in each world, shape (worlds,): the rest were not taken.
+            found: the arrays of the state after them that `FOUND` names.
+            good: how many steps were good in each world, with those the clock had counted; the rest were not taken.
+            clock: what counted until now.
             steps: how many there were to take.
-            dt: the length of one [s].
             out: a state of as many such worlds to write into, which may be this one.
         """
-        if out is not None and (
+        clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
+        if out is not None:
+            return self._checked(out)._overwritten(found, clock)
+        constants = self._constants.copied() if self._constants else self._constants
+        return State.of_arrays(self.world, clock, map(np.ascontiguousarray, found), constants)
+
+    def _checked(self, out: Any) -> State:
+        """Return what is written into, or raise `ParameterError` if it is no state of as many such worlds."""
+        if (
             not isinstance(out, State)
             or not out.world.moves_like(self.world)
             or out._q.shape != self._q.shape
@@ -238,20 +277,17 @@ class State:
         ):
             expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
             raise ParameterError("out", got=out, expected=expected)
-        after = State.of_arrays(self.world, **self._arrays(), constants=self._constants) if out is None else out
-        for name, was in self._arrays().items():
-            new = found.get(name, was)
-            if name == "time":
-                new = was + good * dt
-            elif name == "diverged":
-                new = was | (good < steps)
-            if out is None:  # arrays of its own
-                setattr(after, f"_{name}", np.array(new, order="C", copy=new is was or None))
-            elif new is not was or out is not self:
-                getattr(out, f"_{name}")[...] = new
-        if out is None:
-            after._constants = self._constants.copied()
-        return after
+        return out
+
+    def _overwritten(self, found: Sequence[np.ndarray], clock: Clock) -> State:
+        """Return the state itself, with what was found written into its arrays."""
+        self._q[...], self._v[...], self._warm[...], self._residual[...] = found
+        self._clock = clock
+        if self._time is not None:
+            self._time[...] = clock.time
+        if self._diverged is not None:
+            self._diverged[...] = clock.diverged
+        return self
 
     def divergences(self) -> list[Divergence]:
         """Return where solvers found no finite result: the world, the time it stands at since, and the joint.
@@ -260,9 +296,9 @@ class State:
         """
         names = [joint for joint in self.world.model.joint_names for _ in range(*_span(self.world.model, joint))]
         found = []
-        for row in np.flatnonzero(self._diverged):
+        for row in np.flatnonzero(self.diverged):
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
-            found.append(Divergence(int(row), float(self._time[row]), names[bad[0]] if len(bad) else None))
+            found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else None))
         return found
 
     # --- copies ---
@@ -272,8 +308,8 @@ class State:
 
     def copy(self) -> State:
         """Return a state that can be changed without changing this one."""
-        arrays = {name: array.copy() for name, array in self._arrays().items()}
-        return State.of_arrays(self.world, **arrays, constants=self._constants.copied())
+        found = [getattr(self, name).copy() for name in FOUND]
+        return State.of_arrays(self.world, self.clock(self._clock.dt), found, self._constants.copied())
 
     __copy__ = copy
 
@@ -284,8 +320,7 @@ class State:
         """Return a state of some of the worlds: a copy. Rows by slice, indices or mask."""
         chosen = np.atleast_1d(np.arange(len(self))[rows])
         arrays = {name: array[chosen] for name, array in self._arrays().items()}
-        constants = Constants({name: array[chosen] for name, array in self._constants.items()})
-        return State.of_arrays(self.world, **arrays, constants=constants)
+        return _rebuilt(self.world, arrays, {name: array[chosen] for name, array in self._constants.items()})
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self.world, self._arrays(), dict(self._constants))
@@ -334,7 +369,8 @@ class State:
         return _checked(world, arrays, os.fspath(file))
 
     def __repr__(self) -> str:
-        gone = f", {int(self._diverged.sum())} diverged" if self._diverged.any() else ""
+        count = int(self._now()[1].sum())
+        gone = f", {count} diverged" if count else ""
         return f"<State of {len(self)} worlds {self.world.name!r}, {self.dtype}{gone}>"
 
 
@@ -357,25 +393,9 @@ def _span(model: Model, joint: str) -> tuple[int, int]:
     return own.start, own.stop
 
 
-class Constants(dict[str, np.ndarray]):
-    """Arrays by name, of shapes (worlds, ...), that keep their shapes: what is assigned is copied into them."""
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        if name not in self:
-            hint = "make it an input first: world.with_inputs(...)"
-            raise UnknownNameError("constant", name, self, where="state.constants", hint=hint if not self else "")
-        self[name][...] = filled("state.constants", name, value, self[name])
-
-    def copied(self) -> Constants:
-        """Return the same with arrays of its own."""
-        return Constants({name: array.copy() for name, array in self.items()})
-
-    def __reduce__(self) -> Any:
-        return Constants, (dict(self),)
-
-
 def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
-    return State.of_arrays(world, **arrays, constants=Constants(constants))
+    clock = Clock.at(arrays["time"], arrays["diverged"], arrays["q"].dtype)
+    return State.of_arrays(world, clock, [arrays[name] for name in FOUND], Constants(world, constants))
 
 
 def _kind(world: World) -> str:

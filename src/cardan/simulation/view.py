@@ -13,6 +13,7 @@ from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNam
 from cardan.functions.arguments import check_configuration, check_finite, numeric_array
 from cardan.model.inputs import INERTIAL, PASSIVE, POSES
 from cardan.simulation.articulation import Articulation
+from cardan.simulation.constants import check_range
 from cardan.simulation.kinematics import body_poses, body_twists
 from cardan.simulation.roots import move_root, turn_root
 from cardan.simulation.selection import chosen, is_of, types
@@ -230,11 +231,13 @@ class View:
 
         Raises:
             MechanismError: if they are no inputs.
+            ParameterError: for a value that nothing can have, such as a negative mass.
         """
         indices = self._indices_of(name)
         if name not in self._of(state).constants:
             hint = f"take the states from world.with_inputs({name!r})"
             raise MechanismError(f"{name!r} is written into the program of world {self.world.name!r}: {hint}.")
+        check_range("view", self.world, name, numeric_array("view", name, values))
         _write(name, state.constants[name], indices, values, worlds)
 
     def _indices_of(self, name: str) -> np.ndarray:

@@ -7,6 +7,6 @@ from cardan.algorithms.contact.projected import projected
 from cardan.algorithms.contact.touching import contacts
 
 LAWS = {"convex": convex, "compliant": compliant, "hard": projected}
-"""The laws by name: each takes moment, elements, contacts, dt, warm, iterations and returns `Solved`."""
+"""The laws by name: each takes moment, elements, contacts, dt, iterations and returns `Solved`."""
 
 __all__ = ["LAWS", "WORLD", "Contact", "Minimum", "compliant", "contacts", "convex", "minimum", "projected"]

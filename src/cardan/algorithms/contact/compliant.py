@@ -21,7 +21,6 @@ from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.drives import Elements
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.stepping import Solved
-from cardan.algorithms.tree import Vector
 from cardan.scalar import is_zero, maximum, sqrt, where
 from cardan.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
@@ -34,7 +33,6 @@ def compliant(
     elements: Elements,
     contacts: Sequence[Contact],
     dt: float,
-    warm: Vector | None = None,
     iterations: int | None = None,
 ) -> Solved:
     """Return the accelerations of an implicit step.
@@ -44,7 +42,6 @@ def compliant(
         elements: the forces along the joints.
         contacts: what touches, or may.
         dt: the step.
-        warm: not used, as passes begin with the state's own velocities.
         iterations: how many passes; 1 by default.
     """
     passes = iterations or 1

@@ -116,7 +116,6 @@ def convex(
     elements: Elements,
     contacts: Sequence[Contact],
     dt: float,
-    warm: Vector | None = None,
     iterations: int | None = None,
 ) -> Solved:
     """Return the accelerations of an implicit step.
@@ -126,7 +125,6 @@ def convex(
         elements: the forces along the joints.
         contacts: what touches, or may.
         dt: the step.
-        warm: not used, see above.
         iterations: of Newton's method; `ITERATIONS` by default.
     """
     least = minimum(moment, elements, contacts, dt, iterations)

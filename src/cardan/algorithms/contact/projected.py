@@ -39,7 +39,6 @@ def projected(
     elements: Elements,
     contacts: Sequence[Contact],
     dt: float,
-    warm: Vector | None = None,
     iterations: int | None = None,
 ) -> Solved:
     """Return the accelerations of an implicit step.
@@ -49,7 +48,6 @@ def projected(
         elements: the forces along the joints; where they are on their lines is decided before contacts are felt.
         contacts: what touches, or may.
         dt: the step.
-        warm: not used.
         iterations: sweeps; `SWEEPS` by default.
     """
     equation = JointEquation(moment, contacts, dt)
@@ -58,7 +56,7 @@ def projected(
     rows = [_rows(J, moment.model.nv) for J in equation.J]
     moved = [[inverse(row) for row in at] for at in rows]
     G = [[Matrix3(dot(row, x) for row in at for x in by) for by in moved] for at in rows]
-    points = [_Point.of(contact, row[k], dt) for k, (contact, row) in enumerate(zip(contacts, G, strict=True))]
+    points = [Point.of(contact, row[k], dt) for k, (contact, row) in enumerate(zip(contacts, G, strict=True))]
     u = [contact.velocity.linear + A.linear * dt for contact, A in zip(contacts, free.twists, strict=True)]
     impulses, residual = _swept(points, G, u, iterations or SWEEPS)
     a = list(free.a)
@@ -89,7 +87,7 @@ def _rows(J: dict[int, Motion], nv: int) -> Rows:
     return [[J[j].linear[k] if j in J else 0.0 for j in range(nv)] for k in range(3)]
 
 
-class _Point(NamedTuple):
+class Point(NamedTuple):
     """A contact as a sweep sees it: n, mu, u*, and how far impulses go for a velocity along n and across it."""
 
     normal: Vector3
@@ -99,15 +97,21 @@ class _Point(NamedTuple):
     across: Scalar
 
     @staticmethod
-    def of(contact: Contact, G: Matrix3, dt: float) -> _Point:
+    def of(contact: Contact, G: Matrix3, dt: float) -> Point:
         n, e = contact.normal, contact.material.restitution
-        G_nn = n.dot(G @ n)
         v_n = n.dot(contact.velocity.linear)
         wanted = where(contact.gap > 0.0, -contact.gap, -RECOVERED * contact.gap) * (1.0 / dt)
         if not is_zero(e):
             hits = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
             wanted = where(hits, maximum(wanted, -e * v_n), wanted)
-        return _Point(n, contact.material.friction, wanted, _over(G_nn), _over(G.trace() - G_nn))
+        return Point.wanting(contact, G, wanted)
+
+    @staticmethod
+    def wanting(contact: Contact, G: Matrix3, wanted: Scalar) -> Point:
+        """Return a contact with a wanted velocity."""
+        n = contact.normal
+        G_nn = n.dot(G @ n)
+        return Point(n, contact.material.friction, wanted, _over(G_nn), _over(G.trace() - G_nn))
 
     def impulse(self, g: Vector3, u: Vector3, G: Matrix3) -> Vector3:
         """Return the impulse in place of g, at which the velocity is u."""
@@ -121,7 +125,7 @@ class _Point(NamedTuple):
 
 
 def _swept(
-    points: Sequence[_Point], G: Sequence[Sequence[Matrix3]], u: Sequence[Vector3], sweeps: int
+    points: Sequence[Point], G: Sequence[Sequence[Matrix3]], u: Sequence[Vector3], sweeps: int
 ) -> tuple[list[Vector3], Scalar]:
     """Return the impulses, and the largest change of a velocity that the last sweep made [m/s]."""
 

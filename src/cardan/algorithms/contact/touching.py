@@ -52,6 +52,11 @@ class Pair(Protocol):
         """Of both surfaces combined."""
         ...
 
+    @property
+    def margin(self) -> float:
+        """How far apart they feel one another [m]."""
+        ...
+
 
 def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:
     """Return the contacts of pairs: those of each pair's candidates."""
@@ -67,7 +72,9 @@ def _of_pair(moment: Moment, pair: Pair) -> list[Contact]:
         shape_a, shape_b = pair.shape_a, pair.shape_b
     found = []
     for candidate in points(shape_a, _in_world(moment, a, X_a), shape_b, _in_world(moment, b, X_b)):
-        seen = candidate._replace(point=X_a @ candidate.point, normal=X_a.rotation @ candidate.normal)
+        seen = candidate._replace(
+            gap=candidate.gap - pair.margin, point=X_a @ candidate.point, normal=X_a.rotation @ candidate.normal
+        )
         centres, extents = (X_a.translation, X_b.translation), (_extent(shape_a), _extent(shape_b))
         found.append(Contact(moment, (a, b), seen, pair.material, centres, extents))
     return found

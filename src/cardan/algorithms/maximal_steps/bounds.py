@@ -36,7 +36,7 @@ class Bound(NamedTuple):
 
     def value(self, placed: Sequence[Placed]) -> Scalar:
         """Return how far the bodies are from it."""
-        p = self.pair.across([body.pose for body in placed]).translation
+        p = self.pair.across(placed).translation
         return (sqrt(p.norm_squared()) - self.limit) * (self.sign or 1.0)
 
 

@@ -17,9 +17,15 @@ Cost: all joints once in every part of a step.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from cardan.algorithms.contact import Contact, contacts
+from cardan.algorithms.contact.cone import SMALL
+from cardan.algorithms.contact.touching import Pair
+from cardan.algorithms.implicit import Moment
 from cardan.algorithms.maximal_steps.bodies import (
     Begun,
     Efforts,
@@ -34,10 +40,11 @@ from cardan.algorithms.maximal_steps.bodies import (
     started,
 )
 from cardan.algorithms.maximal_steps.bounds import Bounds
+from cardan.algorithms.maximal_steps.meeting import Meeting, together
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
-from cardan.scalar import maximum, where
-from cardan.spatial import Motion, Scalar
+from cardan.scalar import log, maximum, minimum, sqrt, where
+from cardan.spatial import Force, Matrix3, Motion, Scalar, Vector3
 
 STIFFNESS, DAMPING = 0.02, 0.5
 """k h^2 g, and the share of critical damping."""
@@ -64,6 +71,7 @@ def semi_implicit_step(
     parts: int = 4,
     stiffness: float | None = None,
     damping: float | None = None,
+    pairs: Sequence[Pair] = (),
 ) -> Stepped:
     """Return the state after a step.
 
@@ -76,8 +84,9 @@ def semi_implicit_step(
         parts: into which the step is cut.
         stiffness: of the springs [N/m, N m/rad]; by default each row's own.
         damping: [N s/m, N m s/rad]; by default each row's own.
+        pairs: what may touch.
     """
-    return semi_implicit_start(model, q, v, h, parts, stiffness, damping).finish(loads)
+    return semi_implicit_start(model, q, v, h, parts, stiffness, damping, pairs).finish(loads)
 
 
 def semi_implicit_start(
@@ -88,6 +97,7 @@ def semi_implicit_start(
     parts: int = 4,
     stiffness: float | None = None,
     damping: float | None = None,
+    pairs: Sequence[Pair] = (),
 ) -> Begun:
     """Return a step whose bodies have moved, so that efforts answer to where they are; see `semi_implicit_step`."""
     system, part = System(model), h / parts
@@ -97,22 +107,108 @@ def semi_implicit_start(
     holding = [_spring(system, row, part, stiffness, damping) for j in joined for row in j.rows]
     stopping = [_spring(system, row, part, stiffness, damping) for row in ends.rows]
     rows = [spring.row for spring in (*holding, *stopping)]
+    cushions = Cushions(system, start, contacts(Moment(model, q, v), pairs) if pairs else (), part)
+    falling = part if pairs else 0.0  # what rests feels its weight with what bears it
     for _ in range(parts):
         twists = [b.twist() for b in placed]
         left = zip(holding, system.residuals(placed, joined), strict=True)
         forces = [*(spring.force(e, twists) for spring, e in left), *_pushes(ends, stopping, placed, twists)]
         kick = impulses(len(start), rows, [part * f for f in forces])
-        placed = [b.moved(part) for b in started(system, placed, kick, part, 0.0)]
+        kick = [a + b for a, b in zip(kick, cushions.kick(placed), strict=True)]
+        placed = started(system, placed, kick, part, falling)
+        cushions.follow(placed)
+        placed = [b.moved(part) for b in placed]
         slowed = zip(system.bodies, placed, strict=True)
         placed = [b._replace(w=body.J_inverse @ momentum_after_turn(body, b.w, part)) for body, b in slowed]
 
-    placed = [b._replace(v=b.v + model.gravity * h) for b in placed]
+    placed = [b._replace(v=b.v + model.gravity * (h - parts * falling)) for b in placed]
 
     def finish(loads: Efforts) -> Stepped:
         felt = zip(loads.tau, loads.W, model.passive("armature"), v, strict=True)
         return finished(system, placed, q, 0.0, [h * tau + (w + a) * rate for tau, w, a, rate in felt], loads.W)
 
     return Begun(system.configuration_of(placed, q)[0], finish)
+
+
+class Cushion(NamedTuple):
+    """A spring with a damper, and friction, where two shapes overlap.
+
+    Attributes:
+        meeting: of their bodies.
+        stiffness: of the spring [N/m].
+        damping: of the damper [N s/m].
+        drag: friction over slip while it holds [N s/m].
+    """
+
+    meeting: Meeting
+    stiffness: Scalar
+    damping: Scalar
+    drag: Scalar
+
+    @staticmethod
+    def of(system: System, start: Sequence[Placed], contact: Contact, h: float, among: int) -> Cushion:
+        """Return what holds a contact, of so many between two bodies, in parts of h."""
+        meeting, material = Meeting.of(contact, start), contact.material
+
+        def felt(direction: Vector3) -> Scalar:
+            return gain(system.bodies, Row(0.0, dict(meeting.wrenches(direction, start))))
+
+        along = felt(contact.normal)
+        across = sum(felt(Vector3(*unit)) for unit in Matrix3.identity().rows()) - along
+        k = minimum(material.stiffness, STIFFNESS / (h * h * along))
+        damping = 2.0 * _damping_ratio(material.restitution) * sqrt(k / along)
+        return Cushion(meeting, k, damping, 1.0 / (h * among * across))
+
+    def approach(self, placed: Sequence[Placed]) -> Scalar:
+        """Return the rate of the gap."""
+        return self.meeting.contact.normal.dot(self.meeting.velocity(placed))
+
+    def force(self, gap: Scalar, placed: Sequence[Placed]) -> Vector3:
+        """Return the force on the first body."""
+        n, mu = self.meeting.contact.normal, self.meeting.contact.material.friction
+        velocity = self.meeting.velocity(placed)
+        v_n = n.dot(velocity)
+        f_n = where(gap < 0.0, maximum(-(self.stiffness * gap + self.damping * v_n), 0.0), 0.0)
+        slip = velocity - n * v_n
+        size = self.drag * sqrt(slip.norm_squared() + SMALL * SMALL)
+        return n * f_n - slip * (self.drag * minimum(1.0, mu * f_n / size))
+
+
+class Cushions:
+    """What holds the contacts of a step in parts.
+
+    Args:
+        system: the bodies and joints.
+        start: the bodies where the step begins.
+        found: the contacts there.
+        h: the length of a part [s].
+    """
+
+    def __init__(self, system: System, start: Sequence[Placed], found: Sequence[Contact], h: float) -> None:
+        among = Counter(contact.nodes for contact in found)
+        self.each = [Cushion.of(system, start, contact, h, among[contact.nodes]) for contact in found]
+        self.gaps = [contact.gap for contact in found]
+        self.h = h
+
+    def kick(self, placed: Sequence[Placed]) -> list[Force]:
+        """Return the impulses on the bodies in a part of the step."""
+        forces = [cushion.force(gap, placed) * self.h for cushion, gap in zip(self.each, self.gaps, strict=True)]
+        parts = zip(self.each, forces, strict=True)
+        return together(len(placed), (w for cushion, f in parts for w in cushion.meeting.wrenches(f, placed)))
+
+    def follow(self, placed: Sequence[Placed]) -> None:
+        """Keep the gaps after a part in which the bodies move as they do now."""
+        parts = zip(self.each, self.gaps, strict=True)
+        self.gaps = [gap + self.h * cushion.approach(placed) for cushion, gap in parts]
+
+
+def _damping_ratio(restitution: Scalar) -> Scalar:
+    """Return the share of critical damping with which a spring gives back that part of a velocity.
+
+    That is z = -log e / sqrt(pi^2 + log^2 e), of a spring that may pull; what pushes alone gives back a little more.
+    """
+    rate = -log(maximum(restitution, 1e-3))
+    return rate / sqrt(math.pi**2 + rate * rate)
 
 
 def _spring(system: System, row: Row, h: float, stiffness: float | None, damping: float | None) -> Spring:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def read(source: Source, options: Options) -> Description:
         return Description(None, report)
     if options.on_inertia != "ignore":
         report.doubts += _doubts(opened, thing)
-    if options.package_dirs and isinstance(thing, Mechanism):
+    if options.package_dirs:
         thing = _with_meshes(thing, source.folder, options.package_dirs)
     return Description(thing, report)
 
@@ -61,17 +61,13 @@ def _impossible(inertia: Inertia) -> list[str]:
     return inertia.faults(max(1e-9, rounding / max(at_com, NO_INERTIA)))
 
 
-def _with_meshes(mechanism: Mechanism, folder: Path | None, packages: Packages) -> Mechanism:
-    """Return the mechanism with the files of its meshes found where they are now."""
-    found = Mechanism(mechanism.name)
-    for body in mechanism.bodies:
-        found.add_body(body.name, body.inertia)
-    for add, records in ((found.add_joint, mechanism.joints), (found.add_frame, mechanism.frames)):
-        for record in records:
-            add(**{field.name: getattr(record, field.name) for field in fields(record)})
-    for shape in mechanism.shapes:
-        found.add_shape(replace(shape, geometry=_found(shape.geometry, folder, packages)))
-    return found
+def _with_meshes(thing: Any, folder: Path | None, packages: Packages) -> Any:
+    """Return the mechanism or model with the files of its meshes found where they are now."""
+    shapes = tuple(replace(s, geometry=_found(s.geometry, folder, packages)) for s in thing.shapes)
+    annotations = replace(thing.annotations, shapes=shapes)
+    if isinstance(thing, Model):
+        return replace(thing, annotations=annotations)
+    return thing.with_annotations(annotations).mechanism
 
 
 def _found(geometry: Any, folder: Path | None, packages: Packages) -> Any:

@@ -3,7 +3,7 @@
 Read are links (inertia, visuals, collisions), all joint types with limits, damping, friction and mimic; fixed joints
 stay joints. A `continuous` joint is one angle, or a point (cos, sin) on request. A root link named `world` is the
 world itself. Extensions (docs/urdf.md): the joint types `spherical` and `ball`, `<loop>`, `<frame>`, and an armature.
-Elements of other programs (gazebo, transmission, sensor, ...) are skipped.
+Elements of other programs (gazebo, transmission, sensor, ...) are skipped with a remark.
 
 Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 """
@@ -12,20 +12,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Literal, NamedTuple, TypeVar
 
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault
 from cardan.formats.reading import Description, Options, outcome
 from cardan.formats.report import Report
-from cardan.formats.resources import Packages
+from cardan.formats.resources import Meshes, Packages, Places
 from cardan.formats.source import Source
 from cardan.formats.urdf.checks import check_robot
 from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
 from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
-from cardan.formats.urdf.loops import UrdfFrame, read_frame, refuse_other_constraints
-from cardan.formats.urdf.schema import VERSIONS, remark_unknown
-from cardan.formats.xml import Element, parse
+from cardan.formats.urdf.loops import UrdfFrame, read_frame
+from cardan.formats.urdf.schema import VERSIONS, VOCABULARY
+from cardan.formats.xml import Element, is_xacro, parse
 from cardan.model import WORLD
 
 UrdfSource = str | bytes | os.PathLike[str]
@@ -75,14 +76,21 @@ def check_urdf(source: UrdfSource, *, package_dirs: Packages | None = None) -> l
 
 
 def read(source: Source, options: Options) -> Description:
-    """Return what a URDF holds."""
-    report = Report(source.name)
+    """Return what a URDF holds; one written in xacro is expanded first."""
     root = parse(source)
+    if is_xacro(root):
+        return import_module("cardan.formats.xacro").read(source, options)
+    return read_tree(source, options, root, Report(source.name))
+
+
+def read_tree(source: Source, options: Options, root: Element, report: Report) -> Description:
+    """Return what the elements of a URDF hold; `report` may have faults already."""
     if not _is_robot(root, report):
         return Description(None, report)
     version = root.attributes.get("version", "1.0")
-    reading = Reading(source, report, options.package_dirs, options.continuous, version)
-    robot = _read_elements(reading, root)
+    meshes = Meshes(Places(source.folder, options.package_dirs))
+    robot = _read_elements(Reading(source, report, meshes, options.continuous, version), root)
+    meshes.tell(report)
     if report.errors:
         return Description(None, report)
     lines = {"body": robot.links, "joint": [*robot.joints, *robot.loops], "frame": robot.frames}
@@ -92,8 +100,7 @@ def read(source: Source, options: Options) -> Description:
 
 def _read_elements(reading: Reading, root: Element) -> _Robot:
     report = reading.report
-    remark_unknown(report, root)
-    refuse_other_constraints(report, root)
+    VOCABULARY.review(report, root)
     for element in root.all("material"):
         read_global_material(reading, element)
     links = [read_link(reading, e) for e in root.all("link")]
@@ -112,8 +119,8 @@ def _whole(things: Sequence[Thing | None]) -> list[Thing]:
 
 
 _OTHER_ROOTS = {
-    "sdf": "this is SDF, not URDF: export the robot as URDF",
-    "mujoco": "this is MJCF (MuJoCo), not URDF: export the robot as URDF",
+    "sdf": "this is SDF, not URDF: name it .sdf",
+    "mujoco": "this is MJCF (MuJoCo), not URDF: name it .mjcf or .xml",
     "COLLADA": "this is a mesh, not a robot",
     "html": "this is a web page, not a robot: was a download refused?",
 }
@@ -121,11 +128,6 @@ _OTHER_ROOTS = {
 
 def _is_robot(root: Element, report: Report) -> bool:
     """Return whether this is worth reading as URDF."""
-    xacro = next((e for e in root.walk() if e.tag.startswith("xacro:")), None)
-    if xacro is not None:
-        message = f"<{xacro.tag}> is not expanded: expand the file first, with  xacro FILE.xacro > FILE.urdf"
-        report.error(xacro, message)
-        return False
     if root.tag != "robot":
         hint = _OTHER_ROOTS.get(root.tag, "is this a URDF?")
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; {hint}")

@@ -19,7 +19,7 @@ from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan.formats.urdf.numbers import axis, inertial, rpy
-from cardan.formats.urdf.schema import ATTRIBUTES
+from cardan.formats.urdf.schema import VOCABULARY
 from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Mimic, Planar, Revolute
 from cardan.model import WORLD, Body, Connection, Frame, Model
@@ -102,7 +102,7 @@ def _inertial(body: Body) -> list[str]:
         got = f"first moment {tuple(inertia.first_moment)} of no mass"
         raise ParameterError(f"inertia of body {body.name!r} in URDF", got=got, expected="a mass > 0", hint=HINT)
     com, entries = inertial(inertia)
-    moments = dict(zip(ATTRIBUTES["inertia"], map(repr, entries), strict=True))
+    moments = dict(zip(VOCABULARY.attributes("inertia"), map(repr, entries), strict=True))
     mass = _element("mass", {"value": repr(float(inertia.mass))})
     return _element("inertial", {}, _origin(SE3(translation=com)), mass, _element("inertia", moments))
 

@@ -12,14 +12,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from cardan.errors import quoted
 from cardan.formats.report import Place, Report
-from cardan.formats.resources import Packages
+from cardan.formats.resources import Places
 from cardan.formats.source import MAX_BYTES, _read_file
-from cardan.formats.usd.roots import is_allowed
 from cardan.formats.usd.text_depth import depth
 from cardan.formats.usd.trial import complaint
 from cardan.formats.usd.usd_package import pxr
@@ -53,7 +51,7 @@ class Opened:
     sublayers: list[str] = field(default_factory=list)
 
 
-def open_layers(report: Report, path: str, folder: Path | None, packages: Packages | None) -> Any:
+def open_layers(report: Report, path: str, places: Places) -> Any:
     """Return the root layer of a file, after looking at all it is composed of; None where that was refused."""
     opened: dict[str, Opened] = {}
     waiting, size = [(path, Place())], 0
@@ -62,7 +60,7 @@ def open_layers(report: Report, path: str, folder: Path | None, packages: Packag
         if report.errors:
             return None
         found = [opened.setdefault(file, _opened(report, file)) for file, _ in waiting]
-        waiting = [new for each in found for new in _assets(report, each, folder, packages) if new[0] not in opened]
+        waiting = [new for each in found for new in _assets(report, each, places) if new[0] not in opened]
         waiting = list(dict(waiting).items())
         if report.errors or not waiting:
             break
@@ -137,7 +135,7 @@ def _arcs(report: Report, layer: Any, path: Any) -> Iterator[Arc]:
             yield Arc(at, "" if is_path else item.assetPath, str(item if is_path else item.primPath), layer.identifier)
 
 
-def _assets(report: Report, opened: Opened, folder: Path | None, packages: Packages | None) -> list[tuple[str, Place]]:
+def _assets(report: Report, opened: Opened, places: Places) -> list[tuple[str, Place]]:
     """Return the files a layer names, each with where it is named; note those that cannot or may not be read."""
     found = []
     named = [("/", asset) for asset in opened.sublayers] + [(arc.at, arc.asset) for arc in opened.arcs if arc.asset]
@@ -148,7 +146,7 @@ def _assets(report: Report, opened: Opened, folder: Path | None, packages: Packa
             report.error(place, f"the asset path {quoted(asset)} is an expression, which is not followed; write the path")
         elif file is None:
             report.error(place, f"the layer {quoted(asset)} was not found")
-        elif not is_allowed(file, folder, packages):
+        elif not places.allow(file.partition("[")[0]):  # it, or the package (robot.usdz[...]) it is in
             told = "is outside the folders this description may read; allow its folder with package_dirs=[folder]"
             report.error(place, f"the layer {quoted(asset)} {told}")
         else:

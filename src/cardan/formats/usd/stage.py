@@ -18,6 +18,7 @@ import numpy as np
 from cardan.errors import quoted
 from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
+from cardan.formats.resources import Places
 from cardan.formats.source import Source
 from cardan.formats.usd.layers import brief, open_layers
 from cardan.formats.usd.usd_package import pxr
@@ -103,7 +104,7 @@ def opened(source: Source, options: Options, report: Report) -> Iterator[Stage |
     package = pxr()
     with tempfile.TemporaryDirectory() if source.folder is None else _nothing() as folder, package.Tf.DiagnosticTrap():
         file = _file(source, folder)
-        layer = open_layers(report, file, source.folder and source.folder.resolve(), options.package_dirs)
+        layer = open_layers(report, file, Places(source.folder, options.package_dirs))
         yield None if layer is None else _stage(layer, report, options, source, file)
 
 

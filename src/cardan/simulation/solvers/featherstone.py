@@ -14,7 +14,7 @@ from cardan.algorithms import stepping
 from cardan.algorithms.contact import LAWS, contacts
 from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.drives import Elements, Servo
-from cardan.algorithms.health import is_sound, kept, or_zero
+from cardan.algorithms.health import is_sound, kept
 from cardan.algorithms.implicit import Moment, implicit_dynamics
 from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
@@ -144,7 +144,7 @@ class Featherstone(CompiledSolver):
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, warm, count and, each optional, effort, position, velocity.
+        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity.
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
@@ -160,7 +160,6 @@ def step_function(settings: Settings) -> Function[..., Any]:
         model: Model,
         q: ArrayLike,
         v: ArrayLike,
-        warm: ArrayLike,
         count: ArrayLike,
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
@@ -173,7 +172,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, dict(zip(CONTACT_INPUTS.values(), given, strict=True)))
         servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
-        return advanced(model, q, v, warm, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
+        return advanced(model, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
 
     return featherstone_step
 
@@ -214,7 +213,6 @@ def advanced(
     model: Model,
     q: Vector,
     v: Vector,
-    warm: Vector,
     count: Any,
     servo: Servo,
     pairs: Sequence[Pair],
@@ -222,7 +220,7 @@ def advanced(
 ) -> dict[str, Any]:
     """Return a state after a step, as it was if what comes of it is no state."""
     if settings.integrator == "implicit":
-        moved, a, residual = implicit_step(model, q, v, or_zero(warm), servo, pairs, settings)
+        moved, a, residual = implicit_step(model, q, v, servo, pairs, settings)
     else:
         moved, a, residual = explicit_step(model, q, v, servo, settings)
     sound = is_sound(moved.q, moved.v)
@@ -231,7 +229,7 @@ def advanced(
 
 
 def implicit_step(
-    model: Model, q: Vector, v: Vector, warm: Vector, servo: Servo, pairs: Sequence[Pair], settings: Settings
+    model: Model, q: Vector, v: Vector, servo: Servo, pairs: Sequence[Pair], settings: Settings
 ) -> tuple[stepping.Moved, Vector, Any]:
     """Return the state after an implicit step, the accelerations and the residual of their solve."""
     dt = settings.dt
@@ -242,7 +240,7 @@ def implicit_step(
         solved = stepping.free_accelerations(moment, elements, dt, passes)
     else:
         touching = contacts(moment, pairs)
-        solved = LAWS[settings.contact](moment, elements, touching, dt, warm, settings.iterations)
+        solved = LAWS[settings.contact](moment, elements, touching, dt, settings.iterations)
     a = solved.found.a
     return stepping.implicit(model, q, v, a, dt), a, solved.residual
 

@@ -154,7 +154,7 @@ class MuJoCo(Solver):
 
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         count = checked_steps(steps) * self.substeps
-        asked = self._asked(state, control)
+        asked = self._targets(state, control)
         q, v, warm = (np.array(x, dtype=np.float64) for x in (state.q, state.v, state.warm))
         good = np.zeros(len(state))
         at_once = 1 if self._turns(asked) else count
@@ -162,15 +162,17 @@ class MuJoCo(Solver):
             for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
                 good[sound] += at_once
-        found = {"q": q, "v": v, "warm": warm, "residual": np.zeros(len(state))}
-        found = {name: array.astype(state.dtype, copy=False) for name, array in found.items()}
-        return state.advanced(found, good, count, self.dt / self.substeps, out)
+        clock = state.clock(self.dt / self.substeps)
+        found = [array.astype(state.dtype, copy=False) for array in (q, v, warm, np.zeros(len(state)))]
+        return state.advanced(found, clock.good + good, clock, count, out)
 
-    def _asked(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
+    def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv)."""
-        given, shape = self._arrays(state, control), (len(state), self.world.model.nv)
-        asked = {name: given.get(name, np.zeros(())) for name in ("effort", "position", "velocity")}
-        return {name: np.array(np.broadcast_to(x, shape), dtype=np.float64) for name, x in asked.items()}
+        given = self._asked(state, control)
+        still = np.zeros_like(given[0])
+        asked = given if control is not None else (still, *given, still)
+        names = ("effort", "position", "velocity")
+        return {name: array.astype(np.float64) for name, array in zip(names, asked, strict=True)}
 
     def _turns(self, asked: Mapping[str, np.ndarray]) -> bool:
         """Return whether what is asked for is another force or target there after every step."""

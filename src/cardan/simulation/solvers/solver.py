@@ -10,30 +10,27 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from cardan.algorithms.drives import spring_of
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
 from cardan.functions.compiled import Bound
-from cardan.joints import Mimic
 from cardan.model import Connection, Model
 from cardan.scalar import is_finite
 from cardan.simulation.control import Control
-from cardan.simulation.state import State
+from cardan.simulation.state import FOUND, State
 from cardan.simulation.world import World
 
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
 
 
-_DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit")
+_DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
 SHARED = dict.fromkeys(_DONE, YES) | {
     "force of a closing joint": "let another joint of the loop close it: mechanism.world(closing=[...])",
-    "springs of a mimic joint": "give the primary joint the springs of both",
     "compliance": "a state keeps no gaps: use a D6 joint with drives",
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
 
-ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "warm": ("nv",), "count": ()}
+ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "count": ()}
 """Core shapes of the arguments of a compiled step, beside q and v."""
 
 
@@ -108,32 +105,28 @@ class Solver(ABC):
             ShapeError, ParameterError: for a state or control of other worlds, a number of steps below 1.
         """
 
-    def _arrays(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
-        """Return a control and the worlds' constants as arguments of `function`.
+    def _asked(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
+        """Return the efforts, positions and velocities asked for in each world; of no control the positions alone.
 
         Raises:
             ParameterError: for a state or control of another world, or of another number of worlds or dtype.
         """
-        if not isinstance(state, State) or not state.world.moves_like(self.world):
-            raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {self.world!r}")
+        own = self.world
+        if not isinstance(state, State) or not (state.world is own or state.world.moves_like(own)):
+            raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {own!r}")
         if control is None:
-            return {"position": self._constant("targets", state, self.world.targets), **self._given(state)}
+            return (self._constant("targets", state, own.targets),)
+        v = state.v
         if (
             not isinstance(control, Control)
-            or not control.world.moves_like(self.world)
-            or len(control) not in (1, len(state))
-            or control.dtype != state.dtype
+            or not (control.world is own or control.world.moves_like(own))
+            or control.effort.dtype != v.dtype
+            or len(control.effort) not in (1, len(v))
         ):
-            expected = f"a control of {len(state)} worlds (or 1) {self.world.name!r}, {state.dtype}"
+            expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
             raise ParameterError("control", got=control, expected=expected)
-        asked = {name: getattr(control, name) for name in ("effort", "position", "velocity")}
-        if len(control) != len(state):
-            asked = {name: np.repeat(array, len(state), axis=0) for name, array in asked.items()}
-        return {**asked, **self._given(state)}
-
-    def _given(self, state: State) -> dict[str, np.ndarray]:
-        """Return what is given for each world."""
-        return state.constants
+        asked = control.effort, control.position, control.velocity
+        return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
 
     def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
         """Return what is the same in all worlds of a state, as an array of all of them, made once."""
@@ -202,42 +195,57 @@ class CompiledSolver(Solver):
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""
         count = checked_steps(steps) * self.substeps
-        arrays = self._arrays(state, control)
-        run = self._bound(count, tuple(arrays))
-        found = run(state.q, state.v, state.warm, self._constant("count", state, 0.0), *arrays.values())
-        return state.advanced(found, found["count"], count, self.dt / self.substeps, out)
+        arrays, clock = self._asked(state, control), state.clock(self.dt / self.substeps)
+        run, places = self._kept.get((count, control is None)) or self._plan(count, control is None)
+        if state.constants:
+            arrays += tuple(state.constants[name] for name in self._inputs)
+        flat = run(state.q, state.v, clock.good, *arrays)
+        *found, good = [flat[place] for place in places]
+        return state.advanced(found, good, clock, count, out)
 
-    def _given(self, state: State) -> dict[str, np.ndarray]:
-        """Return what is given for each world; of contacts only to a step that knows of them."""
+    @cached_property
+    def _inputs(self) -> tuple[str, ...]:
+        """What is given for each world, in the order a step takes it; of contacts only if it knows of them."""
         own, inputs = self.function.interface.arguments, self.world.model.inputs
-        return {name: array for name, array in state.constants.items() if name in own or name in inputs}
+        return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
-    def _bound(self, count: int, names: tuple[str, ...]) -> Bound:
+    def _plan(self, count: int, without_control: bool) -> Plan:
         """Return so many steps one after the other, bound to the model."""
-        if (count, names) not in self._kept:
-            repeated = self.function if count == 1 else self.function.repeated(count)
-            own = [n for n in names if n not in self.world.model.inputs]
-            self._kept[count, names] = repeated.bind(self.world.model, *own)
-        return self._kept[count, names]
+        asked = ("position",) if without_control else ("effort", "position", "velocity")
+        own = [name for name in self._inputs if name not in self.world.model.inputs]
+        repeated = self.function if count == 1 else self.function.repeated(count)
+        run = repeated.bind_packed(self.world.model, *asked, *own)
+        plan = Plan(run, tuple(run.places[name] for name in (*FOUND, "count")))
+        self._kept[count, without_control] = plan
+        return plan
+
+
+class Plan(NamedTuple):
+    """So many steps of one kind of control, bound to the model.
+
+    Attributes:
+        run: takes arrays and returns the results side by side in one.
+        places: where in it are those that `FOUND` names, and how many steps were good.
+    """
+
+    run: Bound
+    places: tuple[Any, ...]
 
 
 def left_out(model: Model) -> Iterator[tuple[str, str]]:
-    """Yield what no step adds: compliance of joints, efforts of those that close loops, springs of mimics."""
+    """Yield what no step adds: compliance of joints, efforts of those that close loops."""
     for c in (*model.connections, *model.closures):
         if c.compliance is not None and any(c.compliance):
             yield "compliance", f"the compliance of joint {c.name!r}"
     for c in model.closures:
         if _has_forces(c):
-            yield "force of a closing joint", f"drive, damping, friction, limits or springs of closing joint {c.name!r}"
-    for node in model.nodes:
-        if isinstance(node.joint, Mimic) and spring_of(node.joint.joint) is not None:
-            yield "springs of a mimic joint", f"the springs of joint {node.name!r}"
+            yield "force of a closing joint", f"damping, friction, limits or springs of closing joint {c.name!r}"
 
 
 def _has_forces(c: Connection) -> bool:
-    values = [*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping]
+    values = [*(c.damping or ()), *(c.friction or ())]  # a model has no closing joints with drives or springs
     bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
-    return any(values) or bounded or spring_of(c.joint) is not None
+    return any(values) or bounded or c.joint.has_efforts
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
