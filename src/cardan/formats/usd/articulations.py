@@ -67,7 +67,9 @@ def without_orphans(stage: Stage, scene: Scene, joints: Sequence[UsdJoint]) -> l
         if what == "error":
             stage.report.error(stage.where(joint.prim), f"the joint {told}")
         elif what == "warn":
-            stage.report.warn(stage.where(joint.prim), f"the joint {told}; it is kept (orphans='keep' or 'drop' decides)")
+            stage.report.warn(
+                stage.where(joint.prim), f"the joint {told}; it is kept (orphans='keep' or 'drop' decides)"
+            )
         elif what == "drop":
             stage.report.remark(stage.where(joint.prim), f"the joint {told}; it is left out, as orphans='drop' says")
     left = {joint.path for joint in orphans} if what == "drop" else set()

@@ -137,7 +137,9 @@ def _armature(stage: Stage, prim: Any, dof: Dof) -> float:
 
 
 def _friction(stage: Stage, prim: Any, dof: Dof) -> float:
-    return _first(stage, prim, dict.fromkeys(("newton:friction", "mjc:frictionloss"), Units.of(stage, dof.is_angular).effort))
+    return _first(
+        stage, prim, dict.fromkeys(("newton:friction", "mjc:frictionloss"), Units.of(stage, dof.is_angular).effort)
+    )
 
 
 def _damping(stage: Stage, prim: Any, dof: Dof) -> float:

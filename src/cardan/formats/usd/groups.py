@@ -84,12 +84,16 @@ def filtered_pairs(stage: Stage, scene: Scene) -> Iterator[tuple[str, str]]:
         for path in targets(prim, "physics:filteredPairs"):
             other = stage.usd.GetPrimAtPath(path)
             if not other:
-                stage.report.remark(stage.where(prim), f"physics:filteredPairs names {str(path)!r}, which does not exist")
+                stage.report.remark(
+                    stage.where(prim), f"physics:filteredPairs names {str(path)!r}, which does not exist"
+                )
                 continue
             for one, two in product(_bodies(scene, prim), _bodies(scene, other)):
                 count += 1
                 if count > MAX_PAIRS:
-                    stage.report.warn(stage.where(prim), f"more than {MAX_PAIRS} filtered pairs: the others are left out")
+                    stage.report.warn(
+                        stage.where(prim), f"more than {MAX_PAIRS} filtered pairs: the others are left out"
+                    )
                     return
                 if one != two:
                     yield one, two

@@ -125,7 +125,9 @@ def _arcs(report: Report, layer: Any, path: Any) -> Iterator[Arc]:
     keys = spec.ListInfoKeys() if spec else ()
     at = str(path.StripAllVariantSelections())
     if "clips" in keys or "clipSets" in keys:
-        report.error(Place(where=at), "value clips are refused: they open files while values are read; flatten the stage")
+        report.error(
+            Place(where=at), "value clips are refused: they open files while values are read; flatten the stage"
+        )
     for key in _ARCS:
         if key not in keys:
             continue
@@ -143,7 +145,9 @@ def _assets(report: Report, opened: Opened, places: Places) -> list[tuple[str, P
         place = Place(where=at)
         file = resolved(opened.layer, asset)
         if asset.startswith("`"):
-            report.error(place, f"the asset path {quoted(asset)} is an expression, which is not followed; write the path")
+            report.error(
+                place, f"the asset path {quoted(asset)} is an expression, which is not followed; write the path"
+            )
         elif file is None:
             report.error(place, f"the layer {quoted(asset)} was not found")
         elif not places.allow(file.partition("[")[0]):  # it, or the package (robot.usdz[...]) it is in
@@ -251,7 +255,7 @@ def _range(paths: Sequence[str], path: str) -> tuple[int, int]:
 
 
 def _above(path: str) -> Iterator[str]:
-    while (path := path.rpartition("/")[0]):
+    while path := path.rpartition("/")[0]:
         yield path
 
 

@@ -78,5 +78,3 @@ def _rgba(rgb: list[float] | None, opacity: float) -> Colour:
         return None
     r, g, b, a = (min(max(e, 0.0), 1.0) for e in (*rgb, opacity))
     return r, g, b, a
-
-

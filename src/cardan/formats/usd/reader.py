@@ -217,5 +217,3 @@ def _name(stage: Stage, root: str) -> str:
     """Return the name of what is read: that of its root, of the stage's default prim, or of the file."""
     default = stage.usd.GetDefaultPrim()
     return root.rpartition("/")[2] or (default.GetName() if default else "") or Path(stage.file).stem
-
-
