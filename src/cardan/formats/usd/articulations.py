@@ -57,8 +57,8 @@ def is_below(path: str, root: str) -> bool:
 def without_orphans(stage: Stage, scene: Scene, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
     """Return the joints that stay, in the order that closes loops by those that are excluded from articulations.
 
-    An articulation is all that joints connect with a body or a joint at or below its root, not through the world. A joint
-    of none is an orphan, about which the option `orphans` decides.
+    An articulation is all that joints connect with a body or a joint at or below its root, not through the world. A
+    joint of none is an orphan, about which the option `orphans` decides.
     """
     orphans = _orphans(scene, joints)
     what = stage.options.orphans

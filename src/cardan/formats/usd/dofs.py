@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cardan.formats.usd.scene import schemas
 from cardan.formats.usd.stage import Stage
 from cardan.formats.usd.values import authored, non_negative, number, token
 from cardan.joints import Limits
@@ -110,6 +111,11 @@ def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
 def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, float]:
     """Return stiffness, damping, largest effort and target of a drive; a drive by acceleration is left out."""
     start, unit = f"drive:{dof.name}:physics", Units.of(stage, dof.is_angular)
+    if f"PhysicsDriveAPI:{dof.name}" not in schemas(prim):
+        if authored(prim, f"{start}:stiffness") or authored(prim, f"{start}:damping"):
+            told = f"{start} has values, but PhysicsDriveAPI:{dof.name} is not applied: to UsdPhysics there is no drive"
+            stage.report.remark(stage.where(prim), told)
+        return 0.0, 0.0, math.inf, 0.0
     stiffness = non_negative(stage, prim, f"{start}:stiffness", 0.0) * unit.gain
     damping = non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
     effort = number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
@@ -160,8 +166,7 @@ def _per_radian(unit: Units, dof: Dof) -> float:
 
 def _velocity(stage: Stage, prim: Any, dof: Dof) -> float:
     unit = Units.of(stage, dof.is_angular).position
-    names = dict.fromkeys(("newton:velocityLimit", "physxJoint:maxJointVelocity"), unit)
-    return _first(stage, prim, names, math.inf)
+    return _first(stage, prim, {"newton:velocityLimit": unit, "physxJoint:maxJointVelocity": unit}, math.inf)
 
 
 def _state(stage: Stage, prim: Any, dof: Dof) -> float:

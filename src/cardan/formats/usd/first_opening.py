@@ -1,12 +1,13 @@
 """Run as a program of its own: open files of binary USD and look at every value in them.
 
 A damaged crate file may make OpenUSD run for ever or crash. This process, not the reader's, then does so. Arguments:
-the places of Python's modules as JSON, seconds of processor time, and the files. It ends with 0, or with 1 and the reason on its
-standard output, or is killed. It imports nothing of cardan, so that it starts quickly.
+the places of Python's modules as JSON, seconds of processor time, and the files. It ends with 0, or with 1 and the
+reason on its standard output, or is killed. It imports nothing of cardan, so that it starts quickly.
 """
 
 import json
 import sys
+from typing import Any
 
 
 def bound(seconds: float) -> None:
@@ -27,7 +28,9 @@ ADDRESSES = 3 * 2**30
 
 def look(path: str) -> None:
     """Read every field of every spec of a layer."""
-    from pxr import Sdf  # pyright: ignore[reportMissingImports]
+    import pxr.Sdf  # pyright: ignore[reportMissingImports]
+
+    Sdf: Any = pxr.Sdf
 
     layer = Sdf.Layer.FindOrOpen(path)
     if layer is None:

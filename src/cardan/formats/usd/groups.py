@@ -1,7 +1,7 @@
 """Which shapes may touch: collision groups as bits, filtered pairs as pairs of bodies.
 
-Two shapes of cardan touch if each one's group has a bit of the other's mask. Groups of USD forbid: two shapes do not touch if any group
-of one filters any group of the other. So every set of groups that shapes are in gets a bit of its own.
+Two shapes of cardan touch if each one's group has a bit of the other's mask. Groups of USD forbid: two shapes do not
+touch if any group of one filters any group of the other. So every set of groups that shapes are in gets a bit.
 """
 
 from __future__ import annotations

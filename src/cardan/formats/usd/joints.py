@@ -1,7 +1,8 @@
 """Joints of USD. Its generic joint, whose axes are locked one by one, becomes the simplest joint that is exactly it.
 
-Locked are axes whose lower limit exceeds the upper one, and those whose limits are both 0. Of what remains, translations come first,
-then rotations about x, y and z, each carried along by those before it, as Newton reads it; UsdPhysics leaves it open.
+Locked are axes whose lower limit exceeds the upper one, and those whose limits are both 0. Of what remains,
+translations come first, then rotations about x, y and z, each carried along by those before it, as Newton reads it;
+UsdPhysics leaves it open.
 """
 
 from __future__ import annotations
@@ -46,11 +47,12 @@ class UsdJoint:
     is_excluded: bool
     may_touch: bool
     properties: Properties
+    name: str
 
     @property
     def path(self) -> str:
-        """Of its prim."""
-        return str(self.prim.GetPath())
+        """Its name below what is above its prim."""
+        return f"{str(self.prim.GetPath()).rpartition('/')[0]}/{self.name}"
 
 
 def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
@@ -59,12 +61,12 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     if not flag(prim, "physics:jointEnabled", True):
         stage.report.remark(stage.where(prim), "physics:jointEnabled is false: the joint is left out")
         return None
-    sides = [_side(stage, scene, prim, side) for side in (0, 1)]
+    first, second = (_side(stage, scene, prim, side) for side in (0, 1))
     kind = str(prim.GetTypeName())
     made = _JOINTS[kind](stage, prim)
-    if sides[0] is None or sides[1] is None or stage.report.error_count > before:
+    if first is None or second is None or stage.report.error_count > before:
         return None
-    (one, X_one), (other, X_other) = sides
+    (one, X_one), (other, X_other) = first, second
     if one == other:
         what = "one body, with itself" if one else "nothing that moves"
         stage.report.warn(stage.where(prim), f"joins {what}, and is left out")
@@ -80,6 +82,7 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
             flag(prim, "physics:excludeFromArticulation", False),
             flag(prim, "physics:collisionEnabled", False),
             properties(stage, prim, dofs),
+            prim.GetName(),
         )
     return None
 

@@ -1,8 +1,8 @@
 """The layers a file of USD is composed of, looked at before OpenUSD composes them.
 
 Composing follows whatever path a layer names, multiplies prims with every reference, and takes time beyond measure over
-long chains of them. So the layers are opened one by one, without composing: each must be a file the description may read,
-and what they would become together must not be too much.
+long chains of them. So the layers are opened one by one, without composing: each must be a file the description may
+read, and what they would become together must not be too much.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Mass, centre of mass and inertia of a rigid body, by the precedence of UsdPhysics' MassAPI.
 
-What the body says itself counts: mass before density, centre and inertia each for themselves. What it leaves out is computed from
-its colliders, each of which has its own mass, or else a density: its own, the body's, its material's, or 1000 kg/m^3.
-If the body has a mass, theirs is scaled to it.
+What the body says itself counts: mass before density, centre and inertia each for themselves. What it leaves out is
+computed from its colliders, each of which has its own mass, or else a density: its own, the body's, its material's, or
+1000 kg/m^3. If the body has a mass, theirs is scaled to it.
 
 Source: UsdPhysics, "Mass properties" (openusd.org, rigid body physics proposal).
 """
@@ -48,7 +48,7 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
         return None
     if matter.mass > 0.0 and mass > 0.0:
         matter = Inertia.from_parameters([mass / matter.mass * e for e in matter.parameters()])
-    elif tensor is None:
+    elif matter.mass == 0.0 and tensor is None:
         told = "has a mass, but no physics:diagonalInertia, nor a collider of which it could be computed: it is 0"
         stage.report.doubt(stage.where(body), told)
     whole = Inertia(
@@ -88,7 +88,7 @@ def _centre(stage: Stage, body: Any, posed: Posed) -> Vector3 | None:
 
 
 def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
-    """Return the inertia about the centre of mass in body axes; None where it is to be computed, which is written as 0."""
+    """Return the inertia about the centre of mass in body axes; None where it is to be computed, written as 0."""
     moments = vector(stage, body, "physics:diagonalInertia", (0.0, 0.0, 0.0))
     if not any(moments):
         return None

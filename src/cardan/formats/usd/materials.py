@@ -1,6 +1,6 @@
 """Materials bound to geometries: what contact feels, and colours.
 
-A binding for physics (`material:binding:physics`) goes before one for all purposes, one at the prim before one above it.
+A binding for physics (`material:binding:physics`) goes before one for all purposes, one at the prim before one above.
 """
 
 from __future__ import annotations

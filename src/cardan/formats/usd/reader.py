@@ -23,6 +23,7 @@ from cardan.formats.usd.masses import body_inertia
 from cardan.formats.usd.names import names_of
 from cardan.formats.usd.scene import Scene, survey
 from cardan.formats.usd.schema import remark_unread
+from cardan.formats.usd.serial import with_chains
 from cardan.formats.usd.shapes import read_solid, shapes_of
 from cardan.formats.usd.stage import Stage, opened
 from cardan.formats.usd.values import flag, number, vector
@@ -53,6 +54,7 @@ class Reading:
         self.stage, self.scene, self.report = stage, scene, stage.report
         self.places: dict[tuple[str, str], At] = {}
         self.names: dict[str, str] = {"": WORLD}
+        self.joint_names: dict[str, str] = {}
         self.poses: dict[str, SE3] = {WORLD: SE3.identity()}
 
     def mechanism(self) -> Mechanism | None:
@@ -68,7 +70,7 @@ class Reading:
             self.report.error(0, "has no rigid body: no prim has the PhysicsRigidBodyAPI")
         self.name_things(root)
         self.add_bodies_and_shapes(mechanism, root)
-        joints = without_orphans(stage, scene, self.joints(root))
+        joints = without_orphans(stage, scene, with_chains(stage, self.joints(root)))
         if not self.report.errors:
             self.add_joints(mechanism, joints)
             self.add_bases(mechanism, joints)
@@ -141,14 +143,24 @@ class Reading:
 
     def add_joints(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         """Add the joints."""
-        named = names_of(self.report, "joints", [joint.path for joint in joints])
+        named = self.joint_names = names_of(self.report, "joints", [joint.path for joint in joints])
         for joint in joints:
             p = joint.properties
             with self.report.blamed(self.stage.where(joint.prim)):
+                parent, child = (self.names[body] for body in joint.bodies)
                 mechanism.add_joint(
-                    named[joint.path], joint.joint, *(self.names[body] for body in joint.bodies), *joint.poses, p.limits,
-                    p.damping, p.friction, p.armature, p.drive, spring=p.spring,
-                )  # fmt: skip
+                    named[joint.path],
+                    joint.joint,
+                    parent,
+                    child,
+                    *joint.poses,
+                    limits=p.limits,
+                    damping=p.damping,
+                    friction=p.friction,
+                    armature=p.armature,
+                    drive=p.drive,
+                    spring=p.spring,
+                )
             self.places["joint", named[joint.path]] = self.stage.where(joint.prim)
 
     def add_bases(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
@@ -190,12 +202,13 @@ class Reading:
 
     def add_configurations(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         """Name where the bodies stand `"initial"`, and where drives want to go `"target"`."""
-        by_path = {str(place.where): name for (kind, name), place in self.places.items() if kind == "joint"}  # pyright: ignore
         initial = {c.name: q for c in mechanism.joints if (q := self.start(c)) is not None}
         if initial:
             mechanism.add_configuration("initial", initial)
         for name, key in (("target", "targets"), ("state", "states")):
-            found = {by_path[j.path]: getattr(j.properties, key) for j in joints if any(getattr(j.properties, key))}
+            found = {
+                self.joint_names[j.path]: getattr(j.properties, key) for j in joints if any(getattr(j.properties, key))
+            }
             if found:
                 mechanism.add_configuration(name, found)
 

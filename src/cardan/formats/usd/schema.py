@@ -1,8 +1,8 @@
 """What the types, schemas and attributes of a stage mean to the reader: one table, which makes its remarks.
 
-A name with `*` stands for every instance of a schema that is applied several times. Attributes are looked up by name alone: their
-namespaces make them unique. What is in no table, and in a namespace of physics, is remarked on, too; looks, cameras
-and lights are told of by the types of their prims.
+A name with `*` stands for every instance of a schema that is applied several times. Attributes are looked up by name
+alone: their namespaces make them unique. What is in no table, and in a namespace of physics, is remarked on, too;
+looks, cameras and lights are told of by the types of their prims.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ ATTRIBUTES = {name: verdict for known in ELEMENTS.values() for name, verdict in 
 
 
 def verdict_of(name: str) -> str:
-    """Return what becomes of an attribute or relationship: "read", "remark: why", or "" where nothing is known of it."""
+    """Return what becomes of an attribute or relationship: "read", "remark: why", or "" where it is not known."""
     key = _INSTANCE.sub(r"\1:*:", name)
     if key in ATTRIBUTES:
         return ATTRIBUTES[key]
@@ -154,7 +154,7 @@ def verdict_of(name: str) -> str:
 
 
 def remark_unread(report: Report, scene: Scene) -> None:
-    """Remark on what the reader does not use: once for each name and type, at its first place, with the number of places."""
+    """Remark on what the reader does not use: once for each name and type, at the first place, with their number."""
     places: dict[tuple[str, str], list[Any]] = {}
     verdicts: dict[str, tuple[str, str] | None] = {}
     for prim in scene.prims:

@@ -25,7 +25,7 @@ from cardan.formats.usd.usd_package import pxr
 from cardan.spatial import SE3
 
 SHEAR = 1e-5
-"""Largest part of a stretch that is not along the axes and still taken for rounding: transforms hold float32 rotations."""
+"""Largest part of a stretch that is not along the axes and still taken for rounding: rotations are often float32."""
 
 
 @dataclass(frozen=True, slots=True)
