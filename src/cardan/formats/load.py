@@ -48,12 +48,14 @@ NEVER = r"(?!)"
 """Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
 _SDF = Format("sdf", "SDF", "<sdf")
+_USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
 FORMATS = {
     ".urdf": _URDF,
     ".sdf": _SDF,
     ".world": _SDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
     ".mjcf": Format("mjcf", "MJCF", "<mujoco"),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
     ".xacro": Format("xacro", "xacro", NEVER),
     ".srdf": Format("srdf", "SRDF", NEVER),
 }
