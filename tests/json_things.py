@@ -5,11 +5,12 @@ import functools
 import json
 import math
 import struct
+from collections.abc import Mapping
 
 import numpy as np
 
 import cardan
-from cardan import SE3, Drive, Inertia, Joint, Limits, Material, Mechanism
+from cardan import SE3, Actuator, Drive, Group, Inertia, Joint, Limits, Material, Mechanism, Spring
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.formats.json.types import SHIPPED
 from cardan.joints import Mimic, Revolute
@@ -40,18 +41,18 @@ def bits(thing):
         return (str(thing.dtype), thing.shape, thing.tobytes())
     if isinstance(thing, (tuple, list)):
         return (type(thing).__name__, *map(bits, thing))
-    if isinstance(thing, dict):
+    if isinstance(thing, Mapping):
         return tuple((k, bits(v)) for k, v in thing.items())
     if dataclasses.is_dataclass(thing):
         return (type(thing).__name__, *((f.name, bits(getattr(thing, f.name))) for f in dataclasses.fields(thing)))
     if isinstance(thing, Mechanism):
-        return bits((thing.name, thing.bodies, thing.joints, thing.frames, thing.shapes))
+        return bits((thing.name, thing.gravity, thing.bodies, thing.joints, thing.frames, thing.annotations))
     return (type(thing).__name__, repr(thing))
 
 
 def model_bits(model):
     lists = (model.bodies, model.connections, model.frames, model.closures)
-    return bits((model.name, *map(tuple, lists), model.gravity, dict(model.inputs)))
+    return bits((model.name, *map(tuple, lists), model.gravity, dict(model.inputs), model.annotations))
 
 
 def refused(text):
@@ -107,6 +108,7 @@ def everything():
         armature=[0.1, 0.0],
         drive=Drive([1e9, -0.0], [0.0, 5e-324]),
         compliance=[1e-6, 0.0, 0.0, 1 / 3, 0.0, -0.0],
+        spring=Spring([5e-324, 0.0], [-0.0, -1 / 3]),
     )
     m.add_joint("held", SHIPPED["Fixed"](), "world", "zero", child_pose=signed)
     m.add_joint("copy", Mimic(Revolute([0, 0, 1]), "joint0", -0.0, 1 / 3), "zero", "tiny")
@@ -122,6 +124,18 @@ def everything():
     m.add_shape(
         Shape("tiny", "collision", Sphere(0.1), surface=Material(1 / 3, 1.0, 5e-324, 0.0, 0.1, 2), group=2**31, mask=0)
     )
+    m.add_shape(Shape("tiny", "visual", Sphere(0.1), margin=5e-324, density=0.0))
+    m.gravity = (0.0, -0.0, -1 / 3)
+    m.add_joint("lift", SHIPPED["Prismatic"](), "world", "empty", spring=Spring(1e9, -0.0))
+    m.add_actuator(Actuator("servo", "lift", -1 / 3, "position", 1e308, (-0.0, 5e-324, 0.1), (-1.0, math.inf)))
+    m.add_actuator(Actuator("both", ["lift", "loop"], [1, (0.1, -0.0)], "general", effort_range=(-0.0, 5e-324)))
+    m.add_actuator(Actuator("motor \n", ["lift"]))
+    m.add_group(Group("all", ["world", "tiny"], ["lift", "held"], tip="none"))
+    m.add_group(Group("nothing"))
+    m.add_configuration("home", {"lift": -0.0, "loop": (1 / 3, 5e-324), "held": ()})
+    m.add_configuration("zero", {})
+    m.disable_contact("tiny", "world")
+    m.disable_contact("empty", "tiny")
     return m
 
 

@@ -43,7 +43,7 @@ FUNCTIONS = {
     "mass_matrix": lambda m, q, v, a, **k: cardan.mass_matrix(m, q, **k),
     "coriolis_matrix": lambda m, q, v, a, **k: cardan.coriolis_matrix(m, q, v, **k),
     "gravity_forces": lambda m, q, v, a, **k: cardan.gravity_forces(m, q, **k),
-    "passive_forces": lambda m, q, v, a, **k: cardan.passive_forces(m, v, **k),
+    "passive_forces": lambda m, q, v, a, **k: cardan.passive_forces(m, q, v, **k),
     "frame_transform": lambda m, q, v, a, **k: cardan.frame_transform(m, q, m.frame_names[-1], **k),
     "jacobian": lambda m, q, v, a, **k: cardan.jacobian(m, q, m.frame_names[-1], **k),
     "kinetic_energy": lambda m, q, v, a, **k: cardan.kinetic_energy(m, q, v, **k),

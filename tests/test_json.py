@@ -17,14 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cardan
-from cardan import SE3, Inertia, Joint, Limits, Mechanism, Motion
+from cardan import SE3, Actuator, Group, Inertia, Joint, Limits, Mechanism, Motion
 from cardan.description import Shape, Sphere
 from cardan.errors import DescriptionError, ParameterError
 from cardan.formats.json.records import GEOMETRIES
 from cardan.formats.json.types import SHIPPED
 from cardan.geometry.shapes import Geometry
 from cardan.joints import CATALOGUE, Composite, CoordinateFunction, Mimic, Revolute, reverse
-from cardan.model import Body, Connection, Frame
+from cardan.model import Annotations, Body, Connection, Frame
+from cardan.records import Configuration
 from cardan.robots import ROBOTS, urdf_path
 from cardan.spatial import Vector3, exp_se3, unit_vector
 from json_things import NASTY, bits, everything, model_bits, named, strictly, there_and_back
@@ -154,18 +155,24 @@ def test_a_mechanism_with_everything_comes_back():
     back = there_and_back(m)
     assert bits(back) == bits(m)
     assert back == m
-    assert list(strictly(cardan.to_json(m))) == ["cardan", "schema", "name", "bodies", "joints", "frames", "shapes"]
+    lists = ["bodies", "joints", "frames", "shapes", "actuators", "groups", "configurations", "disabled_contacts"]
+    assert list(strictly(cardan.to_json(m))) == ["cardan", "schema", "name", "gravity", *lists]
 
 
 def test_what_a_robot_is_made_of_is_what_is_written():
     """Whoever adds a field to a record has to say how it is written."""
     schema = json.loads((Path(cardan.formats.__file__).parent / "json" / "robot.schema.json").read_text())
     kinds = {Body: "body", Connection: "connection", Frame: "frame", Shape: "shape", Limits: "limits"}
+    kinds |= {Actuator: "actuator", Group: "group", Configuration: "configuration"}
     for kind, name in kinds.items():
         assert {f.name for f in dataclasses.fields(kind)} == schema["$defs"][name]["properties"].keys()
-    assert vars(Mechanism()).keys() == {"name", "_bodies", "_joints", "_frames", "_shapes"}
+    lists = {f.name for f in dataclasses.fields(Annotations)}
+    held = {"name", "_gravity", "_bodies", "_joints", "_frames"}
+    assert vars(Mechanism()).keys() == held | {f"_{name}" for name in lists}
     model = {f.name for f in dataclasses.fields(cardan.Model) if f.init}
-    assert model == {"name", "bodies", "connections", "frames", "gravity", "closures", "inputs"}
+    assert model == {"name", "bodies", "connections", "frames", "gravity", "closures", "inputs", "annotations"}
+    for document in schema["oneOf"][:2]:
+        assert lists <= document["properties"].keys()
 
 
 def test_every_geometry_has_a_form():

@@ -312,13 +312,12 @@ def test_what_cannot_be_saved_or_loaded(tmp_path):
         ):
             cardan.save(everything(), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(DescriptionError, match=r"no reader for '\.yaml' files; known: \.urdf, \.xml, \.json"):
-        cardan.load("robot.yaml")
+    (tmp_path / "robot.yaml").write_text("robot: {}")
+    with pytest.raises(DescriptionError, match=r"no reader for '\.yaml' files; known: \.urdf, "):
+        cardan.load(tmp_path / "robot.yaml")
     with pytest.raises(DescriptionError, match=r"none\.json: error: cannot be read: No such file"):
         cardan.load(tmp_path / "none.json")
-    with pytest.raises(
-        ParameterError, match=r"option continuous: got 'unit_complex', expected 'angle' for a \.json file"
-    ):
+    with pytest.raises(ParameterError, match=r"option continuous: got 'unit_complex'.*JSON has no such option"):
         cardan.load(GOOD, continuous="unit_complex")
     with pytest.raises(ParameterError, match="option on_inertia"):
         cardan.load(GOOD, on_inertia="loud")
@@ -352,7 +351,7 @@ def test_meshes_are_found_again(tmp_path):
     m.add_shape(Shape("b", "visual", Mesh("package://pack/a.stl", "/gone/a.stl")))
     text = cardan.to_json(m)
     assert cardan.load_mechanism(text) == m
-    found = cardan.load_mechanism(text, packages=[tmp_path])
+    found = cardan.load_mechanism(text, package_dirs=[tmp_path])
     assert found.shapes[0].geometry.path == str(tmp_path / "pack" / "a.stl")
     assert bits(found.bodies) == bits(m.bodies)
 

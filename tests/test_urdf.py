@@ -72,10 +72,14 @@ def test_a_joint_may_have_the_name_of_a_link():
 
 
 def test_elements_of_other_programs_are_skipped():
-    foreign = '<gazebo reference="a"><x y="z"/></gazebo><transmission name="t"/><sensor/><ros2_control/>'
+    foreign = '<gazebo reference="a"><x y="z"/></gazebo><sensor/>'
     text = two_links(LIMIT).replace("</robot>", foreign + "</robot>")
     assert len(read_urdf(text).joints) == 1
-    assert check_urdf(text) == []
+    told = [fault.message for fault in check_urdf(text)]
+    assert [message.partition(" in <robot> is skipped")[0] for message in told] == [
+        "<gazebo>",
+        "<sensor>",
+    ]
 
 
 # --- poses -------------------------------------------------------------------------------------------------------
@@ -249,7 +253,10 @@ def test_missing_bounds_are_zero_as_the_specification_says_and_check_says_so():
 def test_urdf_1_2_may_leave_out_effort_and_velocity():
     text = two_links('<limit lower="0" upper="1" acceleration="3" jerk="9"/>').replace("<robot", '<robot version="1.2"')
     assert read_urdf(text).joints[0].limits.effort == (math.inf,)
-    assert check_urdf(text) == []
+    assert [fault.message.split(" is skipped")[0] for fault in check_urdf(text)] == [
+        "<limit acceleration=...>",
+        "<limit jerk=...>",
+    ]
 
 
 MIMIC = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
@@ -324,6 +331,7 @@ def robot_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     for place in ("src/arm/meshes", "src/arm/urdf", "elsewhere/share/arm/meshes"):
         (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "src/arm/package.xml").write_text("<package><name>arm</name></package>")
     for place in ("src/arm/meshes/a.stl", "elsewhere/share/arm/meshes/a.stl"):
         (tmp_path / place).write_text("solid")
     return tmp_path
@@ -345,8 +353,8 @@ URI = "package://arm/meshes/a.stl"
 @pytest.mark.parametrize("as_mapping", [True, False])
 def test_packages_are_found_by_argument(robot_folder, as_mapping):
     packages = {"arm": robot_folder / "src" / "arm"} if as_mapping else [robot_folder / "src"]
-    assert mesh_path(URI, packages=packages) == str(robot_folder / "src/arm/meshes/a.stl")
-    assert mesh_path(URI, packages={"leg": robot_folder}) is None
+    assert mesh_path(URI, package_dirs=packages) == str(robot_folder / "src/arm/meshes/a.stl")
+    assert mesh_path(URI, package_dirs={"leg": robot_folder}) is None
 
 
 def test_packages_are_found_by_environment(robot_folder, monkeypatch):
@@ -393,7 +401,7 @@ def test_text_is_text_whatever_its_declaration_says():
 
 @pytest.mark.parametrize(
     "options",
-    [{"continuous": "degrees"}, {"on_inertia": "shout"}, {"packages": "/one/folder"}, {"packages": [3]}],
+    [{"continuous": "degrees"}, {"on_inertia": "shout"}, {"package_dirs": "/one/folder"}, {"package_dirs": [3]}],
 )
 def test_wrong_options(options):
     with pytest.raises(ParameterError, match=f"option {next(iter(options))}: got .* expected"):

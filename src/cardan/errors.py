@@ -288,18 +288,20 @@ class Fault:
         line: line number, from 1; 0 where the fault belongs to the whole file.
         message: what is wrong, got and expected, and how to mend it.
         severity: `"error"` or `"warning"`.
+        where: the path of what it is about, in formats that have paths and no lines (`/World/arm` in USD).
     """
 
     file: str
     line: int
     message: str
     severity: str = "error"
+    where: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", shortened(self.message, MAX_MESSAGE))
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
+        place = ":".join(part for part in (self.file, str(self.line or ""), self.where) if part)
         return f"{place}: {self.severity}: {self.message}"
 
 

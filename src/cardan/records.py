@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, Literal
+
+import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.joints import Joint, Limits, reverse
 from cardan.joints.first_checks import check_joint
 from cardan.joints.state import frozen, is_frozen
-from cardan.spatial import SE3, Inertia, checked_pose
+from cardan.spatial import SE3, Inertia, Vector3, checked_pose
 
 WORLD = "world"
+EARTH_GRAVITY = (0.0, 0.0, -9.81)
+"""[m/s^2], in world axes."""
 FRAME_KINDS = ("operational", "sensor")
 
 
@@ -86,6 +91,145 @@ class Drive:
 
 
 @dataclass(frozen=True, slots=True)
+class Spring:
+    """A spring at a joint: tau = -stiffness (x - rest), in the coordinates in which limits are stated.
+
+    Args:
+        stiffness: [N m/rad, N/m], a number for all degrees of freedom, or one for each.
+        rest: where it does not pull [rad, m], likewise.
+    """
+
+    stiffness: float | Sequence[float] = 0.0
+    rest: float | Sequence[float] = 0.0
+
+    def resolved(self, nv: int, joint: str = "joint") -> Spring:
+        """Return the same spring with nv numbers in both.
+
+        Raises:
+            ParameterError: if there are not nv, a stiffness is negative, or a number is not finite.
+        """
+        stiffness = _non_negative(f"stiffness of the spring of joint {joint!r}", _each(self.stiffness, nv), nv)
+        return Spring(stiffness, _finite(f"rest of the spring of joint {joint!r}", _each(self.rest, nv), nv))
+
+
+ACTUATOR_KINDS = ("effort", "position", "velocity", "general")
+
+
+@dataclass(frozen=True, slots=True)
+class Actuator:
+    """What drives joints, as a description states it: a motor with its transmission, gains and ranges.
+
+    It pushes with f = gain u + bias[0] + bias[1] l + bias[2] l', clipped to `effort_range`; u is the control, clipped
+    to `control_range`, and l = sum of gear x over its joints' limit coordinates, l' = sum of gear v. The joints feel
+    gear f. A position servo has gain = kp, bias = (0, -kp, -kv), a velocity servo gain = kv, bias = (0, 0, -kv), a
+    motor gain = 1 and no bias.
+
+    Args:
+        name: unique among actuators.
+        joints: names of the joints it acts on, or one name.
+        gear: for each joint, its ratio [-, or m for a rope over a drum], one number or nv; 1 by default.
+        kind: what the control is: `"effort"`, `"position"`, `"velocity"`, or `"general"`, which the numbers tell.
+        gain: of the control; None where the description does not say it, as for the servos of a controller.
+        bias: constant, per length, per velocity; None likewise.
+        control_range: smallest and largest control.
+        effort_range: smallest and largest f.
+    """
+
+    name: str
+    joints: Sequence[str] | str
+    gear: Sequence[float | Sequence[float]] | float = 1.0
+    kind: Literal["effort", "position", "velocity", "general"] = "effort"
+    gain: float | None = None
+    bias: Sequence[float] | None = None
+    control_range: Sequence[float] = (-math.inf, math.inf)
+    effort_range: Sequence[float] = (-math.inf, math.inf)
+
+    def __post_init__(self) -> None:
+        check_name("actuator", self.name)
+        what = f"of actuator {self.name!r}"
+        joints = (self.joints,) if isinstance(self.joints, str) else _names(f"joints {what}", self.joints)
+        if not joints or len(set(joints)) < len(joints):
+            raise ParameterError(f"joints {what}", got=self.joints, expected="names of joints, each once")
+        if self.kind not in ACTUATOR_KINDS:
+            expected = " or ".join(map(repr, ACTUATOR_KINDS))
+            raise ParameterError(f"kind {what}", got=self.kind, expected=expected)
+        object.__setattr__(self, "joints", joints)
+        object.__setattr__(self, "gear", _gears(f"gear {what}", self.gear, len(joints)))
+        if self.gain is not None:
+            object.__setattr__(self, "gain", _finite(f"gain {what}", (self.gain,), 1)[0])
+        if self.bias is not None:
+            object.__setattr__(self, "bias", _finite(f"bias {what}", self.bias, 3))
+        for key in ("control_range", "effort_range"):
+            object.__setattr__(self, key, _range(f"{key} {what}", getattr(self, key)))
+
+    def drive(self) -> Drive | None:
+        """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None if it is none.
+
+        A servo of position pushes with gear (k (u - gear x) - d gear v): a drive of gear^2 k and gear^2 d to u / gear.
+        One of velocity has no stiffness.
+        """
+        rows: Any = self.gear
+        if self.gain is None or self.bias is None or len(rows) != 1 or len(rows[0]) != 1:
+            return None
+        constant, by_length, by_velocity = self.bias
+        stiffness, damping = -by_length + 0.0, -by_velocity + 0.0
+        asked = damping if self.kind == "velocity" else stiffness
+        rest = stiffness if self.kind == "velocity" else constant
+        if self.kind not in ("position", "velocity") or rest or self.gain != asked or min(stiffness, damping) < 0.0:
+            return None
+        squared = rows[0][0] ** 2
+        return Drive((squared * stiffness,), (squared * damping,))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Bodies and joints under one name, such as `"arm"` (SRDF's groups).
+
+    Args:
+        name: unique among groups.
+        bodies: names of bodies.
+        joints: names of joints.
+        tip: where it ends in a tool: the group of the tool, if it has one (SRDF's end effectors).
+    """
+
+    name: str
+    bodies: Sequence[str] = ()
+    joints: Sequence[str] = ()
+    tip: str = ""
+
+    def __post_init__(self) -> None:
+        check_name("group", self.name)
+        for key in ("bodies", "joints"):
+            object.__setattr__(self, key, _names(f"{key} of group {self.name!r}", getattr(self, key)))
+        if not isinstance(self.tip, str):
+            raise ParameterError(f"tip of group {self.name!r}", got=self.tip, expected="the name of a group, or ''")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A configuration with a name, such as `"home"`: coordinates by joint, neutral ones for joints that are left out.
+
+    Args:
+        name: unique among configurations.
+        coordinates: nq numbers (or one number where nq = 1) by the joint's name [rad, m].
+    """
+
+    name: str
+    coordinates: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_name("configuration", self.name)
+        what = f"configuration {self.name!r}"
+        if not isinstance(self.coordinates, Mapping):
+            raise ParameterError(what, got=self.coordinates, expected="a mapping {joint: its coordinates}")
+        own = {joint: _coordinates(f"{what}: {joint!r}", values) for joint, values in self.coordinates.items()}
+        object.__setattr__(self, "coordinates", MappingProxyType(own))
+
+    def __reduce__(self) -> Any:
+        return Configuration, (self.name, dict(self.coordinates))  # a view of a mapping has no pickle
+
+
+@dataclass(frozen=True, slots=True)
 class Material:
     """What a shape's surface is made of, as contact feels it.
 
@@ -152,6 +296,7 @@ class Connection:
         friction: dry friction for each dof [N m, N].
         armature: inertia of the drive, felt at the joint, for each dof [kg m^2, kg].
         drive: gains of a drive that follows targets; none by default.
+        spring: pulls towards a place of rest; none by default.
         compliance: how far the joint gives way along x, y, z [m/N] and about them [rad/(N m)] of its child frame, for
             solvers that can: six numbers; rigid by default.
     """
@@ -168,6 +313,7 @@ class Connection:
     armature: Sequence[float] | None = None
     drive: Drive | None = None
     compliance: Sequence[float] | None = None
+    spring: Spring | None = None
 
     def __post_init__(self) -> None:
         check_name("joint", self.name)
@@ -184,7 +330,8 @@ class Connection:
         for name in ("damping", "friction", "armature"):
             values = _non_negative(f"{name} of joint {self.name!r}", getattr(self, name), self.joint.nv)
             object.__setattr__(self, name, values)
-        object.__setattr__(self, "drive", _checked_drive(self))
+        object.__setattr__(self, "drive", _checked(self, "drive", Drive, "cardan.Drive(stiffness, damping)"))
+        object.__setattr__(self, "spring", _checked(self, "spring", Spring, "cardan.Spring(stiffness, rest)"))
         compliance = _non_negative(f"compliance of joint {self.name!r}", self.compliance, 6)
         object.__setattr__(self, "compliance", compliance)
 
@@ -198,11 +345,32 @@ class Connection:
         """Derivative gains of the drive, for each dof."""
         return self.drive.damping  # pyright: ignore -- resolved
 
+    @property
+    def spring_stiffness(self) -> Sequence[float]:
+        """Stiffness of the spring, for each dof."""
+        return self.spring.stiffness  # pyright: ignore -- resolved
+
+    @property
+    def spring_rest(self) -> Sequence[float]:
+        """Where the spring is at rest, for each dof."""
+        return self.spring.rest  # pyright: ignore -- resolved
+
     def reversed(self) -> Connection:
         """Return the same joint described from its child: q, v, limits and passive properties stay as they are."""
         sides = {"parent": self.child, "child": self.parent}
         poses = {"parent_pose": self.child_pose, "child_pose": self.parent_pose}
         return replace(self, joint=reverse(self.joint), **sides, **poses)
+
+
+def checked_gravity(gravity: Any) -> Vector3:
+    """Return an acceleration of gravity as a vector, or raise `ParameterError`."""
+    try:
+        vector = Vector3(*(float(e) for e in gravity))
+    except (TypeError, ValueError, OverflowError):
+        vector = Vector3(math.nan, math.nan, math.nan)
+    if not all(map(math.isfinite, vector)):
+        raise ParameterError("gravity", got=gravity, expected="three finite numbers [m/s^2], in world axes")
+    return vector
 
 
 def check_name(kind: str, name: Any) -> None:
@@ -211,11 +379,12 @@ def check_name(kind: str, name: Any) -> None:
         raise ParameterError(f"name of a {kind}", got=name, expected="a non-empty text")
 
 
-def _checked_drive(c: Connection) -> Drive:
-    drive = Drive() if c.drive is None else c.drive
-    if not isinstance(drive, Drive):
-        raise ParameterError(f"drive of joint {c.name!r}", got=drive, expected="a cardan.Drive(stiffness, damping)")
-    return drive.resolved(c.joint.nv, c.name)
+def _checked(c: Connection, key: str, kind: type[Any], expected: str) -> Any:
+    """Return a drive or spring of a joint with nv numbers in each part."""
+    part = getattr(c, key) or kind()
+    if not isinstance(part, kind):
+        raise ParameterError(f"{key} of joint {c.name!r}", got=part, expected=f"a {expected}")
+    return part.resolved(c.joint.nv, c.name)
 
 
 def _each(value: Any, nv: int) -> Any:
@@ -226,11 +395,50 @@ def _each(value: Any, nv: int) -> Any:
 def _non_negative(what: str, values: Any, count: int) -> tuple[float, ...]:
     if values is None:
         return (0.0,) * count
-    expected = f"{count} finite numbers >= 0"
+    return _numbers(what, values, count, f"{count} finite numbers >= 0", lambda e: math.isfinite(e) and e >= 0.0)
+
+
+def _finite(what: str, values: Any, count: int) -> tuple[float, ...]:
+    return _numbers(what, values, count, f"{count} finite numbers", math.isfinite)
+
+
+def _numbers(what: str, values: Any, count: int, expected: str, is_right: Callable[[float], bool]) -> tuple[float, ...]:
     try:
         numbers = tuple(float(e) for e in values)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=values, expected=expected) from None
-    if len(numbers) != count or not all(math.isfinite(e) and e >= 0.0 for e in numbers):
+    if len(numbers) != count or not all(map(is_right, numbers)):
         raise ParameterError(what, got=numbers, expected=expected)
     return numbers
+
+
+def _names(what: str, names: Any) -> tuple[str, ...]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(what, got=names, expected="a sequence of names, each a text")
+    return tuple(names)
+
+
+def _coordinates(what: str, values: Any) -> tuple[float, ...]:
+    try:
+        numbers = tuple(np.atleast_1d(np.asarray(values, dtype=float)).tolist())
+        if all(map(math.isfinite, numbers)):
+            return numbers
+    except (TypeError, ValueError):
+        pass
+    raise ParameterError(what, got=values, expected="finite numbers, the joint's coordinates")
+
+
+def _range(what: str, values: Any) -> tuple[float, ...]:
+    lower, upper = _numbers(what, values, 2, "two numbers, the smaller first", lambda e: not math.isnan(e))
+    if lower > upper:
+        raise ParameterError(what, got=(lower, upper), expected="two numbers, the smaller first")
+    return lower, upper
+
+
+def _gears(what: str, gear: Any, joints: int) -> tuple[tuple[float, ...], ...]:
+    """Return the gears as a tuple of numbers for each joint."""
+    rows = (gear,) * joints if isinstance(gear, Real) else tuple(gear)
+    if len(rows) != joints:
+        raise ParameterError(what, got=gear, expected=f"{joints} of them, one for each joint")
+    each = [(row,) if isinstance(row, Real) else tuple(row) for row in rows]
+    return tuple(_finite(what, row, len(row)) for row in each)

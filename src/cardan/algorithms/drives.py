@@ -6,7 +6,8 @@ Each is a straight line in the acceleration a of its degree of freedom, cut off 
 
     drive, to x_d, v_d          f0 = u + kp (x_d - x - dt v) + kd (v_d - v),   w = dt kd + dt^2 kp,   limits of efforts
     damping                     f0 = -d v,                                     w = dt d,              no ends
-    a joint's own spring        f0 = f(x + dt v, v),                           as drives' gains,      no ends
+    spring                      f0 = k (rest - x - dt v),                      w = dt^2 k,            no ends
+    a joint's own efforts       f0 = f(x + dt v, v),                           w = -dt f_v - dt^2 f_x, no ends
     dry friction                f0 = -(w / dt) v,                              w = STICKING D,        +-friction
     stops, y = x + dt v + dt^2 a   f = (w / dt^2) (clip(y, lower, upper) - y),   w = STOPPING D
 
@@ -28,11 +29,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cardan.algorithms.crba import composite_inertias
+from cardan.algorithms.passive import has_spring, to_rest
 from cardan.algorithms.tree import Vector, relative_kinematics
-from cardan.joints import Joint, Mimic, Reversed
+from cardan.joints.derivation.efforts import linearised_efforts
 from cardan.model import Model
 from cardan.scalar import is_zero, maximum, minimum, where
 from cardan.spatial import Scalar
@@ -170,6 +172,7 @@ class Elements:
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
         self._add_springs(model, q, v)
+        self._add_efforts(model, q, v)
         if limits:
             self._add_stops(model, q, v)
 
@@ -197,12 +200,21 @@ class Elements:
                 self.of_joints[j].append(Element(-(w / self.dt) * v[j], w, -friction, friction))
 
     def _add_springs(self, model: Model, q: Vector, v: Vector) -> None:
+        for node in filter(has_spring, model.nodes):
+            ahead = zip(to_rest(node, q), node.velocity(v), strict=True)
+            for j, k, (error, rate) in zip(node.v, node.spring_stiffness, ahead, strict=True):
+                if not is_zero(k):
+                    self.of_joints[j].append(Element(k * (error - self.dt * rate), self.dt * self.dt * k))
+
+    def _add_efforts(self, model: Model, q: Vector, v: Vector) -> None:
+        dt = self.dt
         for node in model.nodes:
-            spring = None if isinstance(node.joint, Mimic) else spring_of(node.joint)
-            if spring is not None:
-                lines = _answering(spring, node.joint, node.configuration(q), node.velocity(v), self.dt)
-                for j, line in zip(node.v, lines, strict=True):
-                    self.of_joints[j].append(Element(*line))
+            if node.joint.has_efforts:
+                own, rates = node.configuration(q), node.velocity(v)
+                found = linearised_efforts(node.joint, node.joint.integrate(own, [dt * e for e in rates]), rates)
+                for j, force, k, d in zip(node.v, *found, strict=True):
+                    w = dt * d + dt * dt * k
+                    self.of_joints[j].append(Element(force, maximum(w, 0.0)))
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
         dt, x = self.dt, model.manifold.limit_coordinates(q)
@@ -253,24 +265,6 @@ class Elements:
                 error = abs(force - element.at(a[j])) * (self.dt * _inverse(self.inertias[j] + element.w))
                 worst = maximum(worst, error)
         return worst
-
-
-def spring_of(joint: Joint) -> Any:
-    """Return `passive_effort` of a joint that has one, such as a cable's."""
-    inner = joint.joint if isinstance(joint, Reversed) else joint
-    return getattr(inner, "passive_effort", None)
-
-
-def _answering(spring: Any, joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar], dt: float) -> list[Line]:
-    """Return the lines of a joint's springs and dampers, linear as those of `Cable` are."""
-    ahead = joint.integrate(q, [dt * e for e in v])
-    lines = []
-    for i, force in enumerate(spring(ahead, v)):
-        unit = [float(i == k) for k in range(joint.nv)]
-        damper = spring(ahead, [a + b for a, b in zip(v, unit, strict=True)])[i]
-        stretched = spring(joint.integrate(ahead, unit), v)[i]
-        lines.append(Line(force, dt * (force - damper) + dt * dt * (force - stretched)))
-    return lines
 
 
 def joint_inertias(model: Model) -> list[Scalar]:

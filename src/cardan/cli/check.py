@@ -20,7 +20,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the faults and return 1 if one of them is an error."""
-    faults = check(args.file, packages=args.package, trusted=args.trusted)
+    faults = check(args.file, package_dirs=args.package, trusted=args.trusted)
     errors = sum(f.severity == "error" for f in faults)
     if args.json:
         print_json([{key: asdict(f)[key] for key in ("file", "line", "severity", "message")} for f in faults])

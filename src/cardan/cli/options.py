@@ -49,12 +49,12 @@ def add_continuous(parser: argparse.ArgumentParser) -> None:
 
 def read_file(args: argparse.Namespace) -> Any:
     """Return the mechanism, or model, that FILE holds."""
-    return read_robot(args.file, continuous=args.continuous, packages=args.package, trusted=args.trusted)
+    return read_robot(args.file, continuous=args.continuous, package_dirs=args.package, trusted=args.trusted)
 
 
 def load_robot(args: argparse.Namespace) -> Model:
     """Return the model the arguments name."""
-    options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
+    options = {"continuous": args.continuous, "package_dirs": args.package, "trusted": args.trusted}
     return load(args.file, base=args.base, root=args.root, **options)
 
 

@@ -156,7 +156,7 @@ def solver_of(args: argparse.Namespace) -> Solver:
 
 def world_of(args: argparse.Namespace) -> World:
     """Return the robot of FILE in a world, with drives and on ground if that is asked for."""
-    options = {"continuous": args.continuous, "packages": args.package, "trusted": args.trusted}
+    options = {"continuous": args.continuous, "package_dirs": args.package, "trusted": args.trusted}
     mechanism = load_mechanism(args.file, **options)
     if args.pd:
         mechanism = driven(mechanism, Drive(*args.pd))

@@ -1,20 +1,19 @@
 """Editing: each operation makes a new mechanism of an old one, and says what became of names, bodies and frames.
 
-All of them are rearrangements of the same immutable records (`Body`, `Connection`, `Frame`, `Shape`); the mechanism
-that is edited stays as it is.
+All of them are rearrangements of the same immutable records (`Body`, `Connection`, `Frame`); what else a mechanism
+holds goes where its bodies and joints go (`Annotations`). The mechanism that is edited stays as it is.
 """
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
-from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, Joint, Limits, Mimic
-from cardan.model import WORLD, Body, Connection, Drive, Frame
+from cardan.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan.model.layout import resolve_mimics
 from cardan.model.locking import WITHOUT_MOTION
 from cardan.model.locking import locked as locked_joints
@@ -27,7 +26,13 @@ class Parts(NamedTuple):
     bodies: tuple[Body, ...]
     joints: tuple[Connection, ...]
     frames: tuple[Frame, ...]
-    shapes: tuple[Shape, ...]
+    annotations: Annotations
+
+
+def names(parts: Parts) -> Iterator[str]:
+    """Yield the names of everything that has one."""
+    yield from (x.name for x in (*parts.bodies, *parts.joints, *parts.frames))
+    yield from (name for _, name in parts.annotations.named())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +40,11 @@ class Report:
     """What an edit did. Prints as one line for each change.
 
     Attributes:
-        renamed: new names by old ones, of bodies, frames and joints.
+        renamed: new names by old ones, of everything that has one.
         moved: for what rides on another body now: that body and the pose of the old body's frame in it.
         became_frames: bodies that are frames now.
         changed_joints: joints that are of another kind now.
-        removed: names of bodies, joints and frames that are gone.
+        removed: names of bodies, joints, frames, actuators and groups that are gone.
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +71,7 @@ def _place(X: SE3) -> str:
 
 
 def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
-    """Return the parts with every name of a body, joint and frame but the world's replaced."""
+    """Return the parts with every name but the world's replaced."""
 
     def new(name: str) -> str:
         return name if name == WORLD else rename(name)
@@ -81,10 +86,9 @@ def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
             for c in parts.joints
         ),
         tuple(replace(f, name=new(f.name), body=new(f.body)) for f in parts.frames),
-        tuple(replace(s, body=new(s.body)) for s in parts.shapes),
+        parts.annotations.renamed(new),
     )
-    names = [x.name for x in (*parts.bodies, *parts.joints, *parts.frames)]
-    return result, Report(renamed={name: new(name) for name in names if new(name) != name})
+    return result, Report(renamed={name: new(name) for name in names(parts) if new(name) != name})
 
 
 # --- two mechanisms ---
@@ -104,7 +108,8 @@ def joined(a: Parts, b: Parts, where: str) -> Parts:
         for x in theirs:
             if x.name in taken:
                 raise DuplicateNameError(kind, x.name, f"{where} (give prefix=...)")
-    return Parts(a.bodies + b.bodies, a.joints + b.joints, a.frames + b.frames, a.shapes + b.shapes)
+    annotations = a.annotations.joined(b.annotations, where)
+    return Parts(a.bodies + b.bodies, a.joints + b.joints, a.frames + b.frames, annotations)
 
 
 # --- joints ---
@@ -114,7 +119,15 @@ def locked(parts: Parts, configurations: Mapping[str, Any]) -> tuple[Parts, Repo
     """Return the parts with joints fixed at given configurations, and those that mimic them with them."""
     joints = locked_joints(parts.joints, configurations)
     changed = tuple(new.name for new, old in zip(joints, parts.joints, strict=True) if new is not old)
-    return parts._replace(joints=joints), Report(changed_joints=changed)
+    return _annotated(parts._replace(joints=joints), Report(changed_joints=changed), still=changed)
+
+
+def _annotated(parts: Parts, report: Report, **gone: Collection[str]) -> tuple[Parts, Report]:
+    """Return the parts with what is left of their annotations, and the report with what of them went."""
+    left = parts.annotations.without(**gone)
+    kept = set(left.named())
+    removed = (entry[1] for entry in parts.annotations.named() if entry not in kept)
+    return parts._replace(annotations=left), replace(report, removed=(*report.removed, *removed))
 
 
 def with_joint(
@@ -140,7 +153,9 @@ def with_joint(
     new = replace(old, joint=joint, **given) if joint.nv == old.joint.nv else _rebuilt(old, joint, given)
     joints = tuple(new if c.name == name else c for c in parts.joints)
     resolve_mimics(joints)  # raises where a mimic can no longer copy it
-    return parts._replace(joints=joints), Report(changed_joints=(name,))
+    same = type(old.joint.manifold) is type(joint.manifold) and old.joint.manifold == joint.manifold
+    still = () if same else (name,)
+    return _annotated(parts._replace(joints=joints), Report(changed_joints=(name,)), still=still)
 
 
 def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connection:
@@ -151,6 +166,8 @@ def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connect
 
 def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts, Report]:
     """Return the parts with drives at the joints whose names match a pattern; of several, the last one counts.
+
+    Actuators that said the drives there were go with them.
 
     Joints that do not move and those that copy others have no drive of their own: a pattern passes over them.
 
@@ -165,7 +182,10 @@ def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts
             raise UnknownNameError("joint", pattern, driven, where="drives")
         chosen |= dict.fromkeys(matching, drive)
     joints = tuple(replace(c, drive=chosen[c.name]) if c.name in chosen else c for c in parts.joints)
-    return parts._replace(joints=joints), Report()
+    stale = {c.name: c.drive for c, new in zip(parts.joints, joints, strict=True) if c.drive and c.drive != new.drive}
+    left = parts.annotations.without_drives(stale)
+    removed = tuple(a.name for a in parts.annotations.actuators if a not in left.actuators)
+    return parts._replace(joints=joints, annotations=left), Report(removed=removed)
 
 
 # --- leaving out ---
@@ -196,10 +216,10 @@ def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:
         tuple(b for b in parts.bodies if b.name not in bodies),
         tuple(c for c in parts.joints if c.name not in joints),
         tuple(f for f in parts.frames if f.name not in frames),
-        tuple(s for s in parts.shapes if s.body not in bodies),
+        parts.annotations,
     )
     gone = [x.name for x in (*parts.bodies, *parts.joints, *parts.frames) if x.name in bodies | joints | frames]
-    return kept, Report(removed=tuple(gone))
+    return _annotated(kept, Report(removed=tuple(gone)), bodies=bodies, joints=joints)
 
 
 def extracted(parts: Parts, bodies: Iterable[str]) -> tuple[Parts, Report]:
@@ -214,9 +234,7 @@ def extracted(parts: Parts, bodies: Iterable[str]) -> tuple[Parts, Report]:
         outside += [c.name for c in parts.joints if WORLD in (c.parent, c.child)]
         outside += [f.name for f in parts.frames if f.body == WORLD]
     smaller, report = without(parts, outside)
-    if WORLD not in kept:
-        smaller = smaller._replace(shapes=tuple(s for s in smaller.shapes if s.body != WORLD))
-    return smaller, report
+    return (smaller, report) if WORLD in kept else _annotated(smaller, report, bodies={WORLD})
 
 
 def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
@@ -224,7 +242,7 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
 
     One that is fixed on its neighbour becomes a frame there. One that moves is removed with its joint and frames, as
     its motion is that of nothing; but it stays where a joint feels it: if its own is copied by another, or copies one
-    that has to move its armature, damping, friction or drive.
+    that has to move its armature, damping, friction, drive or spring.
     """
     reports = []
     while True:
@@ -243,8 +261,8 @@ def _is_idle_leaf(parts: Parts, body: Body) -> bool:
         return False
     (c,) = joints
     copied = any(isinstance(d.joint, Mimic) and d.joint.primary == c.name for d in parts.joints)
-    felt = (*(c.armature or ()), *(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping)
-    drives = isinstance(c.joint, Mimic) and any(felt)
+    felt = (c.armature, c.damping, c.friction, c.drive_stiffness, c.drive_damping, c.spring_stiffness)
+    drives = isinstance(c.joint, Mimic) and any(any(values or ()) for values in felt)
     return not copied and not drives
 
 
@@ -292,9 +310,10 @@ def _onto(parts: Parts, c: Connection, name: str) -> tuple[Parts, Report]:
         tuple(heavier(b) for b in parts.bodies if b.name != name),
         tuple(carried(d) for d in parts.joints if d is not c),
         (*frames, Frame(name, other, X)),
-        tuple(replace(s, body=other, pose=X @ s.pose) if s.body == name else s for s in parts.shapes),
+        parts.annotations.moved(name, other, X),
     )
-    return result, Report(moved={name: (other, X)}, became_frames=(name,), removed=(c.name,))
+    report = Report(moved={name: (other, X)}, became_frames=(name,), removed=(c.name,))
+    return _annotated(result, report, joints={c.name})
 
 
 def _has_inertia(body: Body) -> bool:

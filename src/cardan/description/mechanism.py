@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,8 +17,10 @@ from cardan.errors import DuplicateNameError, MechanismError, ParameterError, Un
 from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.lazy import fetcher
-from cardan.model import WORLD, Body, Connection, Drive, Frame, Model
-from cardan.spatial import SE3, Inertia
+from cardan.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
+from cardan.model.annotations import check_coordinates, check_gears, kinds_of
+from cardan.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
+from cardan.spatial import SE3, Inertia, Vector3
 
 if TYPE_CHECKING:
     from cardan.simulation import World
@@ -46,14 +49,29 @@ class Mechanism:
 
     Args:
         name: name of the robot.
+        gravity: [m/s^2], in world axes, of the models made of it unless they are given another.
     """
 
-    def __init__(self, name: str = "mechanism") -> None:
+    def __init__(self, name: str = "mechanism", gravity: Sequence[float] = EARTH_GRAVITY) -> None:
         self.name = name
+        self.gravity = gravity
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Connection] = {}
         self._frames: dict[str, Frame] = {}
         self._shapes: list[Shape] = []
+        self._actuators: dict[str, Actuator] = {}
+        self._groups: dict[str, Group] = {}
+        self._configurations: dict[str, Configuration] = {}
+        self._disabled_contacts: dict[tuple[str, str], None] = {}
+
+    @property
+    def gravity(self) -> Vector3:
+        """Acceleration of gravity in world axes [m/s^2], of the models made of it unless they are given another."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, gravity: Sequence[float]) -> None:
+        self._gravity = checked_gravity(gravity)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -74,6 +92,32 @@ class Mechanism:
     def shapes(self) -> tuple[Shape, ...]:
         """Visual and collision shapes, in the order they were added."""
         return tuple(self._shapes)
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What drives the joints, in the order they were added."""
+        return tuple(self._actuators.values())
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """Groups of bodies and joints by name."""
+        return MappingProxyType(self._groups)
+
+    @property
+    def named_configurations(self) -> Mapping[str, Mapping[str, tuple[float, ...]]]:
+        """Coordinates by joint, by the name of the configuration; joints that are left out are neutral."""
+        return MappingProxyType({c.name: c.coordinates for c in self._configurations.values()})
+
+    @property
+    def disabled_contacts(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of bodies whose shapes do not touch."""
+        return tuple(self._disabled_contacts)
+
+    @property
+    def annotations(self) -> Annotations:
+        """All that is beside bodies, joints and frames, as one record, which models carry."""
+        more = (self.shapes, self.actuators, tuple(self._groups.values()), tuple(self._configurations.values()))
+        return Annotations(*more, self.disabled_contacts)
 
     def add_body(self, name: str, inertia: Inertia | None = None) -> Body:
         """Add a rigid body and return its record.
@@ -114,6 +158,7 @@ class Mechanism:
         armature: Sequence[float] | None = None,
         drive: Drive | None = None,
         compliance: Sequence[float] | None = None,
+        spring: Spring | None = None,
     ) -> Connection:
         """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
@@ -130,6 +175,7 @@ class Mechanism:
             armature: inertia of the drive, felt at the joint [kg m^2, kg], nv numbers.
             drive: gains of a drive that follows targets.
             compliance: how far the joint gives way [m/N, rad/(N m)], six numbers, for solvers that can.
+            spring: pulls towards a place of rest.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
@@ -137,7 +183,7 @@ class Mechanism:
         optional = {"parent_pose": parent_pose, "child_pose": child_pose, "limits": limits}
         given: dict[str, Any] = {key: value for key, value in optional.items() if value is not None}
         given |= {"damping": damping, "friction": friction, "armature": armature}
-        record = Connection(name, joint, parent, child, drive=drive, compliance=compliance, **given)
+        record = Connection(name, joint, parent, child, drive=drive, compliance=compliance, spring=spring, **given)
         if name in self._joints:
             raise DuplicateNameError("joint", name, f"mechanism {self.name!r}")
         for body in (parent, child):
@@ -170,11 +216,59 @@ class Mechanism:
         self._shapes.append(shape)
         return shape
 
+    def add_actuator(self, actuator: Actuator) -> Actuator:
+        """Add what drives joints; models carry it, the dynamics takes no notice of it."""
+        if not isinstance(actuator, Actuator):
+            raise ParameterError("actuator", got=actuator, expected="a cardan.Actuator")
+        if actuator.name in self._actuators:
+            raise DuplicateNameError("actuator", actuator.name, f"mechanism {self.name!r}")
+        for name in actuator.joints:
+            self._check_joint(name, f"actuator {actuator.name!r}")
+        check_gears(actuator, {name: self._joints[name].joint for name in actuator.joints})
+        self._actuators[actuator.name] = actuator
+        return actuator
+
+    def add_group(self, group: Group) -> Group:
+        """Add a group of bodies and joints."""
+        if not isinstance(group, Group):
+            raise ParameterError("group", got=group, expected="a cardan.Group")
+        if group.name in self._groups:
+            raise DuplicateNameError("group", group.name, f"mechanism {self.name!r}")
+        for name in group.joints:
+            self._check_joint(name, f"group {group.name!r}")
+        for name in group.bodies:
+            self._check_body(name, f"group {group.name!r}")
+        self._groups[group.name] = group
+        return group
+
+    def add_configuration(self, name: str, coordinates: Mapping[str, Any]) -> None:
+        """Name a configuration, such as `"home"`.
+
+        Args:
+            name: new name.
+            coordinates: nq numbers (or a number where nq = 1) by joint; joints that are left out are neutral.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ShapeError, ParameterError: for a name in use; a joint that does not
+                exist or mimics another; another number of coordinates; one that is not finite.
+        """
+        configuration = Configuration(name, coordinates)
+        if name in self._configurations:
+            raise DuplicateNameError("configuration", name, f"mechanism {self.name!r}")
+        check_coordinates(configuration, kinds_of(self._joints.values()))
+        self._configurations[name] = configuration
+
+    def disable_contact(self, one: str, other: str) -> None:
+        """Let the shapes of two bodies pass through one another."""
+        for body in (one, other):
+            self._check_body(body, "disabled contact")
+        self._disabled_contacts[one, other] = None
+
     def model(
         self,
         root: str = WORLD,
         base: str | Joint = "fixed",
-        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        gravity: Sequence[float] | None = None,
         *,
         closing: Sequence[str] = (),
     ) -> Model:
@@ -190,7 +284,7 @@ class Mechanism:
         Args:
             root: a body or frame, which the base joint moves; or `"world"`.
             base: `"fixed"`, `"floating"` (a `FreeFlyer`), or any joint.
-            gravity: [m/s^2], in world axes.
+            gravity: [m/s^2], in world axes; by default that of the mechanism.
             closing: names of joints that shall close the loops they are part of.
 
         Raises:
@@ -210,16 +304,18 @@ class Mechanism:
             raise MechanismError(
                 f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
             )
-        return Model(self.name, self.bodies, tree, self.frames, gravity, closures)
+        chosen = self.gravity if gravity is None else gravity
+        return Model(self.name, self.bodies, tree, self.frames, chosen, closures, annotations=self.annotations)
 
     def world(self, base: str | Joint = "fixed", **options: Any) -> World:
         """Return the world that holds this mechanism alone, ready for a solver.
 
         Args:
             base: as for `model`.
-            options: `ground`, True or a `Material`: a half space below z = 0; `gravity`; `pose`, where it stands;
-                `self_collision` and `disabled`, which of its own shapes may touch one another, as for
-                `WorldBuilder.add`: none by default; `movable_bases` and `closing`, as for `WorldBuilder.finalize`.
+            options: `ground`, True or a `Material`: a half space below z = 0; `gravity`, by default that of the
+                mechanism; `pose`, where it stands; `self_collision` and `disabled`, which of its own shapes may touch
+                one another, as for `WorldBuilder.add`: none by default; `movable_bases` and `closing`, as for
+                `WorldBuilder.finalize`.
 
         Raises:
             MechanismError: as for `model`.
@@ -229,22 +325,24 @@ class Mechanism:
     # --- another mechanism of this one; nothing here changes it ---
 
     def prefixed(self, prefix: str) -> Edited:
-        """Return the mechanism with a prefix before every name but the world's."""
+        """Return the mechanism with a prefix before every name but the world's, those of configurations too."""
         return self._edited(editing.renamed(self._parts(), lambda name: prefix + name))
 
     def renamed(self, names: Mapping[str, str]) -> Edited:
-        """Return the mechanism with other names for some bodies, joints and frames.
+        """Return the mechanism with other names for some bodies, joints, frames, actuators, groups, configurations.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a name that does not exist; for one in use.
         """
-        known = [x.name for x in (*self.bodies, *self.joints, *self.frames)]
+        known = list(editing.names(self._parts()))
         for name in set(names) - set(known):
             raise UnknownNameError("body, joint or frame", name, known)
         return self._edited(editing.renamed(self._parts(), lambda name: names.get(name, name)))
 
     def append(self, other: Mechanism, *, prefix: str = "") -> Edited:
-        """Return both mechanisms side by side in one world.
+        """Return both mechanisms side by side in one world, under the gravity of this one.
+
+        Configurations of one name become one, of all joints.
 
         Args:
             other: comes after this one.
@@ -280,7 +378,7 @@ class Mechanism:
             parent_pose: the joint's parent frame on `parent`; identity by default.
             child_pose: the joint's child frame on `child`; identity by default.
             prefix: goes before the other one's names.
-            properties: limits, damping, friction, armature, drive, compliance, as for `add_joint`.
+            properties: limits, damping, friction, armature, drive, compliance, spring, as for `add_joint`.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in both, an unknown one, a wrong value.
@@ -306,10 +404,12 @@ class Mechanism:
             name: of the joint.
             joint: the new kind.
             limits: new limits; by default the old ones, if nv is the same.
-            properties: new damping, friction, armature, drive; likewise.
+            properties: new damping, friction, armature, drive, spring; likewise.
+
+        Configurations lose its coordinates, and actuators on it go, if it has other coordinates than before.
 
         Raises:
-            ParameterError: if limits, damping, friction, armature or drive would be lost because nv differs.
+            ParameterError: if limits, damping, friction, armature, drive or spring would be lost because nv differs.
             MechanismError: if a mimic joint cannot copy the new one.
         """
         return self._edited(editing.with_joint(self._parts(), name, joint, limits, properties))
@@ -327,8 +427,21 @@ class Mechanism:
         """
         return self._edited(editing.with_drives(self._parts(), drives))
 
+    def with_annotations(self, annotations: Annotations) -> Edited:
+        """Return the mechanism with other shapes, actuators, groups, configurations and disabled contacts.
+
+        Raises:
+            UnknownNameError, ShapeError, DuplicateNameError: for a body or joint that does not exist; for numbers that
+                do not fit a joint; for a name that is used twice.
+        """
+        annotations.check(self._bodies, kinds_of(self.joints))
+        return self._edited((self._parts()._replace(annotations=annotations), editing.Report()))
+
     def remove(self, *names: str) -> Edited:
-        """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes."""
+        """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes.
+
+        With a joint go the actuators on it; configurations and groups lose it.
+        """
         return self._edited(editing.without(self._parts(), names))
 
     def extract(self, *bodies: str) -> Edited:
@@ -351,21 +464,32 @@ class Mechanism:
         return self._edited(editing.with_fixed_merged(self._parts(), keep))
 
     def _parts(self) -> editing.Parts:
-        return editing.Parts(self.bodies, self.joints, self.frames, self.shapes)
+        return editing.Parts(self.bodies, self.joints, self.frames, self.annotations)
 
     def _edited(self, result: tuple[editing.Parts, editing.Report]) -> Edited:
         parts, report = result
-        twin = Mechanism(self.name)
-        for kind, records in (("body", parts.bodies), ("frame", parts.frames)):
+        return Edited(self._made_of(parts), report)
+
+    def _made_of(self, parts: editing.Parts) -> Mechanism:
+        """Return a mechanism of other parts, with the name and gravity of this one."""
+        twin, more = Mechanism(self.name, self.gravity), parts.annotations
+        tables = (
+            ("body", twin._bodies, parts.bodies),
+            ("joint", twin._joints, parts.joints),
+            ("frame", twin._frames, parts.frames),
+            ("actuator", twin._actuators, more.actuators),
+            ("group", twin._groups, more.groups),
+            ("configuration", twin._configurations, more.configurations),
+        )
+        for kind, table, records in tables:
             for record in records:
-                twin._check_new(kind, record.name)
-                (twin._bodies if kind == "body" else twin._frames)[record.name] = record  # pyright: ignore[reportArgumentType]
-        for c in parts.joints:
-            if c.name in twin._joints:
-                raise DuplicateNameError("joint", c.name, f"mechanism {self.name!r}")
-            twin._joints[c.name] = c
-        twin._shapes = list(parts.shapes)
-        return Edited(twin, report)
+                if kind in ("body", "frame"):
+                    twin._check_new(kind, record.name)
+                elif record.name in table:
+                    raise DuplicateNameError(kind, record.name, f"mechanism {self.name!r}")
+                table[record.name] = record
+        twin._shapes, twin._disabled_contacts = list(more.shapes), dict.fromkeys(more.disabled_contacts)
+        return twin
 
     def _side(self, name: str, pose: Any) -> tuple[str, Any]:
         """Return the body of a body or frame, and a pose on it moved to there."""
@@ -434,19 +558,15 @@ class Mechanism:
 
     def copy(self) -> Mechanism:
         """Return a mechanism that can be changed without changing this one."""
-        twin = Mechanism(self.name)
-        twin._bodies, twin._joints = dict(self._bodies), dict(self._joints)
-        twin._frames, twin._shapes = dict(self._frames), list(self._shapes)
-        return twin
+        return self._made_of(self._parts())
 
     __copy__ = copy
 
     def __eq__(self, other: object) -> bool:
-        """Whether name, bodies, joints, frames and shapes are equal, each in the same order."""
+        """Whether name, gravity and all that was added are equal, each in the same order."""
         if not isinstance(other, Mechanism):
             return NotImplemented
-        mine = (self.name, self.bodies, self.joints, self.frames, self.shapes)
-        return mine == (other.name, other.bodies, other.joints, other.frames, other.shapes)
+        return (self.name, self.gravity, self._parts()) == (other.name, other.gravity, other._parts())
 
     __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
 
@@ -469,6 +589,10 @@ class Mechanism:
     def _check_body(self, body: str, where: str) -> None:
         if body != WORLD and body not in self._bodies:
             raise UnknownNameError("body", body, [WORLD, *self._bodies], where=where)
+
+    def _check_joint(self, joint: str, where: str) -> None:
+        if joint not in self._joints:
+            raise UnknownNameError("joint", joint, self._joints, where=where)
 
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"

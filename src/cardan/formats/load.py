@@ -2,88 +2,134 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
-from cardan.formats.json.codec import is_json_text, to_json
-from cardan.formats.json.robot import check_json, read_json_robot
-from cardan.formats.resources import Packages
-from cardan.formats.source import is_content
-from cardan.formats.urdf.reader import UrdfSource, check_urdf, read_urdf
-from cardan.formats.urdf.writer import to_urdf
+from cardan.formats.reading import Description, Options, outcome
+from cardan.formats.robot_descriptions import is_named, located
+from cardan.formats.source import Source
+from cardan.formats.srdf.reader import add_to
 from cardan.joints import Joint
 from cardan.model import WORLD, Model
 from cardan.staging import write_whole
 
+RobotSource = str | bytes | os.PathLike[str]
+
 
 class Format(NamedTuple):
-    """How a robot description is read, checked and written; `write` is None where it cannot be."""
+    """A format: the room of `cardan.formats` that reads it, and what it is called.
 
-    read: Callable[..., Mechanism | Model]
-    check: Callable[..., list[Fault]]
-    write: Callable[[Any], str] | None
+    Attributes:
+        room: the module; imported when a file of the format is met.
+        name: of the format.
+        begins: what the content of such files begins with, as a regular expression, behind white space, comments and
+            processing instructions of XML.
+        is_written: whether the room writes it.
+    """
+
+    room: str
+    name: str
+    begins: str
+    is_written: bool = False
+
+    def module(self) -> ModuleType:
+        """Return the room."""
+        return importlib.import_module(f"cardan.formats.{self.room}")
 
 
-_URDF = Format(  # a URDF names no code, whether it is trusted or not
-    lambda source, *, trusted, **options: read_urdf(source, **options),
-    lambda source, *, trusted, **options: check_urdf(source, **options),
-    to_urdf,
-)
-FORMATS = {".urdf": _URDF, ".xml": _URDF._replace(write=None), ".json": Format(read_json_robot, check_json, to_json)}
+NEVER = r"(?!)"
+"""Begins nothing: only the ending tells."""
+_URDF = Format("urdf", "URDF", "<robot", is_written=True)
+_SDF = Format("sdf", "SDF", "<sdf")
+_USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
+FORMATS = {
+    ".urdf": _URDF,
+    ".sdf": _SDF,
+    ".world": _SDF,
+    ".json": Format("json", "JSON", r"\{", is_written=True),
+    ".mjcf": Format("mjcf", "MJCF", "<mujoco"),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
+    ".xacro": Format("xacro", "xacro", NEVER),
+    ".srdf": Format("srdf", "SRDF", NEVER),
+}
 """Formats by ending; a new one adds a line."""
+AMBIGUOUS = (".xml", "")
+"""Endings that several formats have: the content decides."""
+
+_PREAMBLE = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
+_LOOKED_AT = 1 << 16  # bytes of a file
 
 
-def _format(source: UrdfSource) -> Format:
-    """Return the format of a source, by its ending or by how its content begins."""
-    if isinstance(source, (str, bytes)) and is_json_text(source):
-        return FORMATS[".json"]
-    if not isinstance(source, os.PathLike) and not (isinstance(source, str) and not is_content(source)):
-        return _URDF
-    ending = Path(source).suffix.lower()
-    if ending not in FORMATS and ending:
+def _format(source: Source) -> Format:
+    """Return the format of a source: by its ending, or where that says nothing by how its content begins."""
+    ending = Path(source.name).suffix.lower() if source.folder is not None else ""
+    if ending in FORMATS:
+        return FORMATS[ending]
+    if ending not in AMBIGUOUS:
         known = ", ".join(FORMATS)
-        raise DescriptionError([Fault(os.fspath(source), 0, f"no reader for {ending!r} files; known: {known}")])
-    return FORMATS.get(ending, _URDF)
+        raise DescriptionError([Fault(source.name, 0, f"no reader for {ending!r} files; known: {known}")])
+    text = source.content[:_LOOKED_AT].decode("utf-8-sig", "replace")
+    start = text[_PREAMBLE.match(text).end() :]  # pyright: ignore[reportOptionalMemberAccess] -- it matches nothing, too
+    return next((form for form in FORMATS.values() if re.match(form.begins, start)), _URDF)
 
 
-def read_robot(
-    source: UrdfSource,
-    *,
-    packages: Packages | None = None,
-    continuous: Literal["angle", "unit_complex"] = "angle",
-    on_inertia: Literal["warn", "error", "ignore"] = "warn",
-    trusted: bool = False,
-) -> Mechanism | Model:
+def describe(source: RobotSource, options: Options) -> Description:
+    """Return what a robot description holds, with all faults and the places of its parts."""
+    if is_named(source):
+        source, options = located(str(source), options)
+    opened = Source.of(source)
+    form = _format(opened)
+    room = form.module()
+    options.check_used(form.name, room.OPTIONS)
+    found = room.read(opened, options)
+    if options.srdf is not None and found.thing is not None:
+        found = _with_srdf(found, options)
+    return found
+
+
+def _with_srdf(found: Description, options: Options) -> Description:
+    """Return a description with what an SRDF says of its robot."""
+    if isinstance(found.thing, Mechanism):
+        add_to(found.thing, options, found.report)
+    else:
+        found.report.error(1, "holds a model, to which no SRDF can be added; save its mechanism")
+    return found._replace(thing=None) if found.report.errors else found
+
+
+def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
     """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`."""
-    return _format(source).read(
-        source, packages=packages, continuous=continuous, on_inertia=on_inertia, trusted=trusted
-    )
+    made = Options.of(options)
+    return outcome(describe(source, made), made, stacklevel=2)
 
 
-def load_mechanism(source: UrdfSource, **options: Any) -> Mechanism:
-    """Return the mechanism of a robot description: URDF or JSON.
+def load_mechanism(source: RobotSource, **options: Any) -> Mechanism:
+    """Return the mechanism of a robot description.
 
     Args:
         source: as for `load`.
-        options: `packages`, `continuous`, `on_inertia`, `trusted`, as for `load`.
+        options: as for `load`.
 
     Raises:
         DescriptionError: with every fault found, each with file and line; or if a JSON file holds a model.
     """
-    thing = read_robot(source, **options)
-    if isinstance(thing, Model):
-        name = "<string>" if isinstance(source, bytes) or is_json_text(os.fspath(source)) else os.fspath(source)
-        message = "holds a model, expected a mechanism; cardan.load and cardan.from_json read it"
-        raise DescriptionError([Fault(name, 1, message)])
+    made = Options.of(options)
+    found = describe(source, made)
+    if isinstance(found.thing, Model):
+        found.report.error(1, "holds a model, expected a mechanism; cardan.load and cardan.from_json read it")
+    thing = outcome(found, made, stacklevel=2)
+    assert isinstance(thing, Mechanism)
     return thing
 
 
 def load(
-    source: UrdfSource,
+    source: RobotSource,
     *,
     base: str | Joint = "fixed",
     root: str = WORLD,
@@ -94,38 +140,51 @@ def load(
     """Return the model of a robot description.
 
     Args:
-        source: path of a URDF or JSON file, or its content as bytes or as text that begins with `<` or `{`.
+        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`), or
+            `"robot_descriptions/NAME"`, a description that package has fetched.
         base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
             `root`. A model in a JSON file has its base already.
         root: the body or frame the base joint moves; by default the root link.
         closing: names of joints that shall close loops (see `Mechanism.model`).
-        gravity: [m/s^2], in world axes; by default (0, 0, -9.81), or that of the model in a JSON file.
-        options: `packages`, `continuous`, `on_inertia`, as for `read_urdf`; and `trusted`, for JSON: import the modules
-            of joint classes that are not registered (see `from_json`).
+        gravity: [m/s^2], in world axes; by default that of the description, or (0, 0, -9.81).
+        options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
+            mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
+            impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
+            contacts; and those of single formats: `continuous` (URDF: see `read_urdf`), `xacro_args` (xacro: values of
+            arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
+            `from_json`).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
         MechanismError: if a base is asked for and there is one.
+        ParameterError: for an option that the format has not.
     """
-    thing = read_robot(source, **options)
+    made = Options.of(options)
+    found = describe(source, made)
+    thing = outcome(found, made, stacklevel=2)
     if isinstance(thing, Mechanism):
-        weight = {} if gravity is None else {"gravity": gravity}
-        return thing.model(root=root, base=base, closing=closing, **weight)
+        if not thing.bodies:
+            told = "holds no body, only what stands in the world; load_mechanism returns that"
+            raise DescriptionError([Fault(found.report.file, 0, told)])
+        return thing.model(root=root, base=base, closing=closing, gravity=gravity)
     if base != "fixed" or root != WORLD or closing:
         asked = f"base={base!r}, root={root!r}"
         raise MechanismError(f"{asked}: {thing.name!r} is a model, whose base is chosen; save its mechanism.")
     return thing if gravity is None else thing.with_gravity(gravity)
 
 
-def check(source: UrdfSource, *, packages: Packages | None = None, trusted: bool = False) -> list[Fault]:
+def check(source: RobotSource, **options: Any) -> list[Fault]:
     """Return all faults of a robot description, errors and warnings, by line; an empty list if there are none."""
-    return _format(source).check(source, packages=packages, trusted=trusted)
+    try:
+        return describe(source, Options.of(options)).report.faults()
+    except DescriptionError as error:
+        return sorted(error.faults, key=lambda fault: fault.line)
 
 
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
     """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`.
 
-    JSON holds everything; URDF mechanisms and models only, with the joints it has (see `to_urdf`).
+    JSON holds everything; the others mechanisms and models only, with what each can say.
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
 
@@ -134,9 +193,10 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
         OSError: if the file cannot be written; what was there before is then untouched.
     """
     place = Path(file)
-    write = FORMATS[place.suffix.lower()].write if place.suffix.lower() in FORMATS else None
-    if write is None:
-        known = " or ".join(ending for ending, form in FORMATS.items() if form.write is not None)
-        raise ParameterError("file to save to", got=os.fspath(file), expected=f"a name that ends in {known}")
-    content = write(thing).encode()
+    written: Mapping[str, Format] = {ending: form for ending, form in FORMATS.items() if form.is_written}
+    form = written.get(place.suffix.lower())
+    if form is None:
+        expected = f"a name that ends in {' or '.join(written)}"
+        raise ParameterError("file to save to", got=os.fspath(file), expected=expected)
+    content = form.module().write(thing).encode()
     write_whole({place: lambda stream: stream.write(content)})

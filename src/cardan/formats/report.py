@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from cardan.errors import Fault, close_names, did_you_mean
+from cardan.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean
 
 if TYPE_CHECKING:
     from cardan.formats.xml import Element
@@ -18,37 +19,92 @@ MAX_SUGGESTIONS = 30
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
+class HasLine(Protocol):
+    """Whatever knows its line: an element of XML."""
+
+    @property
+    def line(self) -> int:
+        """From 1; 0 for the file as a whole."""
+        ...
+
+
+class Line(int):
+    """A line that knows its file, where a description is made of several."""
+
+    file: str
+
+    def __new__(cls, line: int, file: str) -> Line:
+        """Return a line of a file."""
+        self = super().__new__(cls, line)
+        self.file = file
+        return self
+
+
+class Place(NamedTuple):
+    """Where something is in a file: the line, from 1, or the path of what it is about, or neither.
+
+    A part of the description may stand in another file, one that was included: then `file` names it.
+    """
+
+    line: int = 0
+    where: str = ""
+    file: str = ""
+
+
+At = HasLine | Place | int
+
+
 @dataclass(slots=True)
 class Report:
     """The faults of one file: the first `MAX_FAULTS` of each kind.
 
-    Doubts about inertia are kept apart from remarks, which only `check` shows.
+    Errors are what stops the reading. Doubts are questionable inertias, about which `on_inertia` decides; warnings are
+    shown whenever a description is read, remarks only by `check`: whatever a reader does not use is one.
     """
 
     file: str
     errors: list[Fault] = field(default_factory=list)
     doubts: list[Fault] = field(default_factory=list)
+    warnings: list[Fault] = field(default_factory=list)
     remarks: list[Fault] = field(default_factory=list)
     error_count: int = 0
 
-    def error(self, at: Element | int, message: str) -> None:
-        """Note an error at an element or line."""
+    def error(self, at: At, message: str) -> None:
+        """Note an error at an element, place or line."""
         self.error_count += 1
-        self._note(self.errors, Fault(self.file, _line(at), message))
+        self._note(self.errors, at, message, "error")
 
-    def doubt(self, at: Element | int, message: str) -> None:
+    def doubt(self, at: At, message: str) -> None:
         """Note a questionable inertia."""
-        self._note(self.doubts, Fault(self.file, _line(at), message, "warning"))
+        self._note(self.doubts, at, message, "warning")
 
-    def remark(self, at: Element | int, message: str) -> None:
-        """Note something harmless that is probably not meant."""
-        self._note(self.remarks, Fault(self.file, _line(at), message, "warning"))
+    def warn(self, at: At, message: str) -> None:
+        """Note what a user has to know who only reads: a mesh that is missing, a joint that was left out."""
+        self._note(self.warnings, at, message, "warning")
 
-    def _note(self, faults: list[Fault], fault: Fault) -> None:
-        if len(faults) < MAX_FAULTS:
-            faults.append(fault)
-        elif len(faults) == MAX_FAULTS:
-            faults.append(Fault(self.file, fault.line, "there are more; only the first are shown", fault.severity))
+    def remark(self, at: At, message: str) -> None:
+        """Note something harmless: what is not used, or probably not meant."""
+        self._note(self.remarks, at, message, "warning")
+
+    def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
+        if len(faults) > MAX_FAULTS:
+            return
+        place = at if isinstance(at, Place) else _place(at if isinstance(at, int) else at.line)
+        told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
+        faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
+
+    @contextmanager
+    def blamed(self, at: At) -> Iterator[None]:
+        """Turn what records, joints or the mechanism refuse into an error at a place."""
+        try:
+            yield
+        except CardanError as error:
+            self.error(at, str(error))
+
+    def stop(self) -> None:
+        """Raise `DescriptionError` with all errors so far, if there are any."""
+        if self.errors:
+            raise DescriptionError(sorted(self.errors, key=lambda f: f.line))
 
     @property
     def has_enough_doubts(self) -> bool:
@@ -57,7 +113,7 @@ class Report:
 
     def faults(self) -> list[Fault]:
         """Return all faults by line."""
-        return sorted(self.errors + self.doubts + self.remarks, key=lambda f: f.line)
+        return sorted(self.errors + self.doubts + self.warnings + self.remarks, key=lambda f: f.line)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str:
         """Return a question with the nearest names, or nothing; silent after many faults, for it takes time."""
@@ -124,15 +180,9 @@ class Report:
             self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
         return found[0] if found else None
 
-    def unknown_attributes(self, element: Element, known: Collection[str]) -> None:
-        """Remark on attributes that mean nothing here."""
-        for name in element.attributes:
-            if name not in known and ":" not in name and name != "xmlns":
-                self.remark(element, f"<{element.tag}> has no attribute {name!r}{self.nearest(name, known)}")
 
-
-def _line(at: Element | int) -> int:
-    return at if isinstance(at, int) else at.line
+def _place(line: int) -> Place:
+    return Place(int(line), file=line.file if isinstance(line, Line) else "")
 
 
 def _named(element: Element) -> str:
@@ -142,5 +192,5 @@ def _named(element: Element) -> str:
 
 def _hint(raw: str) -> str:
     if "${" in raw or "$(" in raw:
-        return "; this is a xacro expression: expand the file first, with  xacro FILE.xacro > FILE.urdf"
+        return "; this is a xacro expression: name the file .xacro, or declare xmlns:xacro in its first element"
     return "; use a decimal point, and spaces between numbers" if "," in raw else ""

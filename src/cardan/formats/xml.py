@@ -116,3 +116,12 @@ def parse(source: Source) -> Element:
     if builder.root is None:
         raise DescriptionError([Fault(source.name, 0, "holds no XML element")])
     return builder.root
+
+
+def is_xacro(root: Element) -> bool:
+    """Return whether a file is written in xacro, and not what xacro made of one."""
+    elements = list(root.walk())
+    if any(element.tag.startswith("xacro:") for element in elements):
+        return True
+    texts = (text for element in elements for text in element.attributes.values())
+    return "xmlns:xacro" in root.attributes and any("${" in text or "$(" in text for text in texts)

@@ -203,13 +203,15 @@ def gravity_forces(model: Model, q: ArrayLike) -> Reals:
 
 
 @function(returns=("nv",))
-def passive_forces(model: Model, v: ArrayLike) -> Reals:
-    """Return damping v + friction sign(v): what the joints' own resistance takes from the drives.
+def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
+    """Return damping v + friction sign(v) + stiffness (x - rest): what joints resist, and take from the drives.
 
-    `inverse_dynamics(...) + passive_forces(model, v)` is what the drives must give.
+    x are the coordinates of `limit_coordinates`. What joints exert by themselves (`Joint.efforts`), as a cable does, is
+    subtracted. `inverse_dynamics(...) + passive_forces(model, q, v)` is what the drives must give.
 
     Args:
         model: the robot.
+        q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
 
     Returns:
@@ -220,9 +222,9 @@ def passive_forces(model: Model, v: ArrayLike) -> Reals:
 
     Peers: MuJoCo `mj_passive` (of the opposite sign: what the joints do).
 
-    Source: Coulomb's and viscous friction, as URDF's <dynamics> has them.
+    Source: Coulomb's and viscous friction, as URDF's <dynamics> has them; springs as MuJoCo's.
     """
-    return algorithms.passive_forces(model, v)
+    return algorithms.passive_forces(model, q, v)
 
 
 @function

@@ -72,7 +72,7 @@ def surface_of_file(uri: str, path: str | None) -> Any:
     except ImportError:
         raise MissingExtraError("reading a mesh", "mesh") from None
     if path is None or not Path(path).is_file():
-        hint = "The argument packages of cardan.load says where package:// leads."
+        hint = "The option package_dirs of cardan.load says where package:// leads."
         raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)
     try:
         surface: Any = trimesh.load_mesh(path)

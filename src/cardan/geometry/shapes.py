@@ -265,6 +265,8 @@ class Shape:
         surface: what contact feels; by default that of `Material()`.
         group: what it is, as bits of 32.
         mask: groups it may touch: two shapes may touch if each one's group has a bit of the other's mask.
+        margin: how far around it contact is felt [m].
+        density: of its matter [kg/m^3], where the description says it; the body's inertia is what counts.
     """
 
     body: str
@@ -278,6 +280,8 @@ class Shape:
     surface: Material | None = None
     group: int = 1
     mask: int = ALL_BITS
+    margin: float = 0.0
+    density: float | None = None
 
     def __post_init__(self) -> None:
         if self.role not in ("visual", "collision"):
@@ -292,6 +296,9 @@ class Shape:
             hint = "The name of a look is `material`."
             expected = "a cardan.Material or None"
             raise ParameterError(f"surface of a shape of {self.body!r}", got=self.surface, expected=expected, hint=hint)
+        object.__setattr__(self, "margin", _positive(f"margin of a shape of {self.body!r}", self.margin))
+        if self.density is not None:
+            object.__setattr__(self, "density", density_checked(self.density))
         for key in ("group", "mask"):
             object.__setattr__(self, key, _bits(f"{key} of a shape of {self.body!r}", getattr(self, key)))
 

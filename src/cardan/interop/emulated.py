@@ -18,11 +18,12 @@ from typing import Any
 from cardan import joints as J
 from cardan.errors import UnsupportedError
 from cardan.joints.recognise import hinge_of
-from cardan.model import WORLD, Connection, Drive, Model
+from cardan.model import WORLD, Annotations, Connection, Drive, Model
+from cardan.records import Spring
 from cardan.spatial import SE3
 
 ALONG_V = ("damping", "friction", "armature")
-GAINS = ("drive_stiffness", "drive_damping")
+GAINS = ("drive_stiffness", "drive_damping", "spring_stiffness")
 LIMITS = ("lower", "upper", "velocity", "effort", "velocity_lower", "effort_lower")
 
 
@@ -70,7 +71,7 @@ def emulated(model: Model) -> Emulated:
             raise UnsupportedError(what, "what emulates joints for MuJoCo", "let it mimic a hinge or slide")
     made = [KINDS[kind](c) if (kind := kinds[c.name]) else (c, (), ()) for c in model.connections]
     return Emulated(
-        replace(model, connections=tuple(c for c, _, _ in made)),
+        replace(model, connections=tuple(c for c, _, _ in made), annotations=Annotations()),  # of other joints
         tuple(coupling for _, couplings, _ in made for coupling in couplings),
         tuple(rope for _, _, ropes in made for rope in ropes),
     )
@@ -83,7 +84,7 @@ def kind_of_emulation(c: Connection) -> str | None:
         return "helical" if isinstance(hinge.joint, J.Helical) and hinge.joint.pitch != 0.0 else None
     if isinstance(c.joint, J.ConstantVelocity):
         return "constant velocity"
-    if isinstance(c.joint, J.Distance):
+    if isinstance(c.joint, J.Distance) and not c.joint.has_efforts:
         return "distance"
     return "free" if isinstance(c.joint, (J.FreeFlyer, J.FloatingMRP)) and c.parent != WORLD else None
 
@@ -114,7 +115,7 @@ def _free(c: Connection) -> tuple[Any, ...]:
         *(1 / e for name in LIMITS for e in getattr(c.limits, name)),
     )
     if any(along):
-        what = f"a limit, damping, friction or armature of joint {c.name!r}, which does not hang on the world"
+        what = f"a limit, damping, friction, armature or spring of joint {c.name!r}, which does not hang on the world"
         raise UnsupportedError(what, "what emulates joints for MuJoCo", "take it off")
     return Connection(c.name, J.FreeFlyer(), WORLD, c.child), (), ()
 
@@ -140,4 +141,5 @@ def _remade(
     limits = J.Limits(**{name: spread(getattr(c.limits, name), nothing[name]) for name in LIMITS})
     along: dict[str, Any] = {name: spread(getattr(c, name), 0.0) for name in ALONG_V}
     along["drive"] = Drive(spread(c.drive_stiffness, 0.0), spread(c.drive_damping, 0.0))
+    along["spring"] = Spring(spread(c.spring_stiffness, 0.0), spread(c.spring_rest, 0.0))
     return replace(c, joint=joint, limits=limits, **along, **(places or {}))

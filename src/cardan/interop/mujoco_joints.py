@@ -47,6 +47,9 @@ def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> N
         _check_planar(c)
     armature, damping, friction = (_values(c, name)[k] for name in PASSIVE)
     joint.armature, joint.damping[0], joint.frictionloss = armature, damping, friction
+    if c.spring_stiffness[k]:
+        _check_spring(c, step)
+        joint.stiffness[0], joint.springref = c.spring_stiffness[k], c.spring_rest[k]
     if isinstance(c.joint, J.Mimic):  # limits are those of what it copies
         return
     limits = c.limits
@@ -56,6 +59,14 @@ def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> N
         joint.limited, joint.range = mj.mjtLimited.mjLIMITED_TRUE, bounds(lower, upper)
     if math.isfinite(least) or math.isfinite(most):
         joint.actfrclimited, joint.actfrcrange = mj.mjtLimited.mjLIMITED_TRUE, bounds(least, most)
+
+
+def _check_spring(c: Connection, step: Step) -> None:
+    """Raise where a spring there would not be the one here: along axes of its own, or where angles begin anew."""
+    kind, space = kind_within(c.joint), kind_within(c.joint).manifold
+    if (is_planar(c) and step.kind == "slide") or space.nq != space.nv:
+        what = f"the spring of joint {c.name!r}, a {type(kind).__name__}"
+        raise UnsupportedError(what, LIBRARY, "give springs to joints whose coordinates are angles and lengths")
 
 
 def bounds(lower: float, upper: float) -> list[float]:
@@ -77,6 +88,13 @@ def _add_properties_of_many(joint: Any, c: Connection, step: Step) -> None:
     in_joint_axes = not any(c.child_pose.translation) and c.child_pose.rotation == c.child_pose.rotation.identity()
     if (step.kind == "free" and (armature or damping or friction)) or (friction and not in_joint_axes):
         raise UnsupportedError(f"armature, damping or friction of joint {c.name!r}", LIBRARY, "take it off")
+    stiffness = _one_of(c, "spring_stiffness")
+    if stiffness and (step.kind == "free" or any(c.spring_rest)):
+        what = f"the spring of joint {c.name!r}, a {type(c.joint).__name__}"
+        raise UnsupportedError(
+            what, LIBRARY, "springs of balls alone, at rest in the neutral orientation, are the same"
+        )
+    joint.stiffness[0] = stiffness
     joint.armature, joint.damping[0], joint.frictionloss = armature, damping, friction
 
 

@@ -70,6 +70,7 @@ def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[Shape]) -> None
         surface, geom = shape.surface or Material(), spec.geom(name)
         geom.contype, geom.conaffinity = _signed(shape.group), _signed(shape.mask)
         geom.condim, friction = _friction(surface, f"shape {name!r}")
+        geom.margin = shape.margin
         geom.friction = [friction[0], friction[2], friction[3]]
 
 
@@ -90,7 +91,7 @@ def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape],
         ends = (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
         condim, friction = _friction(pair.material, f"contact pair {pair.name!r}")
         geom1, geom2 = (geoms[end] for end in ends)
-        spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction)
+        spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction, margin=pair.margin)
 
 
 def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:

@@ -43,13 +43,13 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False) -> mj
     fixed to a moving body is part of that body's inertia. Loops and mimic joints are equality constraints, which are
     soft there; a loop that a joint closes which MuJoCo has only in trees is cut through that joint's child instead,
     whose half `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness);
-    effort limits are the joints' ranges of actuator forces. Limits of velocity are left out, as no algorithm here heeds
-    them.
+    effort limits are the joints' ranges of actuator forces. Springs are the joints' stiffness and springref. Limits of
+    velocity are left out, as no algorithm here heeds them.
 
     Args:
         robot: a mechanism (its model with a fixed base is taken), a model, or a world.
         shapes: whether the robot's shapes come along, as geoms without mass; `"touching"` for those alone that may
-            touch something, without what is only seen; or shapes to take instead, for a model, which has none.
+            touch something, without what is only seen; or shapes to take instead.
         emulate: whether joints that MuJoCo does not have are made of some that it has with a constraint: `Helical`,
             `ConstantVelocity`, `Distance`, and free joints off the world. The state there has more coordinates then.
 
@@ -172,7 +172,7 @@ def _chain(model: Model, c: Connection) -> Chain:
     """Return a joint as MuJoCo has it, or raise `UnsupportedError`."""
     inner = replace(c, joint=kind_within(c.joint))
     known = c.joint.nv == 0 or conventions.PEERS["mujoco"]().chart(model, inner) is not None
-    chain = chain_of(c.joint)
+    chain = None if c.joint.has_efforts else chain_of(c.joint)
     if chain is None or not known:
         what = f"joint {c.name!r}, a {type(inner.joint).__name__} between {c.parent!r} and {c.child!r}"
         raise UnsupportedError(what, LIBRARY, _remedy(inner))

@@ -51,7 +51,7 @@ def check_joint(joint: Any) -> None:
     Where its parameters are symbols, or a configuration is outside its domain, there is nothing to compare.
     """
     for own in filter(_is_users, everything_in(joint)):
-        for check in (manifold_fault, _sizes_fault, _pose_fault, _shape_fault):
+        for check in (manifold_fault, _sizes_fault, _pose_fault, _shape_fault, _own_efforts_fault):
             with np.errstate(all="ignore"):
                 fault = check(own)
             if fault:
@@ -138,6 +138,16 @@ def columns_fault(joint: Joint, S: Sequence[Any]) -> Fault | None:
     return Fault(f"S has {len(S)} columns, expected nv = {joint.nv}", cure)
 
 
+def efforts_fault(joint: Joint, efforts: Any) -> Fault | None:
+    """Return what is wrong with the efforts a joint exerts."""
+    cure = "return one for each of the nv velocities, in a tuple"
+    try:
+        count = len(efforts)
+    except TypeError:
+        return Fault(f"efforts is a {type(efforts).__name__}, expected {joint.nv} numbers", cure)
+    return None if count == joint.nv else Fault(f"efforts has {count} entries, expected nv = {joint.nv}", cure)
+
+
 # --- at a few places ---------------------------------------------------------------------------------------------
 
 
@@ -187,6 +197,16 @@ def _shape_fault(joint: Joint) -> Fault | None:
     except Exception as error:  # the joint's code may raise anything
         return _raised("motion_subspace", error)
     return next(filter(None, map(motion_fault, (*S, *bias))), None)
+
+
+def _own_efforts_fault(joint: Joint) -> Fault | None:
+    """Look at the efforts, where there are any."""
+    if not joint.has_efforts:
+        return None
+    try:
+        return efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv))
+    except Exception as error:  # the joint's code may raise anything
+        return _raised("efforts", error)
 
 
 def _raised(what: str, error: Exception) -> Fault:

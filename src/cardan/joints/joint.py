@@ -123,6 +123,19 @@ class Joint(ABC):
         q = search_configuration(self, X_pc, near)
         return q if near is None else _nearest_image(self, q, near)
 
+    def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
+        """Return the nv efforts [N m, N] that the joint itself exerts, by springs and dampers in it; none by default.
+
+        Their power is the sum of effort times velocity: a spring pulls back by -stiffness q. No algorithm of rigid-body
+        dynamics feels them; `cardan.passive_forces` has them, and the steps of a simulation do.
+        """
+        return (0.0,) * self.nv
+
+    @property
+    def has_efforts(self) -> bool:
+        """Whether the joint may exert efforts of its own."""
+        return type(self).efforts is not Joint.efforts
+
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """The nq coordinates' names, for layout tables."""

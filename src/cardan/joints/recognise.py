@@ -144,11 +144,11 @@ RULES: dict[Op, Any] = {
 def hinge_of(joint: Joint) -> Hinge | None:
     """Return the hinge, slide or screw that a joint is; None for any other.
 
-    One whose own `motion_subspace` or `bias` does not belong to its transform is none.
+    One whose own `motion_subspace` or `bias` does not belong to its transform is none, nor one that exerts efforts.
     """
     if type(joint) in (Revolute, Prismatic, Helical):  # by definition
         return Hinge(joint, SE3.identity(), SE3.identity())  # pyright: ignore[reportArgumentType]
-    if joint.nv != 1 or type(joint.manifold) is not Euclidean:
+    if joint.nv != 1 or type(joint.manifold) is not Euclidean or joint.has_efforts:
         return None
     if type(joint) is not Reversed:
         return _found(joint)

@@ -31,10 +31,11 @@ three, the ten parameters of `Inertia.parameters`, in which the dynamics is line
 POSES = ("parent_pose", "child_pose")
 """Constants of a joint, homogeneous matrices (4, 4): its frames in its two bodies."""
 
-GAINS = {"drive_stiffness": "stiffness", "drive_damping": "damping"}
-"""Constants of a joint's drive, and what they are called there."""
+_PARTS = {"drive": ("stiffness", "damping"), "spring": ("stiffness", "rest")}
+OF_A_PART = {f"{part}_{key}": (part, key) for part, keys in _PARTS.items() for key in keys}
+"""Constants of a joint's drive and spring: the part, and what they are called there."""
 
-PASSIVE = ("armature", "damping", "friction", *GAINS)
+PASSIVE = ("armature", "damping", "friction", *OF_A_PART)
 """Constants along the degrees of freedom."""
 
 Values = dict[tuple[str, str], np.ndarray]
@@ -285,8 +286,10 @@ def _symmetric(J: np.ndarray) -> Symmetric3:
 def _connection(c: Connection, given: Values) -> Connection:
     changes: dict[str, Any] = {n: pose_of(X) for n in POSES if (X := given.get((c.name, n))) is not None}
     along = {n: tuple(values) for n in PASSIVE if (values := given.get((c.name, n))) is not None}
-    gains = {GAINS[n]: along.pop(n) for n in GAINS if n in along}
-    changes |= along | ({"drive": replaced(c.drive, **gains)} if gains else {})
+    parts: dict[str, dict[str, Any]] = {}
+    for part, key in (OF_A_PART[name] for name in along.keys() & OF_A_PART.keys()):
+        parts.setdefault(part, {})[key] = along.pop(f"{part}_{key}")
+    changes |= along | {part: replaced(getattr(c, part), **values) for part, values in parts.items()}
     joint = c.joint
     for (owner, constant), value in given.items():
         if owner == c.name and constant not in (*POSES, *PASSIVE, *INERTIAL, "pose"):

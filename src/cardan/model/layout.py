@@ -8,7 +8,8 @@ from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError
 from cardan.joints import Joint, Mimic
 from cardan.model.node import Attachment, Node
 from cardan.records import WORLD, Body, Connection, Frame
-from cardan.spatial import SE3, Inertia, snapped
+from cardan.scalar import is_zero
+from cardan.spatial import SE3, Inertia, Scalar, snapped
 
 Slices = dict[str, tuple[slice, slice]]
 
@@ -34,7 +35,8 @@ def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> No
         for body in (c.parent, c.child):
             if body not in names:
                 raise UnknownNameError("body", body, names, where=f"joint {c.name!r}")
-        for what, values in (("an armature", c.armature), ("a drive", (*c.drive_stiffness, *c.drive_damping))):
+        drive = (*c.drive_stiffness, *c.drive_damping)
+        for what, values in (("an armature", c.armature), ("a drive", drive), ("a spring", c.spring_stiffness)):
             if any(values or ()):
                 raise MechanismError(
                     f"joint {c.name!r} has {what} but closes a loop, where it has no coordinate to count for; "
@@ -178,4 +180,25 @@ def _node(
         friction=tuple(abs(k) * e for e in c.friction or ()),
         drive_stiffness=tuple(k * k * e for e in c.drive_stiffness),
         drive_damping=tuple(k * k * e for e in c.drive_damping),
+        spring_stiffness=tuple(k * k * e for e in c.spring_stiffness),
+        spring_rest=tuple(_rest_of_primary(mimic, e) for e in c.spring_rest) if mimic else tuple(c.spring_rest),
     )
+
+
+def _rest_of_primary(mimic: Mimic, rest: Scalar) -> Scalar:
+    """Return where the primary is when the mimic is at its rest; one that does not move with it has no stiffness."""
+    return (rest - mimic.offset) / mimic.multiplier if mimic.multiplier else 0.0
+
+
+def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Scalar, ...]:
+    """Return where all springs of each degree of freedom together do not pull; each one's own rest if it is alone."""
+    rest: list[Scalar] = [0.0] * nv
+    total: list[Scalar] = [0.0] * nv
+    for node in nodes:
+        for j, stiffness, own in zip(node.v, node.spring_stiffness, node.spring_rest, strict=True):
+            if is_zero(total[j]):
+                rest[j] = own if not is_zero(stiffness) or is_zero(rest[j]) else rest[j]
+            elif not is_zero(stiffness):
+                rest[j] = (total[j] * rest[j] + stiffness * own) / (total[j] + stiffness)
+            total[j] = total[j] + stiffness
+    return tuple(rest)

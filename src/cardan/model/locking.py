@@ -13,7 +13,8 @@ from cardan.joints import Fixed, Mimic
 from cardan.model.layout import resolve_mimics
 from cardan.records import Connection
 
-WITHOUT_MOTION: dict[str, Any] = {"limits": None, "damping": None, "friction": None, "armature": None, "drive": None}
+ALONG_V = ("limits", "damping", "friction", "armature", "drive", "spring")
+WITHOUT_MOTION: dict[str, Any] = dict.fromkeys(ALONG_V)
 """What has no meaning at a joint without degrees of freedom."""
 
 

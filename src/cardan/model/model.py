@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from cardan import content
-from cardan.errors import MechanismError, ParameterError, UnknownNameError
+from cardan.errors import MechanismError, UnknownNameError
 from cardan.joints import Joint, Mimic
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
+from cardan.model.annotations import Annotations, kinds_of
 from cardan.model.frame_words import meant_by
 from cardan.model.inputs import Input
 from cardan.model.locking import locked
 from cardan.model.node import Attachment, Node
 from cardan.model.table import layout_table
-from cardan.records import WORLD, Body, Connection, Frame
-from cardan.spatial import Inertia, Vector3
+from cardan.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
+from cardan.spatial import Inertia
 
-EARTH_GRAVITY = (0.0, 0.0, -9.81)
+if TYPE_CHECKING:
+    from cardan.geometry.shapes import Shape
+
+_NOTHING = Annotations()
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -47,6 +52,8 @@ class Model:
         gravity: acceleration of gravity in world axes [m/s^2].
         closures: joints between bodies of the tree, which close loops: they constrain its coordinates and have none.
         inputs: constants that are given at every call (`with_inputs`).
+        annotations: shapes, actuators, groups, named configurations and disabled contacts, which the dynamics does not
+            read: models that differ in them alone have the same programs.
 
     Raises:
         MechanismError: if bodies and joints do not form a forest on the world.
@@ -60,6 +67,7 @@ class Model:
     gravity: Any = EARTH_GRAVITY
     closures: tuple[Connection, ...] = ()
     inputs: Mapping[str, Input] = field(default_factory=dict)
+    annotations: Annotations = _NOTHING
     nodes: tuple[Node, ...] = field(init=False)
     attachments: Mapping[str, Attachment] = field(init=False)
     slices: Mapping[str, tuple[slice, slice]] = field(init=False)
@@ -72,13 +80,15 @@ class Model:
     def __post_init__(self) -> None:
         layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
         layout.check_closures(self.bodies, self.closures)
+        if self.annotations is not _NOTHING:
+            self.annotations.check(self.body_names, kinds_of((*self.connections, *self.closures)))
         order = layout.ordered_tree(self.bodies, self.connections)
         slices = layout.coordinate_slices(self.connections)
         mimics = layout.resolve_mimics(self.connections)
         nodes, attachments = layout.place(self.bodies, self.frames, order, slices, mimics)
         manifold = Product(tuple(c.joint.manifold for c in self._owners()))
         derived = {"nodes": nodes, "attachments": attachments, "slices": slices, "manifold": manifold}
-        derived |= {"nq": manifold.nq, "nv": manifold.nv, "gravity": _checked_gravity(self.gravity)}
+        derived |= {"nq": manifold.nq, "nv": manifold.nv, "gravity": checked_gravity(self.gravity)}
         derived |= {"inputs": dict(self.inputs), "unit_parts": manifold.unit_parts()}
         for key, value in derived.items():
             object.__setattr__(self, key, value)
@@ -177,6 +187,41 @@ class Model:
             raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}", hint=hint)
         return self.attachments[frame]
 
+    # --- what the dynamics does not read ---
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Visual and collision shapes, in document order."""
+        return self.annotations.shapes
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What drives the joints, as the description states it."""
+        return self.annotations.actuators
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """Groups of bodies and joints by name."""
+        return MappingProxyType({group.name: group for group in self.annotations.groups})
+
+    @property
+    def disabled_contacts(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of bodies whose shapes do not touch."""
+        return self.annotations.disabled_contacts
+
+    @property
+    def named_configurations(self) -> Mapping[str, np.ndarray]:
+        """Configurations by name, such as `"home"`: read-only arrays, shape (nq,); joints not named are neutral."""
+        found = {}
+        for configuration in self.annotations.configurations:
+            q = self.neutral()
+            for joint, own in configuration.coordinates.items():
+                if joint in self.slices:  # a joint that closes a loop has none
+                    q[self.slices[joint][0]] = own
+            q.setflags(write=False)
+            found[configuration.name] = q
+        return MappingProxyType(found)
+
     # --- configuration space ---
 
     def _owners(self) -> list[Connection]:
@@ -247,8 +292,11 @@ class Model:
         """Return a property along v, nv floats, those of mimic joints included.
 
         Args:
-            name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"` or `"drive_damping"`.
+            name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`
+                or `"spring_rest"`, where all springs of a degree of freedom together do not pull.
         """
+        if name == "spring_rest":
+            return layout.rest_along_v(self.nodes, self.nv)
         total = [0.0] * self.nv
         for node in self.nodes:
             node.scatter(total, getattr(node, name))
@@ -283,7 +331,8 @@ class Model:
 
     def spanning_tree(self) -> Model:
         """Return the model without the joints that close loops: the tree alone, with the same coordinates."""
-        return replace(self, closures=())
+        closing = [c.name for c in self.closures]
+        return replace(self, closures=(), annotations=self.annotations.without(joints=closing))
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> ModelWithInputs:
         """Return the model with some of its constants given at every call, for every state of a batch its own.
@@ -300,12 +349,13 @@ class Model:
                 mass [kg m^2], (nbodies, 3, 3), of which the symmetric part counts; or, instead of the three,
                 `"inertial_parameters"`, (10 nbodies,), as `inertial_parameters()` and `torque_regressor` have them;
                 `"parent_pose"`, `"child_pose"`, (joints, 4, 4); `"frame_pose"`, (frames, 4, 4); `"armature"`,
-                `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, (nv,); `"gravity"`, (3,).
+                `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`,
+                `"spring_rest"`, (nv,); `"gravity"`, (3,).
             owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
                 constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
                 `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-                `"drive_damping"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a
-                `Reversed`).
+                `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, or a parameter of the joint such as `"radii"`
+                (`"joint.radii"` for a joint within a `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
         by poses is along six directions each, X exp(twist).
@@ -350,7 +400,9 @@ class Model:
         """
         if self.inputs:
             raise MechanismError(f"model {self.name!r} has inputs ({', '.join(self.inputs)}): lock, then with_inputs.")
-        return replace(self, connections=locked(self.connections, configurations))
+        joints = locked(self.connections, configurations)
+        still = [new.name for new, old in zip(joints, self.connections, strict=True) if new is not old]
+        return replace(self, connections=joints, annotations=self.annotations.without(still=still))
 
     def __str__(self) -> str:
         return layout_table(self)
@@ -364,16 +416,6 @@ if TYPE_CHECKING:
 
     class ModelWithInputs(Model):
         """For type checkers: a model whose functions take further keywords, the inputs' names."""
-
-
-def _checked_gravity(gravity: Any) -> Vector3:
-    try:
-        vector = Vector3(*(float(e) for e in gravity))
-    except (TypeError, ValueError, OverflowError):
-        vector = Vector3(np.nan, np.nan, np.nan)
-    if not np.isfinite(tuple(vector)).all():
-        raise ParameterError("gravity", got=gravity, expected="three finite numbers [m/s^2], in world axes")
-    return vector
 
 
 __all__ = ["WORLD", "Model"]

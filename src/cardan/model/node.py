@@ -29,6 +29,8 @@ class Node:
         friction: dry friction along v.
         drive_stiffness: proportional gains of the drive along v.
         drive_damping: derivative gains of the drive along v.
+        spring_stiffness: of the spring along v.
+        spring_rest: where it is at rest, in the limit coordinates of the joint at q.
     """
 
     index: int
@@ -44,6 +46,8 @@ class Node:
     friction: tuple[float, ...]
     drive_stiffness: tuple[float, ...]
     drive_damping: tuple[float, ...]
+    spring_stiffness: tuple[float, ...]
+    spring_rest: tuple[float, ...]
 
     def configuration(self, q: Sequence[Scalar]) -> tuple[Scalar, ...]:
         """Return the joint's own part of the model's q."""

@@ -15,7 +15,7 @@ from cardan.errors import DuplicateNameError, MechanismError, ParameterError, Sh
 from cardan.geometry.shapes import ALL_BITS, Geometry
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.model import WORLD, Connection, Drive, Material, Model
-from cardan.model.model import EARTH_GRAVITY
+from cardan.records import EARTH_GRAVITY
 from cardan.simulation.articulation import articulation
 from cardan.simulation.pairs import Disabled, contact_pairs
 from cardan.simulation.rest import rest_configuration
@@ -223,8 +223,9 @@ class WorldBuilder:
                 others end in the name of their first link.
             self_collision: whether its own shapes may touch one another. By default they do not: those of most robot
                 descriptions overlap where they never meet in truth.
-            disabled: pairs of its links that may not touch nevertheless, as `cardan.formats.disabled_contacts` reads
-                them from an SRDF file; what it has no such link for is left aside.
+            disabled: pairs of its links that may not touch nevertheless, beside its own `disabled_contacts`, as
+                `cardan.formats.disabled_contacts` reads them from an SRDF file; what it has no such link for is left
+                aside.
 
         Raises:
             DuplicateNameError: if a name is in use.
@@ -253,9 +254,7 @@ class WorldBuilder:
 
     def disable_contact(self, a: str, b: str) -> None:
         """Let the shapes of two bodies pass through one another; `"world"` may be one."""
-        for body in (a, b):
-            self._parts._check_body(body, "disable_contact")
-        self._apart.add((a, b))
+        self._parts.disable_contact(a, b)
 
     # --- the world ---
 
@@ -298,7 +297,8 @@ class WorldBuilder:
         ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
         movable = _movable(model, ordered) if movable_bases else {}
         initial = rest_configuration(model, self._poses, self._coordinates(model, self.q, "q"))
-        pairs = contact_pairs(model, mechanism.shapes, self._apart, initial.tolist())
+        apart = self._apart.union(mechanism.disabled_contacts)
+        pairs = contact_pairs(model, mechanism.shapes, apart, initial.tolist())
         world = World(
             model=model,
             mechanism=mechanism,
@@ -324,16 +324,14 @@ class WorldBuilder:
             added[anchor] = Connection(f"{anchor}_free", FreeFlyer(), WORLD, anchor)
             first = min((joints.index(c) for c in own), default=len(joints))
             joints.insert(first, added[anchor])
-        mechanism = Mechanism(self._parts.name)
+        mechanism = Mechanism(self._parts.name, self.gravity)
         for body in self._parts.bodies:
             mechanism.add_body(body.name, self._inertia[body.name])
         for c in joints:
             mechanism.add_joint(**_fields(c))
         for frame in self._parts.frames:
             mechanism.add_frame(**_fields(frame))
-        for shape in self._parts.shapes:
-            mechanism.add_shape(shape)
-        return mechanism, added
+        return mechanism.with_annotations(self._parts.annotations).mechanism, added
 
     def _coordinates(self, model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:
         """Return coordinates by joint as arrays."""
@@ -355,6 +353,9 @@ class WorldBuilder:
         self, twin: Mechanism, bases: Sequence[Connection], parts: Sequence[Sequence[Connection]], X: SE3
     ) -> None:
         """Add a mechanism's parts, with what is on its world at X."""
+        shapes = tuple(replace(s, pose=X @ s.pose) if s.body == WORLD else s for s in twin.shapes)
+        more = replace(twin.annotations, shapes=shapes)
+        annotations = self._parts.annotations.joined(more, f"world {self._parts.name!r}")
         for body in twin.bodies:
             self._parts.add_body(body.name, body.inertia)
             self._inertia[body.name] = body.inertia
@@ -366,8 +367,7 @@ class WorldBuilder:
         for frame in twin.frames:
             at = X @ frame.pose if frame.body == WORLD else frame.pose
             self._parts.add_frame(frame.name, frame.body, at, frame.kind)
-        for shape in twin.shapes:
-            self._parts.add_shape(replace(shape, pose=X @ shape.pose) if shape.body == WORLD else shape)
+        self._parts = self._parts.with_annotations(annotations).mechanism
 
     def _check_free(self, twin: Mechanism, bases: Sequence[Connection], names: Sequence[str]) -> None:
         """Raise if a name is in use, before anything is added."""
@@ -402,7 +402,7 @@ def world_of(
     base: str | Joint = "fixed",
     *,
     ground: bool | Material = False,
-    gravity: Sequence[float] = EARTH_GRAVITY,
+    gravity: Sequence[float] | None = None,
     pose: Any = None,
     self_collision: bool = False,
     disabled: Disabled = (),
@@ -410,7 +410,7 @@ def world_of(
     closing: Sequence[str] = (),
 ) -> World:
     """Return the world of one mechanism; see `Mechanism.world`."""
-    b = WorldBuilder(mechanism.name, gravity)
+    b = WorldBuilder(mechanism.name, mechanism.gravity if gravity is None else gravity)
     b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)

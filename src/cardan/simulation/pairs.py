@@ -41,6 +41,7 @@ class ContactPair:
         pose_b: X_b_shape.
         material: of the contact, that of both surfaces combined.
         name: the names of both shapes.
+        margin: how far apart they feel one another [m]: the sum of both shapes'.
     """
 
     a: str
@@ -51,6 +52,7 @@ class ContactPair:
     pose_b: SE3
     material: Material
     name: str
+    margin: float = 0.0
 
 
 class _Solid(NamedTuple):
@@ -182,4 +184,5 @@ def _pair(one: _Solid, other: _Solid) -> ContactPair:
         b.shape.pose,
         material,
         f"{a.name}/{b.name}",
+        a.shape.margin + b.shape.margin,
     )

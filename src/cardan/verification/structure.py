@@ -16,6 +16,7 @@ from cardan.joints.first_checks import (
     MEMORY,
     cause_of,
     columns_fault,
+    efforts_fault,
     first_line,
     manifold_fault,
     motion_fault,
@@ -57,13 +58,14 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         ledger.cause = f"at the neutral configuration: {guard}, or the wrong manifold{kinds.get(joint.nq, '')}"
 
 
-@check("shapes", "S has nv columns, each a Motion; the bias is a Motion", essential=True)
+@check("shapes", "S has nv columns, each a Motion; the bias is a Motion; there are nv efforts", essential=True)
 def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Look at what motion_subspace and bias return."""
+    """Look at what motion_subspace, bias and efforts return."""
     for q, v in samples.states:
         ledger.now = (q, v)
-        S, bias = list(joint.motion_subspace(q)), joint.bias(q, v)
-        for fault in filter(None, (columns_fault(joint, S), *map(motion_fault, (*S, bias)))):
+        S, bias, efforts = list(joint.motion_subspace(q)), joint.bias(q, v), joint.efforts(q, v)
+        faults = (columns_fault(joint, S), efforts_fault(joint, efforts), *map(motion_fault, (*S, bias)))
+        for fault in filter(None, faults):
             ledger.fail(fault.what, q, v)
             ledger.cause = ledger.cause or fault.cure
 
@@ -75,7 +77,7 @@ def memory(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     first = [_everything(joint, q, v) for q, v in samples.states]
     backwards = [_everything(joint, q, v) for q, v in reversed(samples.states)]
     for (q, v), a, b in zip(samples.states, first, reversed(backwards), strict=True):
-        ledger.see(b, a, q, v, label="[transform, S, bias]")
+        ledger.see(b, a, q, v, label="[transform, S, bias, efforts]")
     for q, v in samples.states:  # S and bias asked for at a configuration whose transform was not
         joint.transform(samples.q[0])
         S = columns(joint.motion_subspace(q)).ravel()
@@ -91,7 +93,8 @@ def memory(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 def _everything(joint: Joint, q: Any, v: Any) -> np.ndarray:
     S, bias = columns(joint.motion_subspace(q)), vector(joint.bias(q, v))
-    return np.concatenate([entries(joint.transform(q)), S.ravel(), bias])
+    efforts = np.array([float(e) for e in joint.efforts(q, v)])
+    return np.concatenate([entries(joint.transform(q)), S.ravel(), bias, efforts])
 
 
 def _attributes(joint: Joint) -> dict[str, str]:
@@ -135,12 +138,12 @@ def serialisation(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         return
     for q, v in samples.states:
         ledger.now = (q, v)
-        ledger.see(_everything(other, q, v), _everything(joint, q, v), q, v, label="[transform, S, bias]")
+        ledger.see(_everything(other, q, v), _everything(joint, q, v), q, v, label="[transform, S, bias, efforts]")
     if ledger.failed:
         ledger.cause = "the joint depends on something that is not among its parameters; make it a dataclass field"
 
 
-@check("traced", "transform, S and bias run on symbols", essential=True)
+@check("traced", "transform, S, bias and efforts run on symbols", essential=True)
 def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Trace each on its own, to name the one that does not run."""
     q, v = Array("q", (joint.nq,)), Array("v", (joint.nv,))
@@ -148,6 +151,7 @@ def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         "transform": (lambda q: joint.transform(q).matrix().ravel().tolist(), [q]),
         "motion_subspace": (lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()], [q]),
         "bias": (lambda q, v: list(joint.bias(q, v).scalars()), [q, v]),
+        "efforts": (lambda q, v: list(joint.efforts(q, v)), [q, v]),
     }
     for name, (method, inputs) in methods.items():
         try:

@@ -30,6 +30,8 @@ from cardan.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
 from cardan.spatial import Matrix3, Motion, Scalar, Vector3
 
 SWEEPS = 30
+ISOTROPIC = 1e-4
+"""The difference of two eigenvalues, relative to their sum, that is none: at 0 it would have no derivative."""
 RECOVERED = 0.1
 """Which share of a depth a step opens: the whole of it would throw bodies that were put into one another."""
 
@@ -56,7 +58,7 @@ def projected(
     rows = [_rows(J, moment.model.nv) for J in equation.J]
     moved = [[inverse(row) for row in at] for at in rows]
     G = [[Matrix3(dot(row, x) for row in at for x in by) for by in moved] for at in rows]
-    points = [_Point.of(contact, row[k], dt) for k, (contact, row) in enumerate(zip(contacts, G, strict=True))]
+    points = [Point.of(contact, row[k], dt) for k, (contact, row) in enumerate(zip(contacts, G, strict=True))]
     u = [contact.velocity.linear + A.linear * dt for contact, A in zip(contacts, free.twists, strict=True)]
     impulses, residual = _swept(points, G, u, iterations or SWEEPS)
     a = list(free.a)
@@ -87,8 +89,11 @@ def _rows(J: dict[int, Motion], nv: int) -> Rows:
     return [[J[j].linear[k] if j in J else 0.0 for j in range(nv)] for k in range(3)]
 
 
-class _Point(NamedTuple):
-    """A contact as a sweep sees it: n, mu, u*, and how far impulses go for a velocity along n and across it."""
+class Point(NamedTuple):
+    """A contact as a sweep sees it: n, mu, u*, and how far impulses go for a velocity along n and across it.
+
+    Across, that is the inverse of the larger eigenvalue of G there: the longest step that overshoots in no direction.
+    """
 
     normal: Vector3
     friction: Scalar
@@ -97,15 +102,26 @@ class _Point(NamedTuple):
     across: Scalar
 
     @staticmethod
-    def of(contact: Contact, G: Matrix3, dt: float) -> _Point:
+    def of(contact: Contact, G: Matrix3, dt: float) -> Point:
+        """Return a contact that closes its gap, opens a share of its depth, or bounces."""
         n, e = contact.normal, contact.material.restitution
-        G_nn = n.dot(G @ n)
         v_n = n.dot(contact.velocity.linear)
         wanted = where(contact.gap > 0.0, -contact.gap, -RECOVERED * contact.gap) * (1.0 / dt)
         if not is_zero(e):
             hits = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
             wanted = where(hits, maximum(wanted, -e * v_n), wanted)
-        return _Point(n, contact.material.friction, wanted, _over(G_nn), _over(G.trace() - G_nn))
+        return Point.wanting(contact, G, wanted)
+
+    @staticmethod
+    def wanting(contact: Contact, G: Matrix3, wanted: Scalar) -> Point:
+        """Return a contact with a wanted velocity."""
+        n = contact.normal
+        G_n = G @ n
+        G_nn = n.dot(G_n)
+        trace = G.trace() - G_nn  # of G across the normal, whose squares sum to:
+        squares = sum((e * e for e in G.entries()), 0.0) - 2.0 * G_n.norm_squared() + G_nn * G_nn
+        apart = sqrt(maximum(2.0 * squares - trace * trace, 0.0) + (ISOTROPIC * trace) ** 2)
+        return Point(n, contact.material.friction, wanted, _over(G_nn), _over(0.5 * (trace + apart)))
 
     def impulse(self, g: Vector3, u: Vector3, G: Matrix3) -> Vector3:
         """Return the impulse in place of g, at which the velocity is u."""
@@ -119,7 +135,7 @@ class _Point(NamedTuple):
 
 
 def _swept(
-    points: Sequence[_Point], G: Sequence[Sequence[Matrix3]], u: Sequence[Vector3], sweeps: int
+    points: Sequence[Point], G: Sequence[Sequence[Matrix3]], u: Sequence[Vector3], sweeps: int
 ) -> tuple[list[Vector3], Scalar]:
     """Return the impulses, and the largest change of a velocity that the last sweep made [m/s]."""
 

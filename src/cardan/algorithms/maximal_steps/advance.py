@@ -63,7 +63,7 @@ def advance(
     for _ in range(0 if elements.are_lines else passes - 1):
         lines = elements.linear(elements.on(lines, a), a)
         stepped, a = taken(lines)
-    residual = elements.residual(elements.on(lines, a), a)
+    residual = maximum(elements.residual(elements.on(lines, a), a), stepped.slack)
     for gap in stepped.gaps:
         residual = maximum(residual, absolute(gap) * (1.0 / h))
     return Advanced(stepped.q, stepped.v, a, residual)

@@ -30,7 +30,7 @@ from cardan.algorithms.kinematics import Kinematics
 from cardan.algorithms.linear import Factor, Rows, dot, gram
 from cardan.algorithms.maximal import coordinates_of
 from cardan.algorithms.rows import JointRows, joint_rows, offset
-from cardan.algorithms.tree import Vector, relative_kinematics
+from cardan.algorithms.tree import Relative, Vector, relative_kinematics, twists
 from cardan.errors import UnsupportedError
 from cardan.joints import Joint, Mimic
 from cardan.model import Connection, Model, Node
@@ -83,6 +83,14 @@ class Body:
     def response(self, wrench: Force) -> Motion:
         """Return the change of velocity by an impulse, about the centre of mass in the body's axes."""
         return Motion(wrench.linear * (1.0 / self.mass), self.J_inverse @ wrench.angular)
+
+    def weight(self, placed: Placed, gravity: Vector3) -> Force:
+        """Return the wrench of gravity, in the body's axes."""
+        return Force(placed.pose.rotation.transpose_apply(gravity) * self.mass, Vector3.zero())
+
+    def impulse(self, change: Motion) -> Force:
+        """Return the impulse of a change of velocity."""
+        return Force(change.linear * self.mass, self.J @ change.angular)
 
     def momentum(self, placed: Placed, angular: Vector3) -> Force:
         """Return the momentum at the centre of mass, in the body's axes, of its place and the part that turns."""
@@ -198,10 +206,10 @@ class Pair(NamedTuple):
     child: tuple[int, SE3]
     node: Node | None
 
-    def across(self, poses: Sequence[SE3]) -> SE3:
-        """Return the pose of the child frame in the parent frame."""
-        (a, F), (b, G) = self.parent, self.child
-        return ((poses[a] @ F if a >= 0 else F).inverse()) @ (poses[b] @ G if b >= 0 else G)
+    def across(self, placed: Sequence[Placed]) -> SE3:
+        """Return the pose of the child frame in the parent frame, the bodies being where they are."""
+        F, G = (frame if k < 0 else placed[k].pose @ frame for k, frame in (self.parent, self.child))
+        return F.inverse() @ G
 
     def wrenches(self, X: SE3, wrench: Force) -> dict[int, Force]:
         """Return a wrench on the child, in its joint frame, and its opposite on the parent, by body."""
@@ -264,27 +272,37 @@ class System:
 
     def joined(self, placed: Sequence[Placed], near: Sequence[Sequence[Scalar] | None]) -> list[Joined]:
         """Return all joints at the bodies' places; `near` are configurations of each, where there are some."""
-        poses = [body.pose for body in placed]
-        found = [_joined(pair, pair.across(poses), q) for pair, q in zip(self.pairs, near, strict=True)]
+        found = [_joined(pair, pair.across(placed), q) for pair, q in zip(self.pairs, near, strict=True)]
         return [_following(j, self._primary(j.pair, found)) if _is_mimic(j.pair) else j for j in found]
+
+    def joint(self, k: int, placed: Sequence[Placed], near: Sequence[Sequence[Scalar] | None]) -> Joined:
+        """Return one joint at the bodies' places."""
+        own = _joined(self.pairs[k], self.pairs[k].across(placed), near[k])
+        if not _is_mimic(own.pair):
+            return own
+        primary = next(i for i, pair in enumerate(self.pairs) if self._is_primary(pair, own.pair))
+        return _following(own, self.joint(primary, placed, near))
 
     def residuals(self, placed: Sequence[Placed], start: Sequence[Joined]) -> list[Scalar]:
         """Return how far all joints are from fulfilled at the bodies' places, along the wrenches of other ones.
 
         Those of the start, whose bases go on smoothly: T itself may change its sign from one pose to the next.
         """
-        poses = [body.pose for body in placed]
-        now = [j if _is_mimic(j.pair) else _moved(j, j.pair.across(poses)) for j in start]
+        now = [j if _is_mimic(j.pair) else _moved(j, j.pair.across(placed)) for j in start]
         found = []
         for j in now:
             q = self._primary(j.pair, now).q if _is_mimic(j.pair) else j.q
-            e = offset(j.pair.across(poses), j.pair.joint.transform(q))
+            e = offset(j.pair.across(placed), j.pair.joint.transform(q))
             found += [wrench.dot(e) for wrench in j.wrenches]
         return found
 
     def _primary(self, mimic: Pair, joined: Sequence[Joined]) -> Joined:
         """Return the joint whose coordinates a mimic reads."""
-        return next(j for j in self.owned(joined) if j.pair.node.q == mimic.node.q)  # pyright: ignore
+        return next(j for j in joined if self._is_primary(j.pair, mimic))
+
+    def _is_primary(self, pair: Pair, mimic: Pair) -> bool:
+        """Return whether a mimic reads a joint's coordinates."""
+        return pair.node is not None and not _is_mimic(pair) and pair.node.q == mimic.node.q  # pyright: ignore[reportOptionalMemberAccess]
 
     def owned(self, joined: Iterable[Joined]) -> list[Joined]:
         """Return the joints that have coordinates of their own."""
@@ -335,19 +353,31 @@ class System:
             own: momentum along v that is not the bodies'.
             W: inertia along v that is not the bodies' and not the drives'.
         """
-        relative = relative_kinematics(self.model, q)
-        felt = [body.frame.inverse_act(momentum) for body, momentum in zip(self.bodies, momenta, strict=True)]
+        p = self.along(relative_kinematics(self.model, q), momenta, own)
+        return response(self.model, q, mass_matrix(self.model, q), W)(p)
+
+    def along(self, relative: Relative, wrenches: Sequence[Force], own: Vector) -> list[Scalar]:
+        """Return what wrenches on the bodies, about their centres of mass in their axes, and `own` do along v."""
+        felt = [body.frame.inverse_act(wrench) for body, wrench in zip(self.bodies, wrenches, strict=True)]
         p: list[Scalar] = list(own)
         for node in reversed(self.model.nodes):
             node.scatter(p, relative.S[node.index].T @ felt[node.index])
             if node.parent >= 0:
                 felt[node.parent] = felt[node.parent] + relative.X[node.index] @ felt[node.index]
-        M = mass_matrix(self.model, q)
-        for i, w in enumerate(() if W is None else W):
-            M[i][i] = M[i][i] + w
-        if any(c.joint.num_constraints for c in self.model.closures):
-            return Closed(self.model, q, M).response(p)
-        return factored(self.model, M).solve(p)
+        return p
+
+    def twists(self, relative: Relative, v: Vector) -> list[Motion]:
+        """Return the twists of the bodies, at their centres of mass in their axes, of a velocity."""
+        V = twists(self.model, relative, v)
+        return [body.frame @ twist for body, twist in zip(self.bodies, V, strict=True)]
+
+
+def response(model: Model, q: Vector, M: Rows, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:
+    """Return what impulses along v change velocities by, loops closed, with W added to the joints' inertias."""
+    M = [[e + W[i] if W is not None and i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
+    if any(c.joint.num_constraints for c in model.closures):
+        return Closed(model, q, M).response
+    return factored(model, M).solve
 
 
 def _is_mimic(pair: Pair) -> bool:
@@ -417,11 +447,19 @@ def _product(row: Row, response: dict[int, Motion]) -> Scalar:
 
 
 class Stepped(NamedTuple):
-    """A state after a step, and the gaps of the joints on the way [m, rad]."""
+    """A state after a step.
+
+    Attributes:
+        q: configuration.
+        v: velocity.
+        gaps: of the joints on the way [m, rad].
+        slack: by how much velocities at contacts are wrong at most, because their search ended [m/s].
+    """
 
     q: list[Scalar]
     v: list[Scalar]
     gaps: list[Scalar]
+    slack: Scalar = 0.0
 
 
 class Begun(NamedTuple):

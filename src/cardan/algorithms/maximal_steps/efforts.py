@@ -48,8 +48,7 @@ class EffortRows(NamedTuple):
 
     def momentum(self, armature: Vector, twists: Sequence[Motion], h: float) -> list[Scalar]:
         """Return the momentum of the drives at the bodies' mean twists, and what acts after, along v."""
-        parts = zip(armature, self.units, self.rest, strict=True)
-        return [(0.0 if is_zero(a) else a * row.velocity(twists)) + h * rest for a, row, rest in parts]
+        return [p + h * rest for p, rest in zip(rotors(self.units, armature, twists), self.rest, strict=True)]
 
     def start(self, bodies: Sequence[Body], h: float) -> list[Scalar]:
         """Return estimates of the impulses: those of each row alone, which do not overshoot."""
@@ -60,6 +59,11 @@ class EffortRows(NamedTuple):
         """Return J V' + l / W - J V_n - h tau / W."""
         parts = zip(self.rows, self.weights, self.forces, self.rates, multipliers, strict=True)
         return [row.velocity(twists) - rate + (amount - h * f) / w for row, w, f, rate, amount in parts]
+
+
+def rotors(units: Sequence[Row], armature: Vector, twists: Sequence[Motion]) -> list[Scalar]:
+    """Return the momentum of the drives at the bodies' twists, along v."""
+    return [0.0 if is_zero(a) else a * row.velocity(twists) for a, row in zip(armature, units, strict=True)]
 
 
 def effort_rows(system: System, joined: Sequence[Joined], loads: Efforts, v: Vector, share: float = 1.0) -> EffortRows:

@@ -17,6 +17,10 @@ Cost: the joints at iterations + 1 places, one factorisation as sparse as the jo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from cardan.algorithms.contact.touching import Pair
+from cardan.algorithms.implicit import Moment
 from cardan.algorithms.maximal_steps.bodies import (
     Efforts,
     Placed,
@@ -28,17 +32,21 @@ from cardan.algorithms.maximal_steps.bodies import (
     started,
 )
 from cardan.algorithms.maximal_steps.bounds import Bounds
-from cardan.algorithms.maximal_steps.efforts import effort_rows
+from cardan.algorithms.maximal_steps.efforts import effort_rows, rotors
+from cardan.algorithms.maximal_steps.non_penetration import SWEEPS, Touched
 from cardan.algorithms.proximal import regularization
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.scalar import is_zero
+from cardan.spatial import Force, Motion, Scalar
 
 DEPENDENT = 1e4
 """Roundings (`Regularization.nu`) of the diagonal of G below which rows count as dependent."""
 
 
-def variational_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 2) -> Stepped:
+def variational_step(
+    model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 2, pairs: Sequence[Pair] = ()
+) -> Stepped:
     """Return the state after a step.
 
     Args:
@@ -47,7 +55,8 @@ def variational_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: floa
         v: velocity.
         loads: efforts along v.
         h: the step [s].
-        iterations: for the impulses of the joints.
+        iterations: for the impulses of the joints, and `SWEEPS` times as many for those of contacts.
+        pairs: what may touch.
     """
     system = System(model)
     start = system.placed(q, v)
@@ -63,20 +72,37 @@ def variational_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: floa
     first, last = len(fixed), len(fixed) + len(bounds.rows)
     multipliers = [*[0.0] * last, *answering.start(system.bodies, h)]
 
-    def moving() -> list[Placed]:
+    def moving(kick: Sequence[Force], multipliers: Vector) -> list[Placed]:
         total = [a + b for a, b in zip(kick, impulses(len(start), rows, multipliers), strict=True)]
         return started(system, start, total, h, share * h)
 
-    for _ in range(iterations):
-        now = moving()
-        placed = [b.moved(h) for b in now]
-        left = [e * (1.0 / h) for e in system.residuals(placed, joined)]
-        left += bounds.lag(placed, multipliers[first:last], h)
-        left += answering.lag([b.twist() for b in now], multipliers[last:], h)
-        step = solver.solve([-e for e in left])
-        multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
-        multipliers[first:last] = bounds.pushing(multipliers[first:last])
-    now = moving()
-    own = answering.momentum(model.passive("armature"), [b.twist() for b in now], h)
+    def solved(kick: Sequence[Force], multipliers: list[Scalar]) -> list[Scalar]:
+        for _ in range(iterations):
+            now = moving(kick, multipliers)
+            placed = [b.moved(h) for b in now]
+            left = [e * (1.0 / h) for e in system.residuals(placed, joined)]
+            left += bounds.lag(placed, multipliers[first:last], h)
+            left += answering.lag([b.twist() for b in now], multipliers[last:], h)
+            step = solver.solve([-e for e in left])
+            multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
+            multipliers[first:last] = bounds.pushing(multipliers[first:last])
+        return multipliers
+
+    multipliers, armature, touched = solved(kick, multipliers), model.passive("armature"), None
+    if pairs:
+        twists = [b.twist() for b in moving(kick, multipliers)]
+        moment, mean = Moment(model, q, v), _mean(system, q, twists, rotors(answering.units, armature, twists))
+        touched = Touched(system, start, moment, mean, loads.W, h, pairs, iterations * SWEEPS)
+        kick = [a + b for a, b in zip(kick, touched.wrenches, strict=True)]
+        multipliers = solved(kick, multipliers)
+    now = moving(kick, multipliers)
+    own = answering.momentum(armature, [b.twist() for b in now], h)
     end = [b.moved(h)._replace(v=b.v + model.gravity * ((1.0 - share) * h)) for b in now]
-    return finished(system, end, q, h, own)
+    stepped = finished(system, end, q, h, own)
+    return stepped if touched is None else touched.left(stepped, end)
+
+
+def _mean(system: System, q: Vector, twists: Sequence[Motion], own: Vector) -> list[Scalar]:
+    """Return the velocity along v of bodies' twists."""
+    momenta = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
+    return system.velocity_of(momenta, q, own)

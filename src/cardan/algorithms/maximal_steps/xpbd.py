@@ -16,7 +16,10 @@ Cost: all joints once in every iteration.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from cardan.algorithms.contact.touching import Pair
+from cardan.algorithms.implicit import Moment
 from cardan.algorithms.maximal_steps.bodies import (
     Efforts,
     Joined,
@@ -33,19 +36,22 @@ from cardan.algorithms.maximal_steps.bodies import (
     turned,
 )
 from cardan.algorithms.maximal_steps.bounds import Bounds
-from cardan.algorithms.maximal_steps.efforts import effort_rows
+from cardan.algorithms.maximal_steps.efforts import rotors
+from cardan.algorithms.maximal_steps.non_penetration import SWEEPS, Touched, fallen
 from cardan.algorithms.proximal import regularization
 from cardan.algorithms.tree import Vector
-from cardan.joints import Mimic
+from cardan.arrays.repeat import repeat
 from cardan.model import Model
-from cardan.scalar import maximum
-from cardan.spatial import Motion, Scalar
+from cardan.scalar import is_zero, maximum
+from cardan.spatial import Scalar
 
 DEPENDENT = 1e2
 """Roundings (`Regularization.nu`) of the diagonal that keep a joint's own rows independent."""
 
 
-def xpbd_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 4) -> Stepped:
+def xpbd_step(
+    model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 4, pairs: Sequence[Pair] = ()
+) -> Stepped:
     """Return the state after a step.
 
     Args:
@@ -54,43 +60,64 @@ def xpbd_step(model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iter
         v: velocity.
         loads: efforts along v.
         h: the step [s].
-        iterations: over all joints.
+        iterations: over all joints, and `SWEEPS` times as many over contacts.
+        pairs: what may touch.
     """
     system = System(model)
     start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
-    answering = effort_rows(system, joined, loads, v)
-    kick = impulses(len(start), answering.units, [h * e for e in answering.plain])
-    driven = [[i for i, dof in enumerate(answering.dofs) if dof in _dofs(j)] for j in joined]
-    done: list[Scalar] = [0.0] * len(answering.rows)
-    placed = [b.moved(h) for b in started(system, start, kick, h, h)]
+    units, armature = system.effort_rows(joined), model.passive("armature")
+    if not pairs and all(map(is_zero, (*loads.W, *armature))):
+        kick, touched = impulses(len(start), units, [h * tau for tau in loads.tau]), None
+        flying = started(system, start, kick, h, h)
+    else:
+        moment = Moment(model, q, v)
+        after = fallen(system, start, moment, loads, h)
+        touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS)
+        flying = started(system, start, touched.kick, h, 0.0)
+    placed = _closed(system, [b.moved(h) for b in flying], joined, q, iterations)
+    moving = _moving(start, placed, h)
+    twists = [a._replace(v=b.v, w=b.w).twist() for a, b in zip(start, moving, strict=True)]
+    stepped = finished(system, moving, q, h, rotors(units, armature, twists))
+    return stepped if touched is None else touched.left(stepped, moving)
+
+
+def _closed(
+    system: System, placed: Sequence[Placed], joined: Sequence[Joined], q: Vector, iterations: int
+) -> list[Placed]:
+    """Return the bodies moved back to where their joints want them, one joint after the other."""
     bounds = Bounds(system, joined, placed)
-    small = DEPENDENT * regularization(q).nu if model.nv else 0.0
-    pushed: list[Scalar] = [0.0] * len(bounds.rows)
-    for _ in range(iterations):
-        for k, row in enumerate(bounds.rows):
-            amount = -bounds.bounds[k].value(placed) / gain(system.bodies, row)
-            total = pushed[k] + amount if bounds.bounds[k].sign == 0.0 else maximum(pushed[k] + amount, 0.0)
-            placed, pushed[k] = shifted(system, placed, [row], [total - pushed[k]]), total
-        for k, own in enumerate(driven):
-            joined = system.joined(placed, [j.q for j in joined])
-            fixed, efforts = joined[k].rows, [answering.rows[i] for i in own]
-            lag = answering.lag(_mean_twists(start, placed, h), done, h)
-            left = [*(row.residual for row in fixed), *(h * lag[i] for i in own)]
-            compliances = [*[0.0] * len(fixed), *(1.0 / answering.weights[i] for i in own)]
-            rows = [*fixed, *efforts]
-            amounts = Responses(system.bodies, rows, compliances, small).solve([-e for e in left])
-            placed = shifted(system, placed, rows, amounts)
-            for i, amount in zip(own, amounts[len(fixed) :], strict=True):
-                done[i] = done[i] + amount * (1.0 / h)
-    own = answering.momentum(model.passive("armature"), _mean_twists(start, placed, h), h)
-    return finished(system, _moving(start, placed, h), q, h, own)
+    small = DEPENDENT * regularization(q).nu if system.model.nv else 0.0
+
+    def once(places: list[Any], near: list[Any], pushed: list[Scalar]) -> tuple[list[Any], list[Any], list[Scalar]]:
+        now, near = _at(placed, places), list(near)
+        now, pushed = _bounded(system, bounds, now, pushed)
+        for k in range(len(joined)):
+            own = system.joint(k, now, near)
+            near[k], still = own.q, [0.0] * len(own.rows)
+            amounts = Responses(system.bodies, own.rows, still, small).solve([-row.residual for row in own.rows])
+            now = shifted(system, now, own.rows, amounts)
+        return [(b.p, b.r) for b in now], near, pushed
+
+    start = [(b.p, b.r) for b in placed], [j.q for j in joined], [0.0] * len(bounds.rows)
+    return _at(placed, repeat(iterations, once, *start)[0])
 
 
-def _dofs(joined: Joined) -> tuple[int, ...]:
-    """Return the degrees of freedom of a joint that has its own."""
-    node = joined.pair.node
-    return () if node is None or isinstance(node.joint, Mimic) else node.v
+def _at(placed: Sequence[Placed], places: Sequence[Any]) -> list[Placed]:
+    """Return the bodies at other places."""
+    return [b._replace(p=p, r=r) for b, (p, r) in zip(placed, places, strict=True)]
+
+
+def _bounded(
+    system: System, bounds: Bounds, placed: list[Placed], pushed: Sequence[Scalar]
+) -> tuple[list[Placed], list[Scalar]]:
+    """Return the bodies moved back within the bounds of their distances, and the multipliers so far."""
+    pushed = list(pushed)
+    for k, (bound, row) in enumerate(zip(bounds.bounds, bounds.rows, strict=True)):
+        total = pushed[k] - bound.value(placed) / gain(system.bodies, row)
+        total = total if bound.sign == 0.0 else maximum(total, 0.0)
+        placed, pushed[k] = shifted(system, placed, [row], [total - pushed[k]]), total
+    return placed, pushed
 
 
 def shifted(system: System, placed: Sequence[Placed], rows: Sequence[Row], multipliers: Vector) -> list[Placed]:
@@ -112,9 +139,3 @@ def _moving(start: Sequence[Placed], placed: Sequence[Placed], h: float) -> list
     return [
         b._replace(v=(b.p - a.p) * (1.0 / h), w=mean_turning(a.r, b.r, h)) for a, b in zip(start, placed, strict=True)
     ]
-
-
-def _mean_twists(start: Sequence[Placed], placed: Sequence[Placed], h: float) -> list[Motion]:
-    """Return the twists that took the bodies where they are, in their axes at the start."""
-    moving = _moving(start, placed, h)
-    return [a._replace(v=b.v, w=b.w).twist() for a, b in zip(start, moving, strict=True)]

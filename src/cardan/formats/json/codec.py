@@ -14,13 +14,25 @@ from typing import Any, NamedTuple
 from cardan.description import Mechanism, Shape
 from cardan.errors import CardanError, DescriptionError, DTypeError, Fault, UnknownNameError
 from cardan.formats.json.kinds import INERTIA, LIMITS, POSE, TEXT, VECTOR, at, members
-from cardan.formats.json.records import BODY, CONNECTION, FRAME, INPUT, SHAPE, with_input
+from cardan.formats.json.records import (
+    ACTUATOR,
+    BODY,
+    CONFIGURATION,
+    CONNECTION,
+    FRAME,
+    GROUP,
+    INPUT,
+    PAIR,
+    SHAPE,
+    with_input,
+)
 from cardan.formats.json.text import WrongError, json_text, lines_of, parsed, path_text, refuse, shown
 from cardan.formats.json.values import JOINT
 from cardan.formats.report import MAX_FAULTS, MAX_SUGGESTIONS
 from cardan.formats.source import Source
 from cardan.joints import Joint, Limits
-from cardan.model import Body, Connection, Frame, Model
+from cardan.model import Annotations, Body, Connection, Frame, Model
+from cardan.records import EARTH_GRAVITY, Actuator, Configuration, Group
 from cardan.spatial import SE3, Inertia
 from cardan.staging import write_whole
 
@@ -68,7 +80,7 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
     Raises:
         DescriptionError: with every fault found, each with file, line and path.
     """
-    return opened_json(source, trusted=trusted)[1]
+    return opened_json(_opened(source), trusted=trusted)[1]
 
 
 # --- texts and their faults ---------------------------------------------------------------------------------------
@@ -116,9 +128,9 @@ class _Faults:
             self.found.append((path, message))
 
 
-def opened_json(source: JsonSource, *, trusted: bool = False) -> tuple[Text, Any]:
+def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
     """Return the text of a JSON source and what it holds; see `from_json`."""
-    opened = _opened(source)
+    opened = _decoded(source)
     value, faults, thing = parsed(opened.content, opened.name), _Faults(), None
     with faults.noted():
         thing = _document(value, trusted, faults)
@@ -127,18 +139,20 @@ def opened_json(source: JsonSource, *, trusted: bool = False) -> tuple[Text, Any
     return opened, thing
 
 
-def _opened(source: JsonSource) -> Text:
+def _opened(source: JsonSource) -> Source:
+    """Return a source as given to `from_json`, where a text that is not JSON is the name of a file."""
     if not isinstance(source, (str, bytes, os.PathLike)):
         expected = "a path, or JSON as text or bytes"
         raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
-    if isinstance(source, str) and is_json_text(source):
-        return Text("<string>", source.removeprefix("\ufeff"))
-    opened = Source.of(source if isinstance(source, bytes) else Path(source))
+    return Source.of(source if isinstance(source, bytes) or is_json_text(os.fspath(source)) else Path(source))
+
+
+def _decoded(source: Source) -> Text:
     try:
-        return Text(opened.name, opened.content.decode("utf-8-sig"))
+        return Text(source.name, source.content.decode("utf-8-sig", "surrogatepass" if source.encoding else "strict"))
     except UnicodeDecodeError as error:
-        line = opened.content.count(b"\n", 0, error.start) + 1
-        raise DescriptionError([Fault(opened.name, line, "is not UTF-8, as JSON must be")]) from None
+        line = source.content.count(b"\n", 0, error.start) + 1
+        raise DescriptionError([Fault(source.name, line, "is not UTF-8, as JSON must be")]) from None
 
 
 def is_json_text(source: str | bytes) -> bool:
@@ -176,6 +190,9 @@ LISTS = {
     "joints": (CONNECTION, lambda e: f"joint {e.name!r}"),
     "frames": (FRAME, lambda e: f"frame {e.name!r}"),
     "shapes": (SHAPE, lambda e: f"a shape of {e.body!r}"),
+    "actuators": (ACTUATOR, lambda e: f"actuator {e.name!r}"),
+    "groups": (GROUP, lambda e: f"group {e.name!r}"),
+    "configurations": (CONFIGURATION, lambda e: f"configuration {e.name!r}"),
     "closures": (CONNECTION, lambda e: f"joint {e.name!r}"),
     "inputs": (INPUT, lambda e: f"input {e.name!r}"),
 }
@@ -204,18 +221,52 @@ def _each(given: Fields, key: str, make: Callable[..., Any], trusted: bool, faul
     return made
 
 
+ANNOTATIONS = {"shapes": Shape, "actuators": Actuator, "groups": Group, "configurations": Configuration}
+"""The lists of `Annotations`, beside the pairs, and what makes a record of each."""
+
+
+def _annotations_data(own: Annotations) -> Fields:
+    pairs = [PAIR.write(pair, "disabled contacts") for pair in own.disabled_contacts]
+    return _lists_data(**{key: getattr(own, key) for key in ANNOTATIONS}) | (
+        {"disabled_contacts": pairs} if pairs else {}
+    )
+
+
+def _pairs(given: Fields, make: Callable[[str, str], Any], trusted: bool, faults: _Faults) -> list[Any]:
+    made = []
+    for k, value in enumerate(_entries(given, "disabled_contacts")):
+        with faults.noted("disabled_contacts", k):
+            made.append(make(*PAIR.read(value, trusted)))
+    return made
+
+
 def _mechanism_data(m: Mechanism) -> Fields:
-    name = TEXT.write(m.name, "name of a mechanism")
-    return {"name": name, **_lists_data(bodies=m.bodies, joints=m.joints, frames=m.frames, shapes=m.shapes)}
+    gravity = {} if repr(tuple(m.gravity)) == repr(EARTH_GRAVITY) else {"gravity": VECTOR.write(m.gravity, "gravity")}
+    lists = _lists_data(bodies=m.bodies, joints=m.joints, frames=m.frames)
+    return {"name": TEXT.write(m.name, "name of a mechanism")} | gravity | lists | _annotations_data(m.annotations)
 
 
 def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
-    given = members(value, ("name", "bodies", "joints"), ("frames", "shapes"))
-    m = Mechanism(at("name", TEXT.read, given["name"], trusted))
-    shape = lambda **keywords: m.add_shape(Shape(**keywords))  # noqa: E731
-    for key, add in {"bodies": m.add_body, "joints": m.add_joint, "frames": m.add_frame, "shapes": shape}.items():
+    optional = ("gravity", "frames", *ANNOTATIONS, "disabled_contacts")
+    given = members(value, ("name", "bodies", "joints"), optional)
+    gravity = at("gravity", VECTOR.read, given["gravity"], trusted) if "gravity" in given else EARTH_GRAVITY
+    m = Mechanism(at("name", TEXT.read, given["name"], trusted), gravity)
+    adding: dict[str, Callable[..., Any]] = {
+        "bodies": m.add_body,
+        "joints": m.add_joint,
+        "frames": m.add_frame,
+        "shapes": lambda **keywords: m.add_shape(Shape(**keywords)),
+        "actuators": lambda **keywords: m.add_actuator(Actuator(**keywords)),
+        "groups": lambda **keywords: m.add_group(Group(**keywords)),
+        "configurations": lambda name, coordinates=_NO_COORDINATES: m.add_configuration(name, coordinates),
+    }
+    for key, add in adding.items():
         _each(given, key, add, trusted, faults)
+    _pairs(given, m.disable_contact, trusted, faults)
     return m
+
+
+_NO_COORDINATES: dict[str, Any] = {}
 
 
 def _model_data(model: Model) -> Fields:
@@ -225,18 +276,22 @@ def _model_data(model: Model) -> Fields:
         "gravity": VECTOR.write(model.gravity, "gravity"),
         **_lists_data(bodies=model.bodies, joints=model.connections, frames=model.frames),
         **_lists_data(closures=model.closures, inputs=inputs),
+        **_annotations_data(model.annotations),
     }
 
 
 def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
-    given = members(value, ("name", "gravity", "bodies", "joints"), ("frames", "closures", "inputs"))
+    optional = ("frames", "closures", "inputs", *ANNOTATIONS, "disabled_contacts")
+    given = members(value, ("name", "gravity", "bodies", "joints"), optional)
     name = at("name", TEXT.read, given["name"], trusted)
     gravity = at("gravity", VECTOR.read, given["gravity"], trusted)
     kinds = {"bodies": Body, "joints": Connection, "frames": Frame, "closures": Connection}
     bodies, joints, frames, closures = (tuple(_each(given, k, kind, trusted, faults)) for k, kind in kinds.items())
+    lists = (tuple(_each(given, key, kind, trusted, faults)) for key, kind in ANNOTATIONS.items())
+    annotations = Annotations(*lists, tuple(_pairs(given, lambda *pair: pair, trusted, faults)))
     if faults.found:
         return None
-    model = Model(name, bodies, joints, frames, gravity, closures)
+    model = Model(name, bodies, joints, frames, gravity, closures, annotations=annotations)
     for k, e in enumerate(_entries(given, "inputs")):
         with faults.noted("inputs", k):
             model = with_input(model, e)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from cardan.errors import close_names, did_you_mean, quoted
 from cardan.formats.json.kinds import (
     BOUNDS,
     INERTIA,
+    LIMIT,
     LIMITS,
     NUMBER,
     NUMBERS,
@@ -21,6 +23,7 @@ from cardan.formats.json.kinds import (
     Kind,
     Record,
     at,
+    listed,
 )
 from cardan.formats.json.text import WrongError, refuse
 from cardan.formats.json.values import JOINT
@@ -28,6 +31,7 @@ from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Limits
 from cardan.model import Body, Connection, Drive, Frame, Material, Model
 from cardan.model.inputs import Input
+from cardan.records import Actuator, Configuration, Group, Spring
 
 _SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Plane)
 GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in _SOLIDS}
@@ -76,7 +80,32 @@ def _whole(key: str, default: int) -> Field:
     return Field(key, WHOLE, True, lambda shape: None if getattr(shape, key) == default else getattr(shape, key))
 
 
+def _unless(key: str, usual: Any) -> Callable[[Any], Any]:
+    """Return what reads an attribute, as None where it is as usual to the last bit."""
+    return lambda thing: None if repr(getattr(thing, key)) == repr(usual) else getattr(thing, key)
+
+
+def _unless_empty(key: str) -> Callable[[Any], Any]:
+    return lambda thing: getattr(thing, key) or None
+
+
+def _gear(actuator: Actuator) -> Any:
+    return None if all(repr(row) == "(1.0,)" for row in actuator.gear) else actuator.gear  # pyright: ignore
+
+
+def _coordinates_data(coordinates: Any, what: str) -> dict[str, Any]:
+    return {TEXT.write(joint, what): NUMBERS.write(own, what) for joint, own in coordinates.items()}
+
+
+def _coordinates(value: Any, trusted: bool) -> dict[str, Any]:
+    if type(value) is not dict:
+        refuse(value, 'coordinates by joint, such as {"elbow": [0.5]}')
+    return {joint: at(joint, NUMBERS.read, own, trusted) for joint, own in value.items()}
+
+
+NAMES = listed(TEXT, of="names")
 DRIVE = Record(Drive, *(Field(key, NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "damping")))
+SPRING = Record(Spring, *(Field(key, NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "rest")))
 MATERIAL = Record(Material, *(Field(f.name, NUMBER, True) for f in dataclasses.fields(Material)))
 BODY = Record(Body, Field("name", TEXT), Field("inertia", INERTIA, True))
 CONNECTION = Record(
@@ -87,6 +116,7 @@ CONNECTION = Record(
     *(Field(key, NUMBERS, True, _unless_zero(key)) for key in ("damping", "friction", "armature")),
     Field("drive", DRIVE, True),
     Field("compliance", NUMBERS, True, _unless_zero("compliance")),
+    Field("spring", SPRING, True),
 )
 FRAME = Record(
     Frame,
@@ -100,7 +130,24 @@ SHAPE = Record(
     *(Field(key, TEXT, True) for key in ("name", "material", "texture")),
     Field("surface", MATERIAL, True),
     *(_whole("group", 1), _whole("mask", ALL_BITS)),
+    *(Field("margin", NUMBER, True, _unless("margin", 0.0)), Field("density", NUMBER, True)),
 )
+ACTUATOR = Record(
+    Actuator,
+    *(Field("name", TEXT), Field("joints", NAMES), Field("gear", listed(NUMBERS, of="gears"), True, _gear)),
+    Field("kind", TEXT, True, _unless("kind", "effort")),
+    *(Field("gain", NUMBER, True), Field("bias", NUMBERS, True)),
+    *(Field(key, LIMIT, True, _unless(key, (-math.inf, math.inf))) for key in ("control_range", "effort_range")),
+)
+GROUP = Record(
+    Group,
+    *(Field("name", TEXT), Field("bodies", NAMES, True, _unless_empty("bodies"))),
+    *(Field("joints", NAMES, True, _unless_empty("joints")), Field("tip", TEXT, True)),
+)
+CONFIGURATION = Record(
+    Configuration, Field("name", TEXT), Field("coordinates", Kind(_coordinates_data, _coordinates), True)
+)
+PAIR = listed(TEXT, 2, of="names of bodies")
 INPUT = Record(
     Input,
     Field("name", TEXT),

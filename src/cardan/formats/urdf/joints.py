@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan.formats.report import Report
 from cardan.formats.urdf.links import Reading, read_origin
-from cardan.formats.urdf.schema import ATTRIBUTES
+from cardan.formats.urdf.schema import VOCABULARY
 from cardan.formats.xml import Element
 from cardan.joints import (
     Fixed,
@@ -40,7 +40,7 @@ _KINDS: dict[str, Callable[[Vector3], Joint]] = {
 NEEDS_LIMIT = ("revolute", "prismatic")
 HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
 MIMICABLE = ("revolute", "continuous", "prismatic")
-PASSIVE = ATTRIBUTES["dynamics"]
+PASSIVE = VOCABULARY.attributes("dynamics")
 LOOP_ENDS = ("predecessor", "successor")
 UNLIMITED = sys.float_info.max
 """A bound of this size is none: URDF has no infinite numbers."""
@@ -249,7 +249,7 @@ def _check_unused(report: Report, element: Element) -> None:
         report.number(safety, "k_velocity", None)
         _check_optional(report, safety, ("soft_lower_limit", "soft_upper_limit", "k_position"))
     if calibration is not None:
-        _check_optional(report, calibration, ATTRIBUTES["calibration"])
+        _check_optional(report, calibration, ("rising", "falling", "reference_position"))
 
 
 def _check_optional(report: Report, element: Element, names: tuple[str, ...]) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import ParameterError, quoted
+from cardan.errors import ParameterError
 from cardan.formats.report import Report
-from cardan.formats.resources import Packages, resolve
+from cardan.formats.resources import Meshes, Places
 from cardan.formats.source import Source
-from cardan.formats.urdf.schema import ATTRIBUTES
+from cardan.formats.urdf.schema import VOCABULARY
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
@@ -38,7 +38,7 @@ class Reading:
 
     source: Source
     report: Report
-    packages: Packages | None = None
+    meshes: Meshes = field(default_factory=lambda: Meshes(Places()))
     continuous: str = "angle"
     version: str = "1.0"
     materials: dict[str, Material] = field(default_factory=dict)
@@ -108,7 +108,9 @@ def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
     inertia_element = r.report.one(inertial, "inertia", required=True)
     mass = r.report.non_negative(mass_element, "value", None, f"link {name!r}") if mass_element else 0.0
     entries = (
-        [r.report.number(inertia_element, entry, None) for entry in ATTRIBUTES["inertia"]] if inertia_element else []
+        [r.report.number(inertia_element, entry, None) for entry in VOCABULARY.attributes("inertia")]
+        if inertia_element
+        else []
     )
     if inertia_element is None or r.report.error_count > before:
         return None
@@ -178,9 +180,7 @@ def _length(r: Reading, e: Element, name: str) -> float:
 
 def _mesh(r: Reading, e: Element) -> Geometry:
     uri = r.report.text(e, "filename") or ""
-    path = resolve(uri, r.source.folder, r.packages)
-    if path is None and uri:
-        r.report.remark(e, f"mesh {quoted(uri)} was not found; it is kept by name (see the argument packages)")
+    path = r.meshes.path(uri, e) if uri else None
     return Mesh(uri, path, r.report.numbers(e, "scale", 3, (1.0, 1.0, 1.0)))
 
 

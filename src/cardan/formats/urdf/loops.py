@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cardan.errors import quoted
-from cardan.formats.report import Report
 from cardan.formats.urdf.links import Reading, read_pose
 from cardan.formats.xml import Element
 from cardan.model import FRAME_KINDS
 from cardan.spatial import SE3
-
-_SKIPPED = ("loop_joint", "loop_constraint", "constraint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +41,3 @@ def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
         )
         return None
     return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
-
-
-def refuse_other_constraints(report: Report, root: Element) -> None:
-    """Note constraints between links that are not read, so that nobody takes the tree for the robot."""
-    for element in root.children:
-        if element.tag == "coupling":
-            message = "<coupling> is not read; put <mimic joint=... multiplier=.../> into the joint that follows"
-            report.error(element, message)
-        elif element.tag in _SKIPPED:
-            report.remark(element, f"<{element.tag}> is skipped: the robot is read without it; write it as <loop>")

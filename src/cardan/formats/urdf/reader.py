@@ -3,7 +3,8 @@
 Read are links (inertia, visuals, collisions), all joint types with limits, damping, friction and mimic; fixed joints
 stay joints. A `continuous` joint is one angle, or a point (cos, sin) on request. A root link named `world` is the
 world itself. Extensions (docs/urdf.md): the joint types `spherical` and `ball`, `<loop>`, `<frame>`, and an armature.
-Elements of other programs (gazebo, transmission, sensor, ...) are skipped.
+Transmissions and ROS 2's command interfaces are actuators. Elements of other programs (gazebo, sensor, ...) are
+skipped with a remark.
 
 Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 """
@@ -11,23 +12,25 @@ Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Literal, NamedTuple, TypeVar
 
 from cardan.description import Mechanism
-from cardan.errors import CardanError, DescriptionError, DescriptionWarning, Fault, ParameterError
-from cardan.formats.report import Report
-from cardan.formats.resources import Packages, check_packages
+from cardan.errors import DescriptionError, Fault
+from cardan.formats.reading import Description, Options, outcome
+from cardan.formats.report import At, Report
+from cardan.formats.resources import Meshes, Packages, Places
 from cardan.formats.source import Source
+from cardan.formats.urdf.actuators import read_actuators
 from cardan.formats.urdf.checks import check_robot
 from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
 from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
-from cardan.formats.urdf.loops import UrdfFrame, read_frame, refuse_other_constraints
-from cardan.formats.urdf.schema import VERSIONS, remark_unknown
-from cardan.formats.xml import Element, parse
+from cardan.formats.urdf.loops import UrdfFrame, read_frame
+from cardan.formats.urdf.schema import VERSIONS, VOCABULARY
+from cardan.formats.xml import Element, is_xacro, parse
 from cardan.model import WORLD
+from cardan.records import Actuator
 
 UrdfSource = str | bytes | os.PathLike[str]
 Thing = TypeVar("Thing")
@@ -40,12 +43,13 @@ class _Robot(NamedTuple):
     joints: list[UrdfJoint]
     loops: list[UrdfJoint]
     frames: list[UrdfFrame]
+    actuators: dict[str, tuple[Actuator, int]]
 
 
 def read_urdf(
     source: UrdfSource,
     *,
-    packages: Packages | None = None,
+    package_dirs: Packages | None = None,
     continuous: Literal["angle", "unit_complex"] = "angle",
     on_inertia: Literal["warn", "error", "ignore"] = "warn",
 ) -> Mechanism:
@@ -53,7 +57,7 @@ def read_urdf(
 
     Args:
         source: path of a file, or its content as bytes or as text that begins with `<`.
-        packages: where `package://` leads: a mapping from package name to folder, or folders that contain packages.
+        package_dirs: where `package://` leads: folders that contain packages, or a mapping from package name to folder.
             After these, ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file are searched.
         continuous: coordinates of continuous joints: one `"angle"`, or `"unit_complex"`, q = (cos, sin).
         on_inertia: what to do about an inertia that is not positive definite or breaks the triangle inequality.
@@ -61,50 +65,47 @@ def read_urdf(
     Raises:
         DescriptionError: with every fault found, each with file and line.
     """
-    _check_option("continuous", continuous, ("angle", "unit_complex"))
-    _check_option("on_inertia", on_inertia, ("warn", "error", "ignore"))
-    mechanism, report = _read(source, packages, continuous)
-    if on_inertia == "error":
-        report.errors += [Fault(f.file, f.line, f.message) for f in report.doubts]
-    if report.errors or mechanism is None:
-        raise DescriptionError(sorted(report.errors, key=lambda f: f.line))
-    if on_inertia == "warn":
-        for fault in report.doubts:
-            warnings.warn(DescriptionWarning(str(fault)), stacklevel=2)
-    return mechanism
+    options = Options(package_dirs=package_dirs, continuous=continuous, on_inertia=on_inertia)
+    thing = outcome(read(Source.of(source), options), options, stacklevel=2)
+    assert isinstance(thing, Mechanism)
+    return thing
 
 
-def check_urdf(source: UrdfSource, *, packages: Packages | None = None) -> list[Fault]:
+def check_urdf(source: UrdfSource, *, package_dirs: Packages | None = None) -> list[Fault]:
     """Return all faults of a URDF, errors and warnings, by line; an empty list if there are none."""
     try:
-        return _read(source, packages, "angle")[1].faults()
+        return read(Source.of(source), Options(package_dirs=package_dirs)).report.faults()
     except DescriptionError as error:
         return list(error.faults)
 
 
-def _check_option(name: str, value: Any, options: tuple[str, ...]) -> None:
-    if value not in options:
-        raise ParameterError(f"option {name}", got=value, expected=" or ".join(repr(o) for o in options))
+def read(source: Source, options: Options) -> Description:
+    """Return what a URDF holds; one written in xacro is expanded first."""
+    root = parse(source)
+    if is_xacro(root):
+        return import_module("cardan.formats.xacro").read(source, options)
+    return read_tree(source, options, root, Report(source.name))
 
 
-def _read(source: UrdfSource, packages: Packages | None, continuous: str) -> tuple[Mechanism | None, Report]:
-    check_packages(packages)
-    opened = Source.of(source)
-    report = Report(opened.name)
-    root = parse(opened)
+def read_tree(source: Source, options: Options, root: Element, report: Report) -> Description:
+    """Return what the elements of a URDF hold; `report` may have faults already."""
     if not _is_robot(root, report):
-        return None, report
-    reading = Reading(opened, report, packages, continuous, root.attributes.get("version", "1.0"))
-    robot = _read_elements(reading, root)
+        return Description(None, report)
+    version = root.attributes.get("version", "1.0")
+    meshes = Meshes(Places(source.folder, options.package_dirs))
+    robot = _read_elements(Reading(source, report, meshes, options.continuous, version), root)
+    meshes.tell(report)
     if report.errors:
-        return None, report
-    return _mechanism(report, root.attributes["name"], robot), report
+        return Description(None, report)
+    lines = {"body": robot.links, "joint": [*robot.joints, *robot.loops], "frame": robot.frames}
+    places: dict[tuple[str, str], At] = {(kind, x.name): x.line for kind, things in lines.items() for x in things}
+    places |= {("actuator", name): line for name, (_, line) in robot.actuators.items()}
+    return Description(_mechanism(report, root.attributes["name"], robot), report, places)
 
 
 def _read_elements(reading: Reading, root: Element) -> _Robot:
     report = reading.report
-    remark_unknown(report, root)
-    refuse_other_constraints(report, root)
+    VOCABULARY.review(report, root)
     for element in root.all("material"):
         read_global_material(reading, element)
     links = [read_link(reading, e) for e in root.all("link")]
@@ -113,8 +114,9 @@ def _read_elements(reading: Reading, root: Element) -> _Robot:
     frames = [read_frame(reading, e) for e in root.all("frame")]
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
         report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
-    robot = _Robot(_whole(links), _whole(joints), _whole(loops), _whole(frames))
-    check_robot(report, *robot, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
+    parts = (_whole(links), _whole(joints), _whole(loops), _whole(frames))
+    robot = _Robot(*parts, read_actuators(report, root, [*parts[1], *parts[2]]))
+    check_robot(report, *parts, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
     return robot
 
 
@@ -123,8 +125,8 @@ def _whole(things: Sequence[Thing | None]) -> list[Thing]:
 
 
 _OTHER_ROOTS = {
-    "sdf": "this is SDF, not URDF: export the robot as URDF",
-    "mujoco": "this is MJCF (MuJoCo), not URDF: export the robot as URDF",
+    "sdf": "this is SDF, not URDF: name it .sdf",
+    "mujoco": "this is MJCF (MuJoCo), not URDF: name it .mjcf or .xml",
     "COLLADA": "this is a mesh, not a robot",
     "html": "this is a web page, not a robot: was a download refused?",
 }
@@ -132,11 +134,6 @@ _OTHER_ROOTS = {
 
 def _is_robot(root: Element, report: Report) -> bool:
     """Return whether this is worth reading as URDF."""
-    xacro = next((e for e in root.walk() if e.tag.startswith("xacro:")), None)
-    if xacro is not None:
-        message = f"<{xacro.tag}> is not expanded: expand the file first, with  xacro FILE.xacro > FILE.urdf"
-        report.error(xacro, message)
-        return False
     if root.tag != "robot":
         hint = _OTHER_ROOTS.get(root.tag, "is this a URDF?")
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; {hint}")
@@ -152,24 +149,18 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     """Return the mechanism; None if an error is found even now."""
     mechanism = Mechanism(name)
     for link in robot.links:
-        with _blamed_on(report, link.line):
+        with report.blamed(link.line):
             _add_link(report, mechanism, link)
     for joint in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
-        with _blamed_on(report, joint.line):
+        with report.blamed(joint.line):
             _add_joint(mechanism, joint)
     for frame in robot.frames:
-        with _blamed_on(report, frame.line):
+        with report.blamed(frame.line):
             mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
+    for actuator, line in robot.actuators.values():
+        with report.blamed(line):
+            mechanism.add_actuator(actuator)
     return None if report.errors else mechanism
-
-
-@contextmanager
-def _blamed_on(report: Report, line: int) -> Iterator[None]:
-    """Turn what the mechanism refuses into an error of a line."""
-    try:
-        yield
-    except CardanError as error:
-        report.error(line, str(error))
 
 
 def _add_link(report: Report, mechanism: Mechanism, link: Link) -> None:

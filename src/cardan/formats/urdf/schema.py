@@ -1,80 +1,99 @@
-"""Which elements and attributes of URDF (1.0 to 1.2) and its extensions (docs/urdf.md) are known.
+"""Which elements and attributes of URDF (1.0 to 1.2) and its extensions (docs/urdf.md) are known, and which are read.
 
 The reader remarks on what it would silently skip otherwise.
 """
 
 from __future__ import annotations
 
-import difflib
-
-from cardan.formats.report import Report
-from cardan.formats.xml import Element
+from cardan.formats.vocabulary import Vocabulary
 
 VERSIONS = ("1", "1.0", "1.1", "1.2")
 
-# tag: its attributes, and what may stand in it
-ELEMENTS: dict[str, tuple[str, str]] = {
-    "robot": ("name version", "link joint material loop frame"),
-    "link": ("name type", "inertial visual collision"),
-    "inertial": ("", "origin mass inertia"),
-    "mass": ("value", ""),
-    "inertia": ("ixx ixy ixz iyy iyz izz", ""),
-    "origin": ("xyz rpy quat_xyzw", ""),
-    "visual": ("name", "origin geometry material"),
-    "collision": ("name", "origin geometry material"),
-    "geometry": ("", "box sphere cylinder capsule mesh"),
-    "box": ("size", ""),
-    "sphere": ("radius", ""),
-    "cylinder": ("radius length", ""),
-    "capsule": ("radius length", ""),
-    "mesh": ("filename scale", ""),
-    "material": ("name", "color texture"),
-    "color": ("rgba", ""),
-    "texture": ("filename", ""),
-    "joint": (
-        "name type independent",
-        "origin parent child axis limit dynamics mimic safety_controller calibration",
-    ),
-    "loop": ("name type", "predecessor successor axis limit dynamics"),
-    "predecessor": ("link", "origin"),
-    "successor": ("link", "origin"),
-    "frame": ("name link xyz rpy quat_xyzw kind", ""),
-    "parent": ("link", ""),
-    "child": ("link", ""),
-    "axis": ("xyz", ""),
-    "limit": ("lower upper effort velocity acceleration deceleration jerk", ""),
-    "dynamics": ("damping friction armature", ""),
-    "mimic": ("joint multiplier offset", ""),
-    "safety_controller": ("soft_lower_limit soft_upper_limit k_position k_velocity", ""),
-    "calibration": ("rising falling reference_position", ""),
+
+def _read(attributes: str, children: str = "") -> dict[str, str]:
+    return dict.fromkeys([*attributes.split(), *(f"<{child}>" for child in children.split())], "read")
+
+
+_SOFT = "remark: soft limits are a controller's"
+_RATES = "remark: acceleration, deceleration and jerk are not limited"
+_OF_A_MECHANISM = dict.fromkeys(("<role>", "<offset>"), "remark: what is between motor and joint is a ratio alone")
+_CLOSURE = "remark: the robot is read without it; write it as <loop>"
+ELEMENTS: dict[str, dict[str, str]] = {
+    "robot": {
+        **_read("name version", "link joint material loop frame transmission ros2_control"),
+        "<coupling>": "refused: put <mimic joint=... multiplier=.../> into the joint that follows",
+        "<gazebo>": "remark: it is the simulator Gazebo's",
+        "<sensor>": "remark: sensors are not read",
+        "<loop_joint>": _CLOSURE,
+        "<loop_constraint>": _CLOSURE,
+        "<constraint>": _CLOSURE,
+    },
+    "link": {
+        **_read("name", "inertial visual collision"),
+        "type": "remark: links have no types",
+        "<contact>": "remark: it is Bullet's",
+    },
+    "inertial": _read("", "origin mass inertia"),
+    "mass": _read("value"),
+    "inertia": _read("ixx ixy ixz iyy iyz izz"),
+    "origin": _read("xyz rpy quat_xyzw"),
+    "visual": _read("name", "origin geometry material"),
+    "collision": {
+        **_read("name", "origin geometry material"),
+        "<verbose>": "remark: it was never in use",
+    },
+    "geometry": _read("", "box sphere cylinder capsule mesh"),
+    "box": _read("size"),
+    "sphere": _read("radius"),
+    "cylinder": _read("radius length"),
+    "capsule": _read("radius length"),
+    "mesh": _read("filename scale"),
+    "material": _read("name", "color texture"),
+    "color": _read("rgba"),
+    "texture": _read("filename"),
+    "joint": {
+        **_read("name type", "origin parent child axis limit dynamics mimic"),
+        "independent": "remark: which coordinates are free is found, not stated",
+        "<safety_controller>": _SOFT,
+        "<calibration>": "remark: where a joint's reference switch is does not move it",
+    },
+    "loop": _read("name type", "predecessor successor axis limit dynamics"),
+    "predecessor": _read("link", "origin"),
+    "successor": _read("link", "origin"),
+    "frame": _read("name link xyz rpy quat_xyzw kind"),
+    "parent": _read("link"),
+    "child": _read("link"),
+    "axis": _read("xyz"),
+    "limit": {
+        **_read("lower upper effort velocity"),
+        "acceleration": _RATES,
+        "deceleration": _RATES,
+        "jerk": _RATES,
+    },
+    "dynamics": _read("damping friction armature"),
+    "mimic": _read("joint multiplier offset"),
+    "transmission": _read("name type", "type joint actuator mechanicalReduction"),
+    "transmission/joint": _read("name", "hardwareInterface mechanicalReduction") | _OF_A_MECHANISM,
+    "transmission/actuator": {
+        **_read("name", "hardwareInterface mechanicalReduction"),
+        **_OF_A_MECHANISM,
+        "<motorTorqueConstant>": "remark: currents are not modelled",
+    },
+    "ros2_control": {
+        **_read("name type", "joint"),
+        "<hardware>": "remark: it is the driver's",
+        "<sensor>": "remark: sensors are not read",
+        "<gpio>": "remark: it is the driver's",
+        "<transmission>": "remark: the commands of its joints are read alone",
+    },
+    "ros2_control/joint": {
+        **_read("name", "command_interface"),
+        "<state_interface>": "remark: what is measured is not read",
+        "<param>": "remark: it is the driver's",
+        "<limits>": "remark: those of the joint count",
+    },
+    "command_interface": _read("name", "param"),
+    "param": _read("name"),
 }
-ATTRIBUTES = {tag: tuple(attributes.split()) for tag, (attributes, _) in ELEMENTS.items()}
-CHILDREN = {tag: tuple(children.split()) for tag, (_, children) in ELEMENTS.items()}
-PARENTS = {tag: [parent for parent, inside in CHILDREN.items() if tag in inside] for tag in ELEMENTS}
 FOREIGN = {"pose": "is SDF's: write <origin xyz=... rpy=.../>", "inertia_matrix": "is no element of URDF: <inertia>"}
-MAX_LOOKUPS = 2000  # of tags that are nearly known ones; beyond, a file is made to waste time
-
-
-def remark_unknown(report: Report, root: Element) -> None:
-    """Remark on unknown attributes, and on elements that mean nothing where they are, but would elsewhere or nearly."""
-    waiting, lookups = [root], 0
-    while waiting:
-        element = waiting.pop()
-        report.unknown_attributes(element, ATTRIBUTES[element.tag])
-        known = CHILDREN[element.tag]
-        for child in element.children:
-            if child.tag in known:
-                waiting.append(child)
-            elif child.tag in PARENTS or child.tag in FOREIGN:
-                place = " or ".join(f"<{parent}>" for parent in PARENTS.get(child.tag, ()))
-                why = FOREIGN.get(child.tag, f"means nothing here: it belongs into {place}")
-                report.remark(child, f"<{child.tag}> in <{element.tag}> is skipped: it {why}")
-            elif lookups < MAX_LOOKUPS:
-                lookups += 1
-                _remark_misspelled(report, element, child, known)
-
-
-def _remark_misspelled(report: Report, element: Element, child: Element, known: tuple[str, ...]) -> None:
-    meant = difflib.get_close_matches(child.tag[:40], known, n=1, cutoff=0.75)
-    if meant:
-        report.remark(child, f"<{child.tag}> in <{element.tag}> is skipped; did you mean <{meant[0]}>?")
+VOCABULARY = Vocabulary("URDF", ELEMENTS, FOREIGN)

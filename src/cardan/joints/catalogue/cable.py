@@ -29,8 +29,8 @@ class Cable(Joint):
 
         E = (stretch_stiffness q0^2 + bend_stiffness (q1^2 + q2^2)) / 2,
 
-    with the resistance of viscous dampers beside the springs. The dynamics feel neither unless `passive_effort` is
-    added to tau.
+    with the resistance of viscous dampers beside the springs. They are the joint's own `efforts`, which the dynamics
+    feels only where they are added to tau: `passive_forces` and the steps of a simulation have them.
 
     Source: Newton's cable joint (newton-physics, articulations); Bergou et al., Discrete elastic rods (2008).
 
@@ -76,7 +76,7 @@ class Cable(Joint):
         stretch = matrix_from_rotation_vector(bend).transpose_apply(self.axis)
         return [Motion(stretch, none), Motion(none, J @ first), Motion(none, J @ second)]
 
-    def passive_effort(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+    def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         """Return the efforts [N, N m, N m] of the springs and dampers on the joint: -(stiffness q + damping v)."""
         stretch, bend = (self.stretch_stiffness, self.stretch_damping), (self.bend_stiffness, self.bend_damping)
         return tuple(-(k * x + d * rate) for (k, d), x, rate in zip((stretch, bend, bend), q, v, strict=True))

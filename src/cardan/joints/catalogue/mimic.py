@@ -67,6 +67,15 @@ class Mimic(Joint):
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         return self.joint.bias(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
 
+    def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        """Return those of the inner joint, as the primary feels them: their power is the same."""
+        inner = self.joint.efforts(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
+        return tuple(e * self.multiplier for e in inner)
+
+    @property
+    def has_efforts(self) -> bool:
+        return self.joint.has_efforts
+
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the primary's configuration, by the inverse of the map.
 

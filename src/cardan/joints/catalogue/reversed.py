@@ -58,6 +58,13 @@ class Reversed(Joint):
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         return self._form().bias(q, v)
 
+    def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
+        return self.joint.efforts(q, v)
+
+    @property
+    def has_efforts(self) -> bool:
+        return self.joint.has_efforts
+
     def _form(self) -> Joint:
         derived = _Derived(self.joint)
         return derived if _is_better_derived(opened(derived)[0]) else _Mapped(self.joint)

@@ -22,9 +22,10 @@ from cardan.algorithms.maximal_steps import (
 from cardan.errors import UnsupportedError
 from cardan.functions import Function, function
 from cardan.model import Model
-from cardan.simulation.solvers.featherstone import asked
+from cardan.simulation.pairs import ContactPair
+from cardan.simulation.solvers.featherstone import asked, with_surfaces
 from cardan.simulation.solvers.solver import ARRAYS, SHARED, YES, CompiledSolver, left_out
-from cardan.simulation.world import World
+from cardan.simulation.world import CONTACT_INPUTS, World
 
 STARTS: dict[str, Any] = {
     "variational": partial(at_start, variational_step),
@@ -42,12 +43,14 @@ class Settings:
         method: one of `STARTS`.
         dt: length of a step [s].
         options: of the method, by name.
+        pairs: what may touch.
         limits: whether the joints' position limits are stops.
     """
 
     method: str
     dt: float
     options: tuple[tuple[str, Any], ...]
+    pairs: tuple[ContactPair, ...]
     limits: bool
 
 
@@ -62,7 +65,7 @@ class MaximalSolver(CompiledSolver):
         dt: length of a step [s].
         substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
-        contacts: False to let everything pass through everything else; with contacts a world is refused.
+        contacts: False to let everything pass through everything else.
 
     Raises:
         UnsupportedError: for a world with something the solver would leave out.
@@ -74,7 +77,8 @@ class MaximalSolver(CompiledSolver):
         "distance": YES,
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
-        "contact": "ask for contacts=False, or take cardan.solvers.Featherstone",
+        "contact": YES,
+        "rolling friction": "take cardan.solvers.Featherstone, whose convex law has it",
     }
 
     def __init__(
@@ -94,14 +98,16 @@ class MaximalSolver(CompiledSolver):
         for node in model.nodes:
             if not _has_inertia(node):
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
-        if self.contacts and self.world.pairs:
-            yield "contact", f"contacts ({self.world.pairs[0].name})"
+        for pair in self.world.pairs if self.contacts else ():
+            if pair.material.torsional or pair.material.rolling:
+                yield "rolling friction", f"torsional or rolling friction ({pair.name})"
 
     @cached_property
     def settings(self) -> Settings:
         """What a step is made for."""
         method, options = self.method()
-        return Settings(method, self.dt / self.substeps, tuple(options.items()), bool(self.limits))
+        pairs = self.world.pairs if self.contacts else ()
+        return Settings(method, self.dt / self.substeps, tuple(options.items()), pairs, bool(self.limits))
 
     @cached_property
     def function(self) -> Function[..., Any]:
@@ -122,8 +128,9 @@ def _has_inertia(node: Any) -> bool:
 
 def step_function(settings: Settings) -> Function[..., Any]:
     """Return one step as a function, compiled for each model on first use."""
+    touching = dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),))
 
-    @function(shapes=ARRAYS)
+    @function(shapes=ARRAYS | touching)
     def maximal_step(
         model: Model,
         q: ArrayLike,
@@ -132,8 +139,14 @@ def step_function(settings: Settings) -> Function[..., Any]:
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        contact_friction: ArrayLike | None = None,
+        contact_restitution: ArrayLike | None = None,
+        contact_stiffness: ArrayLike | None = None,
+        contact_dissipation: ArrayLike | None = None,
     ) -> dict[str, Any]:
-        start = STARTS[settings.method](**dict(settings.options))
+        given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
+        pairs = with_surfaces(settings.pairs, dict(zip(CONTACT_INPUTS.values(), given, strict=True)))
+        start = STARTS[settings.method](**dict(settings.options), pairs=pairs)
         servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
         after = advance(model, q, v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore
         sound = is_sound(after.q, after.v)

@@ -10,11 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from cardan.algorithms.drives import spring_of
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
 from cardan.functions.compiled import Bound
-from cardan.joints import Mimic
 from cardan.model import Connection, Model
 from cardan.scalar import is_finite
 from cardan.simulation.control import Control
@@ -25,11 +23,10 @@ YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
 
 
-_DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit")
+_DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
 SHARED = dict.fromkeys(_DONE, YES) | {
     "force of a closing joint": "let another joint of the loop close it: mechanism.world(closing=[...])",
-    "springs of a mimic joint": "give the primary joint the springs of both",
-    "compliance": "a state keeps no gaps: use a D6 joint with drives",
+    "compliance": "give it coordinates: cardan.simulation.compliant(mechanism).world()",
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
 
@@ -209,7 +206,8 @@ class CompiledSolver(Solver):
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
         """What is given for each world, in the order a step takes it; of contacts only if it knows of them."""
-        own, inputs = self.function.interface.arguments, self.world.model.inputs
+        interface, inputs = self.function.interface, self.world.model.inputs
+        own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
     def _plan(self, count: int, without_control: bool) -> Plan:
@@ -236,22 +234,19 @@ class Plan(NamedTuple):
 
 
 def left_out(model: Model) -> Iterator[tuple[str, str]]:
-    """Yield what no step adds: compliance of joints, efforts of those that close loops, springs of mimics."""
+    """Yield what no step adds: compliance of joints, efforts of those that close loops."""
     for c in (*model.connections, *model.closures):
         if c.compliance is not None and any(c.compliance):
             yield "compliance", f"the compliance of joint {c.name!r}"
     for c in model.closures:
         if _has_forces(c):
-            yield "force of a closing joint", f"drive, damping, friction, limits or springs of closing joint {c.name!r}"
-    for node in model.nodes:
-        if isinstance(node.joint, Mimic) and spring_of(node.joint.joint) is not None:
-            yield "springs of a mimic joint", f"the springs of joint {node.name!r}"
+            yield "force of a closing joint", f"damping, friction, limits or springs of closing joint {c.name!r}"
 
 
 def _has_forces(c: Connection) -> bool:
-    values = [*(c.damping or ()), *(c.friction or ()), *c.drive_stiffness, *c.drive_damping]
+    values = [*(c.damping or ()), *(c.friction or ())]  # a model has no closing joints with drives or springs
     bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
-    return any(values) or bounded or spring_of(c.joint) is not None
+    return any(values) or bounded or c.joint.has_efforts
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:

@@ -1,0 +1,85 @@
+"""Builds the page of what is read of each format: `python docs/build_formats.py` writes docs/formats.md.
+
+The tables are those by which the readers judge a file (`schema.py` of each room), so they cannot say anything else.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from cardan.formats.load import FORMATS
+from cardan.formats.vocabulary import Verdict, Vocabulary
+
+PAGE = Path(__file__).parent / "formats.md"
+HEAD = """<!-- made by docs/build_formats.py; change the schema.py of the reader instead -->
+# What is read of each format
+
+By `cardan.load(path)`, by the file's ending, or where that says nothing (`.xml`, text) by how it begins. **Read** is what has an effect;
+a **remark** is told by `cardan check` with file and line, and has none; what is **refused** is an error, for a robot without it would be another one. What
+is in no table is a remark, with the nearest name that is known. A name stands under the element it is in: attributes plain, elements `<so>`;
+a path `a/b` is `b` where it is in `a`.
+
+| format | endings | written | read by |
+|---|---|---|---|
+"""
+JSON = """## JSON
+
+Everything `cardan.save` writes is read, and nothing else: a key that is not known is an error
+([serialisation](serialisation.md); `src/cardan/formats/json/robot.schema.json` is the table).
+"""
+
+
+def vocabularies() -> Iterator[Vocabulary]:
+    """Yield the tables of all rooms that have one, in the order of `FORMATS`."""
+    for form in dict.fromkeys(FORMATS.values()):
+        name = f"cardan.formats.{form.room}.schema"
+        if find_spec(name) is not None:
+            schema = importlib.import_module(name)
+            yield getattr(schema, "VOCABULARY", None) or Vocabulary(form.name, schema.ELEMENTS)
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [HEAD + "".join(f"{line}\n" for line in _formats())]
+    parts += [_section(vocabulary) for vocabulary in vocabularies()]
+    return "\n".join([*parts, JSON])
+
+
+def _formats() -> Iterator[str]:
+    for form in dict.fromkeys(FORMATS.values()):
+        endings = " ".join(f"`{ending}`" for ending, other in FORMATS.items() if other == form)
+        room = f"`formats/{form.room.replace('.', '/')}`"
+        yield f"| {form.name} | {endings} | {'yes' if form.is_written else 'no'} | {room} |"
+
+
+def _section(vocabulary: Vocabulary) -> str:
+    rows = [_row(key, known) for key, known in vocabulary.table.items()]
+    foreign = [f"`<{tag}>` {why}." for tag, why in vocabulary.foreign.items()]
+    table = ["| element | read | remark | refused |", "|---|---|---|---|", *rows]
+    also = ["", "Met in such files and belonging elsewhere: " + " ".join(foreign)] if foreign else []
+    return "\n".join([f"## {vocabulary.name}", "", *table, *also, ""])
+
+
+def _row(key: str, known: Mapping[str, Verdict]) -> str:
+    read = " ".join(f"`{name}`" for name, verdict in known.items() if verdict.kind == "read")
+    return _escaped(f"`{key}`", read, _why(known, "remark"), _why(known, "refused"))
+
+
+def _why(known: Mapping[str, Verdict], kind: str) -> str:
+    """Return the names with a verdict, those with one reason together."""
+    reasons = dict.fromkeys(verdict.why for verdict in known.values() if verdict.kind == kind)
+    return "; ".join(
+        " ".join(f"`{name}`" for name, verdict in known.items() if verdict == (kind, why)) + f": {why}"
+        for why in reasons
+    )
+
+
+def _escaped(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,83 @@
+"""How the efforts that a joint exerts change with its configuration and velocity, by differentiating its own code.
+
+    stiffness_i = -d efforts_i / d x_i + sum_j |d efforts_i / d x_j|        damping_i likewise by v,  j not i
+
+What an implicit step takes along each degree of freedom by itself may not be less than what the whole matrix of slopes
+is, or the step is unstable where it is stiff: a diagonal of such sums is never less (Gershgorin's circles).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cardan.errors import JointError, TraceError
+from cardan.joints.derivation.parameters import filled, opened, slots
+from cardan.joints.state import kept_by_state
+from cardan.program import Array, Graph, Program, trace
+from cardan.program.autodiff import assemble, pushforward
+from cardan.program.replay import replay
+from cardan.scalar import absolute, is_zero
+from cardan.spatial import Scalar
+
+if TYPE_CHECKING:
+    from cardan.joints.joint import Joint
+
+
+class Efforts(NamedTuple):
+    """What a joint exerts at a state, and by how much less with its coordinates and velocities; nv numbers each."""
+
+    efforts: list[Scalar]
+    stiffness: list[Scalar]
+    damping: list[Scalar]
+
+
+def linearised_efforts(joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar]) -> Efforts:
+    """Return the efforts of a joint at a state, and their slopes."""
+    template, parameters = opened(joint)
+    program = _linearised(template)
+    values = replay(program, [*parameters, *q, *v])
+    found, nv = [values[r] for r in program.results], joint.nv
+    return Efforts(found[:nv], found[nv : 2 * nv], found[2 * nv :])
+
+
+@kept_by_state
+def _linearised(template: Joint) -> Program:
+    efforts = _efforts(template)
+    graph = Graph()
+    symbols = graph.symbols(efforts.inputs)
+    first, nq, nv = slots(template), template.nq, template.nv
+    joint: Any = filled(template, symbols[:first]) if first else template
+    J = joint.velocity_to_configuration_derivative_jacobian(symbols[first : first + nq])
+    seeds = {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
+    seeds |= {first + nq + j: {nv + j: 1.0} for j in range(nv)}
+    values = replay(efforts, symbols)
+    slopes = pushforward(efforts, values, seeds)
+    own = [values[r] for r in efforts.results]
+    falls = [_fall(slopes[r], range(k, k + nv), k + i) for k in (0, nv) for i, r in enumerate(efforts.results)]
+    outputs = [Array(name, (nv,)) for name in Efforts._fields]
+    return assemble("efforts", graph, efforts.inputs, outputs, [*own, *falls])
+
+
+def _fall(slopes: Mapping[int, Any], directions: Iterable[int], own: int) -> Any:
+    across = (absolute(slopes[j]) for j in directions if j != own and j in slopes)
+    return sum(across, -slopes.get(own, 0.0))
+
+
+def _efforts(template: Joint) -> Program:
+    count, nq, nv = slots(template), template.nq, template.nv
+    own = [Array("parameters", (count,))] if count else []
+
+    def entries(*arrays: Any) -> dict[str, np.ndarray]:
+        symbols = [e for array in arrays for e in array]
+        joint: Any = filled(template, symbols[:count]) if count else template
+        found = np.empty(nv, dtype=object)
+        found[:] = list(joint.efforts(symbols[count : count + nq], symbols[count + nq :]))
+        return {"efforts": found}
+
+    try:
+        return trace("efforts", entries, [*own, Array("q", (nq,)), Array("v", (nv,))])
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error

@@ -1,0 +1,128 @@
+"""Springs and margins handed to MuJoCo: its accelerations and contacts are those here."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_mujoco_spec import There, close, tree
+
+import cardan
+from cardan import Inertia, Mechanism, Spring
+from cardan import joints as J
+from cardan.description import Shape, Sphere
+from cardan.errors import UnsupportedError
+from cardan.interop import to_mjspec
+from cardan.interop.mujoco_state import MujocoState
+from mechanisms import random_mechanism
+
+mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
+
+SPRUNG = [
+    J.Revolute((0.36, 0.48, 0.8)),
+    J.Prismatic((0.36, 0.48, 0.8)),
+    J.Universal((1, 0, 0), (0, 0.6, 0.8)),
+    J.Cylindrical((0.36, 0.48, 0.8)),
+    J.Translation(),
+    J.SphericalZYX(),
+    J.Spherical(),
+]
+
+
+def with_springs(model, seed):
+    rng = np.random.default_rng(seed)
+
+    def sprung(c):
+        stiffness, rest = rng.uniform(1.0, 30.0, c.joint.nv), rng.uniform(-1.0, 1.0, c.joint.nv)
+        if isinstance(c.joint, J.Spherical):
+            stiffness, rest = stiffness[:1].repeat(3), rest * 0.0
+        return c if c.joint.is_floating else replace(c, spring=Spring(stiffness, rest))
+
+    return replace(model, connections=tuple(map(sprung, model.connections)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_accelerations_with_springs(reference_target, seed):
+    model = with_springs(tree(seed, joints=SPRUNG), seed)
+    model = replace(model, connections=tuple(replace(c, friction=None) for c in model.connections))
+    there = There(model)
+    q, v = model.random_configuration(seed=seed), np.random.default_rng(seed).normal(size=model.nv)
+    there.at(q, v)
+    a = cardan.forward_dynamics(model, q, v, -cardan.passive_forces(model, q, v))
+    close(there.data.qacc, there.to.acceleration(q, v, a), 1e-9)
+
+
+def test_the_spring_of_a_mimic(reference_target):
+    m = random_mechanism(0, joints=[J.Revolute((0, 0, 1))])
+    m.add_body("other", Inertia(1.0, (0.1, 0, 0), np.eye(3) * 0.1))
+    name = m.joints[-1].name
+    m.add_joint(
+        "copy", J.Mimic(J.Revolute((0, 1, 0)), name, 0.5, 0.2), m.bodies[0].name, "other", spring=Spring(9.0, 0.4)
+    )
+    spec = to_mjspec(m)
+    joint = spec.joint("copy")
+    assert (joint.stiffness[0], joint.springref) == (9.0, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("joint", "spring"),
+    [
+        (J.FreeFlyer(), Spring(1.0)),
+        (J.Spherical(), Spring((1.0, 2.0, 3.0))),
+        (J.Spherical(), Spring(1.0, 0.1)),
+        (J.PlanarAngle(), Spring(1.0)),
+        (J.UnboundedRevolute(), Spring(1.0)),
+    ],
+)
+def test_springs_it_cannot_say_are_refused(joint, spring):
+    m = Mechanism("one")
+    m.add_body("b", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_joint("j", joint, "world", "b", spring=spring)
+    with pytest.raises(UnsupportedError, match="spring"):
+        to_mjspec(m)
+
+
+def test_what_it_emulates_keeps_its_springs():
+    m = Mechanism("screw")
+    m.add_body("nut", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_joint("thread", J.Helical((0, 0, 1), 0.1), "world", "nut", spring=Spring(5.0, 0.3))
+    there = to_mjspec(m, emulate=True).compile()
+    assert sorted(
+        zip(there.jnt_stiffness.ravel()[:: there.jnt_stiffness.size // 2], there.qpos_spring, strict=True)
+    ) == [
+        (0.0, 0.0),
+        (5.0, 0.3),
+    ]
+
+
+def test_margins_are_added_there_and_here():
+    m = Mechanism("two")
+    for k, margin in enumerate((0.03, 0.05)):
+        m.add_body(f"b{k}", Inertia(1.0, (0, 0, 0), np.eye(3)))
+        m.add_joint(f"j{k}", J.FreeFlyer(), "world", f"b{k}")
+        m.add_shape(Shape(f"b{k}", "collision", Sphere(0.1), margin=margin))
+    for robot in (m, m.world(self_collision=True)):
+        there = to_mjspec(robot).compile()
+        data = mujoco.MjData(there)
+        for gap, touching in ((0.079, 1), (0.081, 0)):
+            data.qpos[:] = 0.0
+            data.qpos[[3, 10]] = 1.0
+            data.qpos[9] = 0.2 + gap
+            mujoco.mj_forward(there, data)
+            assert data.ncon == touching
+
+
+def test_what_it_makes_of_other_joints_does_not_ask_for_their_annotations():
+    """A loop that is cut and a screw in two parts have other joints than the actuators and configurations name."""
+    m = Mechanism("press")
+    m.add_body("nut", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_body("plate", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_joint("thread", J.Helical((0, 0, 1), 0.1), "world", "nut")
+    m.add_joint("hinge", J.Revolute((0, 0, 1)), "nut", "plate")
+    m.add_joint("closing", J.Universal(), "plate", "world")
+    m.add_configuration("home", {"thread": 0.1, "closing": (0.0, 0.0)})
+    m.add_actuator(cardan.Actuator("motor", "closing", [(1.0, 0.0)]))
+    model = m.model()
+    there = to_mjspec(model, emulate=True).compile()
+    assert there.njnt == 5
+    cardan.conventions.to("mujoco", m.extract("nut", "plate").mechanism.model())
+    MujocoState(model, True)
