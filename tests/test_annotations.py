@@ -6,6 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cardan
 from cardan import SE3, Actuator, Drive, Group, Inertia, Limits, Mechanism, Spring
@@ -19,6 +21,8 @@ from cardan.errors import (
     UnknownNameError,
 )
 from cardan.joints import Fixed, FreeFlyer, Mimic, Prismatic, Revolute, Spherical
+from cardan.records import ACTUATOR_KINDS
+from json_things import bits, model_bits, there_and_back
 
 
 def servo(joint, kp=30.0, kv=2.0, gear=1.0, name=None):
@@ -366,6 +370,25 @@ def Mechanism_of(body):
     m.add_body(body)
     m.add_shape(Shape(body, "visual", Sphere(1.0)))
     return m
+
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+BOUNDS = st.lists(st.floats(allow_nan=False), min_size=2, max_size=2).map(sorted)
+NAMES = st.text(min_size=1).filter(str.strip)
+
+
+@settings(deadline=None, max_examples=40)
+@given(NAMES, st.lists(FLOATS, min_size=12, max_size=12), BOUNDS, BOUNDS, st.sampled_from(ACTUATOR_KINDS))
+def test_any_numbers_and_names_come_back(name, x, control, effort, kind):
+    m = Mechanism("m", gravity=x[:3])
+    m.add_body("b", Inertia(1.0))
+    m.add_joint("j", Revolute(), "world", "b", spring=Spring(abs(x[3]), x[4]))
+    m.add_actuator(Actuator(name, "j", x[5], kind, x[6], x[7:10], control, effort))
+    m.add_group(Group(name, ["b"], ["j"], tip=name))
+    m.add_configuration(name, {"j": x[10]})
+    m.add_shape(Shape("b", "collision", Sphere(1.0), margin=abs(x[11]), density=abs(x[3])))
+    for thing, twin in ((m, bits), (m.model(), model_bits)):
+        assert twin(there_and_back(thing)) == twin(thing)
 
 
 @pytest.mark.parametrize("kind", ["mechanism", "model"])
