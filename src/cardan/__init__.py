@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
-from cardan.arrays import determinant, interpolate, inverse, norm, repeat, solve
+from cardan.arrays import determinant, each, interpolate, inverse, norm, repeat, solve
 from cardan.errors import CardanError, DescriptionError
 from cardan.functions import (
     Function,
@@ -134,7 +134,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "clip",
     "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
     "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
-    "determinant", "interpolate", "inverse", "norm", "repeat", "solve",
+    "determinant", "interpolate", "inverse", "norm", "solve", "repeat", "each",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries

@@ -47,9 +47,15 @@ class Format(NamedTuple):
 NEVER = r"(?!)"
 """Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
+_SDF = Format("sdf", "SDF", "<sdf")
+_USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
 FORMATS = {
     ".urdf": _URDF,
+    ".sdf": _SDF,
+    ".world": _SDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
+    ".mjcf": Format("mjcf", "MJCF", "<mujoco"),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
     ".xacro": Format("xacro", "xacro", NEVER),
     ".srdf": Format("srdf", "SRDF", NEVER),
 }
@@ -163,8 +169,12 @@ def load(
         ParameterError: for an option that the format has not.
     """
     made = Options.of(options)
-    thing = outcome(describe(source, made), made, stacklevel=2)
+    found = describe(source, made)
+    thing = outcome(found, made, stacklevel=2)
     if isinstance(thing, Mechanism):
+        if not thing.bodies:
+            told = "holds no body, only what stands in the world; load_mechanism returns that"
+            raise DescriptionError([Fault(found.report.file, 0, told)])
         return thing.model(root=root, base=base, closing=closing, gravity=gravity)
     if base != "fixed" or root != WORLD or closing:
         asked = f"base={base!r}, root={root!r}"
