@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -145,3 +146,49 @@ def test_the_command(tmp_path, capsys):
     assert told["equal"] is False
     assert told["differences"][0]["where"] == "upper"
     assert main(["compare", str(a), str(tmp_path / "none.json")]) == 1
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "compare.md"
+SHOWN = ("inertia about the origin", "frame turned", "joint reversed", "limits in degrees", "mass moved on")
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_page_shows_what_is_said(name):
+    assert str(compare(arm(), PAIRS[name][0])) in PAGE.read_text(encoding="utf-8")
+
+
+# --- convert --check ---
+
+
+def test_what_was_written_is_checked(tmp_path, capsys):
+    source = tmp_path / "arm.json"
+    cardan.save(arm(), source)
+    for ending, differences in ((".json", "no difference"), (".urdf", "home: is among the named configurations of a")):
+        assert main(["convert", str(source), str(tmp_path / f"out{ending}"), "--check"]) == 0
+        out = capsys.readouterr().out
+        assert differences in out
+        assert "0 differences that were not stated" in out
+
+
+def test_a_loss_that_is_not_stated_fails(tmp_path, capsys, monkeypatch):
+    source = tmp_path / "arm.json"
+    cardan.save(arm(), source)
+    monkeypatch.setattr("cardan.cli.convert.save", lambda thing, file: cardan.save(PAIRS["mass in grams"][0], file))
+    assert main(["convert", str(source), str(tmp_path / "out.json"), "--check"]) == 1
+    assert "b is 1000 times a" in capsys.readouterr().out
+
+
+def test_how_files_are_read_is_said_to_every_command(tmp_path, capsys):
+    robot = '<robot name="r" xmlns:xacro="x"><link name="l$(arg n)"/></robot>'
+    (tmp_path / "r.xacro").write_text(robot)
+    (tmp_path / "r.srdf").write_text('<robot name="r"><group name="all"><link name="l2"/></group></robot>')
+    pytest.importorskip("xacro")
+    arguments = [str(tmp_path / "r.xacro"), "--xacro-arg", "n:=2", "--srdf", str(tmp_path / "r.srdf")]
+    assert main(["check", *arguments]) == 0
+    assert main(["convert", *arguments[:1], str(tmp_path / "r.json"), *arguments[1:]]) == 0
+    assert tuple(cardan.load_mechanism(tmp_path / "r.json").groups) == ("all",)
+    assert main(["compare", arguments[0], str(tmp_path / "r.json"), *arguments[1:3]]) == 1
+    assert "all: is among the groups of b alone" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["check", arguments[0], "--xacro-arg", "n=2"])
+    assert "expected NAME:=VALUE" in capsys.readouterr().err
