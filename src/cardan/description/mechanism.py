@@ -474,7 +474,7 @@ class Mechanism:
     def _made_of(self, parts: editing.Parts) -> Mechanism:
         """Return a mechanism of other parts, with the name and gravity of this one."""
         twin, more = Mechanism(self.name, self.gravity), parts.annotations
-        tables = (
+        tables: tuple[tuple[str, dict[str, Any], Sequence[Any]], ...] = (
             ("body", twin._bodies, parts.bodies),
             ("joint", twin._joints, parts.joints),
             ("frame", twin._frames, parts.frames),
