@@ -97,6 +97,7 @@ from cardan.spatial import SE3, Force, Inertia, Motion
 
 if TYPE_CHECKING:
     from cardan import robots, solvers
+    from cardan.comparison import compare
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
@@ -106,7 +107,7 @@ if TYPE_CHECKING:
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
-    "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json",
+    "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json", "compare",
     "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Spring", "Material",
     "Actuator", "Group", "joints", "manifolds",
     # worlds: what moves and touches
@@ -151,11 +152,12 @@ _fetch = fetcher(
         ".description": "Mechanism",
         ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
         ".formats.load": "load load_mechanism save",
+        ".comparison": "compare",
         ".coordinates": "conventions converter representation",
         ".simulation": "Control State World WorldBuilder",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli description coordinates formats geometry interop robots simulation verification solvers",
+    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers",
 )
 
 

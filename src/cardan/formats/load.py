@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
-from cardan.formats.reading import Description, Options, outcome
+from cardan.formats.reading import COMMON, Description, Options, outcome
 from cardan.formats.robot_descriptions import is_named, located
 from cardan.formats.source import Source
 from cardan.formats.srdf.reader import add_to
@@ -107,6 +107,15 @@ def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
     """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`."""
     made = Options.of(options)
     return outcome(describe(source, made), made, stacklevel=2)
+
+
+def understood(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of some options that mean something in the format of a description."""
+    Options.of(options)
+    if is_named(source):
+        return dict(options)
+    known = _format(Source.of(source)).module().OPTIONS | COMMON
+    return {name: value for name, value in options.items() if name in known}
 
 
 def load_mechanism(source: RobotSource, **options: Any) -> Mechanism:
