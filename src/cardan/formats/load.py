@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
+from cardan.formats.plausibility import review
 from cardan.formats.reading import COMMON, Description, Options, outcome
 from cardan.formats.robot_descriptions import is_named, located
 from cardan.formats.source import Source
@@ -183,9 +184,15 @@ def load(
 
 
 def check(source: RobotSource, **options: Any) -> list[Fault]:
-    """Return all faults of a robot description, errors and warnings, by line; an empty list if there are none."""
+    """Return all faults of a robot description, errors, warnings and remarks, by line; an empty list if there are none.
+
+    Among the remarks is what is possible and probably not meant (`plausibility.py`).
+    """
     try:
-        return describe(source, Options.of(options)).report.faults()
+        found = describe(source, Options.of(options))
+        if isinstance(found.thing, Mechanism):
+            review(found.thing, found.places, found.report)
+        return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)
 
