@@ -46,7 +46,7 @@ class Format(NamedTuple):
 NEVER = r"(?!)"
 """Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
-_SDF = Format("sdf", "SDF", "<sdf")
+_SDF = Format("sdf", "SDF", "<sdf", is_written=True)
 FORMATS = {
     ".urdf": _URDF,
     ".sdf": _SDF,

@@ -23,6 +23,7 @@ from cardan.formats.sdf.values import (
     text_of,
     vector_of,
 )
+from cardan.formats.urdf.joints import rotation_onto, unit_axis
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import (
     ALL_BITS,
@@ -37,8 +38,7 @@ from cardan.geometry.shapes import (
     Sphere,
 )
 from cardan.records import Frame, Material
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
-from cardan.spatial.rotations import matrix_from_quaternion_xyzw
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
 
 WATER = 1000.0
 """The density where none is said [kg/m^3]."""
@@ -164,6 +164,8 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
         report.remark(inertial, "<inertial><pose>: it is always relative to the link")
     if report.error_count > before:
         return None
+    if mass == 0.0 and not any(entries):
+        return None  # as it is said of a body without
     _doubt(report, inertial, name, entries)
     with report.blamed(inertial):
         inertia = Inertia(mass, pose.X.translation, Symmetric3(entries).rotated(pose.X.rotation))
@@ -282,20 +284,11 @@ _SOLIDS: dict[str, Callable[[Reading, Entry, Element], Geometry | Cone | None]] 
 def _upright(report: Report, element: Element) -> Matrix3:
     """Return the rotation that turns z onto a plane's normal."""
     plane = next(next(element.all("geometry")).all("plane"))
-    normal = Vector3(*vector_of(report, plane, "normal", (0.0, 0.0, 1.0)))
-    length = math.hypot(*normal)
-    if length == 0.0 or math.isinf(length):
+    normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
+    if not any(normal):
         report.error(plane, "<plane><normal>: it has no direction; expected one such as 0 0 1")
         return Matrix3.identity()
-    return rotation_onto(normal * (1.0 / length))
-
-
-def rotation_onto(normal: Vector3) -> Matrix3:
-    """Return the shortest rotation that turns z onto a unit normal; about x where the normal is -z."""
-    x, y, z = normal
-    if x * x + y * y == 0.0:
-        return Matrix3.identity() if z > 0.0 else Matrix3.diagonal(1.0, -1.0, -1.0)
-    return matrix_from_quaternion_xyzw((-y, x, 0.0, 1.0 + z if z > 0.0 else (x * x + y * y) / (1.0 - z)))
+    return rotation_onto(unit_axis(normal))
 
 
 def _look(report: Report, visual: Element) -> dict[str, Any]:

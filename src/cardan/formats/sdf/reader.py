@@ -22,7 +22,7 @@ from cardan.formats.sdf.documents import Document, Library
 from cardan.formats.sdf.frames import Attached, Frames
 from cardan.formats.sdf.joints import SdfJoint, mimicked, read_joint
 from cardan.formats.sdf.links import Link, Reading, read_link
-from cardan.formats.sdf.scopes import Builder, Entry, Scope, Target
+from cardan.formats.sdf.scopes import MODEL_FRAME, SEPARATOR, Builder, Entry, Scope, Target
 from cardan.formats.sdf.values import vector_of
 from cardan.formats.source import Source
 from cardan.formats.xml import Element
@@ -118,7 +118,8 @@ def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
         parts.links += [read_link(r, entry) for entry in inner.entries("link")]
         found = [read_joint(r, entry) for entry in inner.entries("joint")]
         parts.joints += [joint for joint in found if joint is not None]
-        parts.frames += [(entry, _frame(r, entry)) for entry in inner.entries("frame")]
+        named = (entry for entry in inner.entries("frame") if not entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"))
+        parts.frames += [(entry, _frame(r, entry)) for entry in named]  # SDF 1.7 wrote those of models out
     if not parts.links and not r.report.errors:
         r.report.error(scope.element, f"<{scope.element.tag}> holds no <link>: there is nothing that could move")
     by_entry = {joint.entry: joint for joint in parts.joints}
