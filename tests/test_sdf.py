@@ -282,6 +282,19 @@ def test_shapes_collide_where_their_bitmasks_meet():
     assert touch == {("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")}
 
 
+def test_a_category_collides_where_either_is_in_the_others_bitmask():
+    masks = {"a": (1, 2), "b": (2, 4), "c": (4, 8), "d": (16, 16)}  # category and bitmask
+
+    def contact(category, bits):
+        inside = f"<collide_bitmask>{bits}</collide_bitmask><category_bitmask>{category}</category_bitmask>"
+        return f"<surface><contact>{inside}</contact></surface>"
+
+    inside = "".join(collision(name, "<sphere/>", contact(*pair)) for name, pair in masks.items())
+    shapes = {s.name: s for s in read(model(link("l", "", inside))).shapes}
+    touch = {(x, y) for x in shapes for y in shapes if x <= y and shapes[x].may_touch(shapes[y])}
+    assert touch == {("a", "b"), ("b", "c"), ("d", "d")}
+
+
 def test_sensors_are_frames():
     m = read(model(link("l", "", '<sensor name="eye" type="camera"><pose>0 0 1 0 0 0</pose><topic>t</topic></sensor>')))
     (frame,) = m.frames

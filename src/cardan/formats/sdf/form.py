@@ -1,7 +1,7 @@
 """A mechanism in the form SDF has: scopes of links, joints and frames, everything at rest in a place.
 
-SDF says where links are when every coordinate is zero, and where a joint is on its child; cardan has a pose of the joint
-on either side. With X the poses of bodies at rest both say the same,
+SDF says where links are when every coordinate is zero, and where a joint is on its child; cardan has a pose of the
+joint on either side. With X the poses of bodies at rest both say the same,
 
     X_child = X_parent parent_pose child_pose^-1,
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from cardan.description import Mechanism
-from cardan.errors import ParameterError, UnsupportedError, quoted
+from cardan.errors import UnsupportedError, quoted
 from cardan.formats.sdf.scopes import SEPARATOR, WORLD_FRAME
 from cardan.joints import (
     Composite,
@@ -185,7 +185,8 @@ def _check_limits(c: Connection, inner: Joint) -> None:
     bounds = (*c.limits.lower, *c.limits.upper, *c.limits.velocity, *c.limits.effort)  # pyright: ignore
     if isinstance(inner, (Spherical, FreeFlyer)) and any(map(math.isfinite, bounds)):
         raise UnsupportedError(f"limits of joint {c.name!r} ({type(inner).__name__})", _BY, INSTEAD)
-    if isinstance(inner, Spherical) and (any(c.spring_stiffness) or len({*zip(c.damping, c.friction, strict=True)}) > 1):  # pyright: ignore
+    acting = (c.damping or (), c.friction or ())
+    if isinstance(inner, Spherical) and (any(c.spring_stiffness) or any(len(set(e)) > 1 for e in acting)):
         raise UnsupportedError(f"spring, or damping that differs, of joint {c.name!r} (Spherical)", _BY, INSTEAD)
 
 
@@ -261,7 +262,11 @@ def _grouped(
     renamed: dict[str, str] = {}
     for c in joints:
         group = _group_of(top, c.name)
-        taken = {*(b.name for b in group.links), *(f.name for f in group.frames), *map(group.prefix.__add__, group.models)}
+        taken = {
+            *(b.name for b in group.links),
+            *(f.name for f in group.frames),
+            *map(group.prefix.__add__, group.models),
+        }
         name = c.name
         while name in taken or name in renamed.values():
             name += "_joint"
@@ -274,7 +279,11 @@ def _grouped(
 def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
     """Return the model something is in, by its name."""
     *path, last = name.split(SEPARATOR)
-    if not all((*path, last)) or last == WORLD_FRAME or any(e.startswith("__") and e.endswith("__") for e in (*path, last)):
+    if (
+        not all((*path, last))
+        or last == WORLD_FRAME
+        or any(e.startswith("__") and e.endswith("__") for e in (*path, last))
+    ):
         raise UnsupportedError(f"the name {name!r}", _BY, "it is reserved there; Mechanism.renamed gives another")
     group = top
     for step in path:
@@ -294,4 +303,6 @@ def _losses(thing: Any, floating: Sequence[Connection], renamed: dict[str, str])
         "names of floating bases, which are no joints there": [c.name for c in floating if not c.name.endswith("root")],
         "names of joints that are those of other things (they end in _joint now)": list(renamed),
     }
-    return tuple(f"{kind}: {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}" for kind, names in kinds.items() if names)
+    return tuple(
+        f"{kind}: {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}" for kind, names in kinds.items() if names
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 NO_INERTIA = 1e-15
 """Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
 _ALL_16 = 0xFFFF
+_KINDS = 32
 _PATCH = 3.0 * math.pi / 16.0
 """Torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N."""
 
@@ -196,7 +197,7 @@ def _doubt(report: Report, element: Element, name: str, entries: tuple[float, ..
 def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]) -> Inertia | None:
     """Return the inertia of the collision shapes; a mass that is given scales it."""
     density = number_of(report, inertial, "density", WATER, least=0.0)
-    total = Inertia.zero()
+    total, before = Inertia.zero(), report.error_count
     for solid in solids:
         with report.blamed(solid.at):
             if isinstance(solid.geometry, Plane):
@@ -204,6 +205,8 @@ def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]
             else:
                 of = density if solid.density is None else solid.density
                 total = total + solid.pose @ solid.geometry.inertia(of)
+    if total.mass == 0.0 and report.error_count > before:
+        return None
     if total.mass == 0.0:
         expected = "a <collision> with a volume and a density"
         report.error(inertial, f"link {quoted(name)}: <inertial auto='true'> needs {expected}; it has none")
@@ -320,17 +323,33 @@ def _contact(r: Reading, report: Report, collision: Element) -> dict[str, Any]:
     """Return surface, group and mask of a collision element."""
     surface = report.one(collision, "surface")
     contact = None if surface is None else report.one(surface, "contact")
-    bits = _ALL_16
-    if contact is not None and (mask := report.one(contact, "collide_bitmask")) is not None:
-        bits = _bits(report, mask)
-        category = report.one(contact, "category_bitmask")
-        if category is not None and _bits(report, category) != bits:
-            report.remark(category, "<category_bitmask>: shapes collide where their collide_bitmasks have a common bit")
-    filtered = {"group": bits, "mask": bits} if r.has_masks else {"group": 1, "mask": ALL_BITS}
+    mask = _ALL_16 if contact is None else _bits(report, report.one(contact, "collide_bitmask"), _ALL_16)
+    group = mask if contact is None else _bits(report, report.one(contact, "category_bitmask"), mask)
+    filtered = {"group": group, "mask": mask} if r.has_masks else {"group": 1, "mask": ALL_BITS}
     return filtered | {"surface": None if surface is None else _material(report, surface)}
 
 
-def _bits(report: Report, element: Element) -> int:
+def refiltered(shapes: Sequence[Shape]) -> list[Shape]:
+    """Return shapes with groups and masks by which those collide of which either's category is in the other's bitmask.
+
+    With cardan each one's group must be in the other's mask. That is the same where category and bitmask are; else
+    every kind of both gets a bit of its own.
+    """
+    kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
+    if all(group == mask for group, mask in kinds) or not 0 < len(kinds) <= _KINDS or kinds == [(1, ALL_BITS)]:
+        return list(shapes)
+    touched = {a: sum(1 << i for i, b in enumerate(kinds) if a[0] & b[1] or b[0] & a[1]) for a in kinds}
+    return [
+        replace(s, group=1 << kinds.index((s.group, s.mask)), mask=touched[s.group, s.mask])
+        if s.role == "collision"
+        else s
+        for s in shapes
+    ]
+
+
+def _bits(report: Report, element: Element | None, default: int) -> int:
+    if element is None:
+        return default
     text = element.text.strip().lower()
     digits = text.removeprefix("0x")
     base = 16 if digits != text else 10

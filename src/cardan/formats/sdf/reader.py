@@ -21,7 +21,7 @@ from cardan.formats.report import At, Report
 from cardan.formats.sdf.documents import Document, Library
 from cardan.formats.sdf.frames import Attached, Frames
 from cardan.formats.sdf.joints import SdfJoint, mimicked, read_joint
-from cardan.formats.sdf.links import Link, Reading, read_link
+from cardan.formats.sdf.links import Link, Reading, read_link, refiltered
 from cardan.formats.sdf.scopes import MODEL_FRAME, SEPARATOR, Builder, Entry, Scope, Target
 from cardan.formats.sdf.values import vector_of
 from cardan.formats.source import Source
@@ -163,8 +163,8 @@ def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool)
     for link in parts.links:
         with r.report.blamed(link.entry.at):
             mechanism.add_body(link.entry.full_name, link.inertia)
-            for shape in link.shapes:
-                mechanism.add_shape(shape)
+    for shape in refiltered([shape for link in parts.links for shape in link.shapes]):
+        mechanism.add_shape(shape)
     _add_joints(r, mechanism, parts)
     _add_bases(r, mechanism, parts, is_floating=is_floating)
     sensors = [(x.entry, frame) for x in (*parts.links, *parts.joints) for frame in x.sensors]

@@ -1,7 +1,7 @@
 """The SDF writer: a mechanism or a model as a file with one model; what SDF cannot say is refused by name.
 
-Poses are written as the reader takes them apart again: a joint in its parent, a link in the joint that leads to it. What
-SDF has no word for and programs may skip stands in elements and attributes of the namespace `cardan`.
+Poses are written as the reader takes them apart again: a joint in its parent, a link in the joint that leads to it.
+What SDF has no word for and programs may skip stands in elements and attributes of the namespace `cardan`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
     head = {"version": VERSION, "xmlns:cardan": "cardan"}
     lines = ['<?xml version="1.0" encoding="utf-8"?>', *_element("sdf", head, model)]
     weightless = [b.name for b in thing.bodies if b.inertia is None]
-    losses = [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
+    losses = (
+        [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
+    )
     return WrittenSdf("\n".join([*lines, ""]), (*form.losses, *losses))
 
 
@@ -82,7 +84,7 @@ class _Writing(NamedTuple):
 
     form: SdfForm
     shapes: dict[str, list[Shape]]
-    masks: Mapping[tuple[int, int], int]
+    masks: Mapping[tuple[int, int], Lines]
 
 
 def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Lines:
@@ -206,7 +208,7 @@ def _look(shape: Shape) -> Lines:
 def _surface(w: _Writing, shape: Shape, what: str) -> Lines:
     """Return friction, restitution and bitmask of a shape."""
     bits = w.masks.get((shape.group, shape.mask))
-    contact = [] if bits is None else _element("contact", {}, _value("collide_bitmask", str(bits)))
+    contact = [] if bits is None else _element("contact", {}, bits)
     material = [] if shape.surface is None else _material(shape.surface, what)
     return _on_a_line(_element("surface", {}, *material, contact)) if contact or material else []
 
@@ -227,18 +229,24 @@ def _material(surface: Material, what: str) -> list[Lines]:
     return [friction, _element("bounce", {}, bounce) if surface.restitution else []]
 
 
-def _masks(shapes: Sequence[Shape]) -> dict[tuple[int, int], int]:
-    """Return for each group and mask the bits by which the same shapes collide: one bit for two kinds that do.
+def _masks(shapes: Sequence[Shape]) -> dict[tuple[int, int], Lines]:
+    """Return for each group and mask the bitmasks by which the same shapes collide.
 
-    cardan's shapes touch if each one's group is in the other's mask, SDF's if their bitmasks have a common bit.
+    cardan's shapes touch if each one's group is in the other's mask; SDF's if either's category is in the other's
+    bitmask: then every kind gets a category of its own.
     """
     kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
     if kinds in ([], [(1, ALL_BITS)]):
         return {}
-    pairs = [(i, j) for i, a in enumerate(kinds) for j, b in enumerate(kinds[: i + 1]) if a[0] & b[1] and b[0] & a[1]]
-    if len(pairs) > _BITS:
+    if all(group == mask < 1 << _BITS for group, mask in kinds):
+        return {kind: _value("collide_bitmask", str(kind[0])) for kind in kinds}
+    if len(kinds) > _BITS:
         raise UnsupportedError(f"{len(kinds)} kinds of groups and masks of shapes", "SDF", f"it has 16 bits. {INSTEAD}")
-    return {kind: sum(1 << k for k, pair in enumerate(pairs) if i in pair) for i, kind in enumerate(kinds)}
+    touched = [sum(1 << j for j, b in enumerate(kinds) if a[0] & b[1] and b[0] & a[1]) for a in kinds]
+    return {
+        kind: _value("collide_bitmask", str(touched[i])) + _value("category_bitmask", str(1 << i))
+        for i, kind in enumerate(kinds)
+    }
 
 
 # --- joints ------------------------------------------------------------------------------------------------------
@@ -286,14 +294,21 @@ def _axis(group: Group, c: Connection, inner: Any, i: int, tag: str) -> Lines:
     """Return an axis of a joint with its limits and what acts along it."""
     direction = (inner.axis1, inner.axis2)[i] if isinstance(inner, Universal) else getattr(inner, "axis", None)
     xyz = _value("xyz", "0 0 1" if direction is None else _numbers(axis(direction)))
-    limits = {"lower": c.limits.lower, "upper": c.limits.upper, "effort": c.limits.effort, "velocity": c.limits.velocity}
+    limits = {
+        "lower": c.limits.lower,
+        "upper": c.limits.upper,
+        "effort": c.limits.effort,
+        "velocity": c.limits.velocity,
+    }
     bounds = [_value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
     acting = {
         "damping": c.damping, "friction": c.friction, "spring_stiffness": c.spring_stiffness,
         "spring_reference": c.spring_rest,
     }  # fmt: skip
     dynamics = [_value(key, repr(float(e[i]))) for key, e in acting.items() if e and e[i]]
-    inside = [_on_a_line(_element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines]
+    inside = [
+        _on_a_line(_element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines
+    ]
     return _element(tag, {}, xyz, *inside, _mimic(group, c))
 
 
