@@ -370,6 +370,25 @@ def test_an_include_names_places_and_fixes_what_it_includes(folder):
     assert close(next(c for c in m.joints if c.name == "taxi::j").parent_pose, SE3(translation=(0, 1, 1)))
 
 
+def test_a_urdf_may_be_included(folder):
+    urdf = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="2"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="j" type="continuous"><parent link="a"/><child link="b"/><origin xyz="1 0 0"/></joint></robot>"""
+    (folder / "r.urdf").write_text(urdf)
+    m = included(folder, "<include><uri>r.urdf</uri><pose>0 0 1 0 0 0</pose><static>0</static></include>")
+    assert [b.name for b in m.bodies] == ["a", "b"]
+    assert close(next(c for c in m.joints if c.name == "j").parent_pose, SE3(translation=(1, 0, 0)))
+    (folder / "r.urdf").write_text(urdf.replace("continuous", "planar"))
+    with pytest.raises(DescriptionError, match=r"r.urdf:1: error: SDF cannot take joint 'j' \(Planar\)"):
+        included(folder, "<include><uri>r.urdf</uri></include>")
+
+
+def test_a_world_without_bodies_is_told_of(folder):
+    with pytest.warns(DescriptionWarning, match="the mechanism has no body"):
+        m = cardan.load_mechanism(sdf('<world name="w"><gravity>0 0 -1</gravity></world>').encode())
+    assert (m.bodies, tuple(m.gravity)) == ((), (0.0, 0.0, -1.0))
+
+
 def test_a_merged_include_stands_in_its_parent(folder):
     merged = '<include merge="true"><uri>wheel</uri><pose>0 0 2 0 0 0</pose></include>'
     inside = link("l") + merged + joint("j", "fixed", "l", "hub", "") + '<frame name="f" attached_to="rim"/>'

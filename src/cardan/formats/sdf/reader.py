@@ -121,7 +121,7 @@ def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
         named = (entry for entry in inner.entries("frame") if not entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"))
         parts.frames += [(entry, _frame(r, entry)) for entry in named]  # SDF 1.7 wrote those of models out
     if not parts.links and not r.report.errors:
-        r.report.error(scope.element, f"<{scope.element.tag}> holds no <link>: there is nothing that could move")
+        r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
     by_entry = {joint.entry: joint for joint in parts.joints}
     parts.joints = [mimicked(r, joint, by_entry) for joint in parts.joints]
     for document in {link.entry.document for link in parts.links}:
