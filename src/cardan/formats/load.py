@@ -48,7 +48,7 @@ class Format(NamedTuple):
 NEVER = r"(?!)"
 """Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
-_SDF = Format("sdf", "SDF", "<sdf")
+_SDF = Format("sdf", "SDF", "<sdf", is_written=True)
 _USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
 FORMATS = {
     ".urdf": _URDF,
