@@ -65,7 +65,7 @@ class There:
     """A model in MuJoCo, without limits and contacts, and its coordinates there."""
 
     def __init__(self, model, spec=None):
-        self.model, self.mj = model, (to_mjspec(model) if spec is None else spec).compile()
+        self.model, self.mj = model, (to_mjspec(model, shapes=False) if spec is None else spec).compile()
         flags = mujoco.mjtDisableBit
         self.mj.opt.disableflags |= flags.mjDSBL_LIMIT | flags.mjDSBL_CONTACT
         self.mj.opt.tolerance, self.mj.opt.iterations, self.mj.opt.timestep = 0.0, 200, 1e-4
@@ -492,8 +492,10 @@ def test_shapes_are_geoms_without_mass(kind):
     m = body_with(
         *shapes, Shape("b", "visual", geometry, pose, rgba=(1, 0, 0, 1)), Shape("world", "collision", Plane())
     )
-    with pytest.raises(UnsupportedError, match="groups and masks"):  # the ground is of group 1, and asks for no other
-        to_mjspec(body_with(*shapes, Shape("world", "collision", Plane(), mask=1)))
+    apart = to_mjspec(
+        body_with(*shapes, Shape("world", "collision", Plane(), mask=1))
+    ).compile()  # one lets touch alone
+    assert not np.any(apart.geom_contype[[0, 1]] & apart.geom_conaffinity[[1, 0]])
     mj = to_mjspec(m).compile()
     geom = mj.geom("solid")
     assert geom.type[0] == getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")
@@ -504,7 +506,7 @@ def test_shapes_are_geoms_without_mass(kind):
     assert mj.geom("b:0").contype[0] == 0
     assert mj.body("b").mass[0] == pytest.approx(m.bodies[0].inertia.mass)
     assert to_mjspec(m, shapes=False).compile().ngeom == 0
-    assert to_mjspec(m.model()).compile().ngeom == 0
+    assert to_mjspec(m.model()).compile().ngeom == 3
     assert to_mjspec(m.model(), shapes=m.shapes).compile().ngeom == 3
 
 

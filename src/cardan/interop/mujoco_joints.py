@@ -38,8 +38,15 @@ def add_joints(mj: Any, body: Any, c: Connection, chain: Chain) -> list[str]:
 
 
 def step_names(joint: str, count: int) -> list[str]:
-    """Return what a joint of so many steps is called there: by its name, or `name:0`, `name:1`, ..."""
-    return [joint] if count == 1 else [f"{joint}:{k}" for k in range(count)]
+    """Return what the steps of a joint are called there.
+
+    One has the joint's name; several have the parts of a name of as many, `hip_x+hip_y`, which is how a reader of MJCF
+    calls the joints of one body together; else they are `name:0`, `name:1`, ...
+    """
+    parts = joint.split("+")
+    if count == 1:
+        return [joint]
+    return parts if len(parts) == count and all(parts) else [f"{joint}:{k}" for k in range(count)]
 
 
 def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +14,7 @@ from cardan.errors import DTypeError, DuplicateNameError, MechanismError, Unsupp
 from cardan.geometry.shapes import Shape
 from cardan.interop.chains import Chain, chain_of
 from cardan.interop.emulated import Emulated, can_be_emulated, emulated
+from cardan.interop.mujoco_annotations import add_actuators, add_exclusions, add_keyframes, drives_said
 from cardan.interop.mujoco_drives import add_drives
 from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
 from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed, step_names
@@ -35,16 +36,18 @@ Shapes = bool | Literal["touching"] | Iterable[Shape]
 """Which shapes come along; see `to_mjspec`."""
 
 
-def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False) -> mj.MjSpec:  # pyright: ignore
+def to_mjspec(  # pyright: ignore
+    robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False
+) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
-    in a row has them as `name:0`, `name:1`, ... The state there is `cardan.conventions.to("mujoco", model)`'s. What is
-    fixed to a moving body is part of that body's inertia. Loops and mimic joints are equality constraints, which are
-    soft there; a loop that a joint closes which MuJoCo has only in trees is cut through that joint's child instead,
-    whose half `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness);
-    effort limits are the joints' ranges of actuator forces. Springs are the joints' stiffness and springref. Limits of
-    velocity are left out, as no algorithm here heeds them.
+    in a row has them as `name:0`, `name:1`, ..., one named `a+b` of two as `a` and `b`. The state there is
+    `cardan.conventions.to("mujoco", model)`'s. What is fixed to a moving body is part of that body's inertia. Loops and
+    mimic joints are equality constraints, which are soft there; a loop that a joint closes which MuJoCo has only in
+    trees is cut through that joint's child instead, whose half `name:half` is welded to it. Drives are position
+    actuators (velocity actuators without a stiffness); effort limits are the joints' ranges of actuator forces. Springs
+    are the joints' stiffness and springref. Limits of velocity are left out, as no algorithm here heeds them.
 
     Args:
         robot: a mechanism (its model with a fixed base is taken), a model, or a world.
@@ -52,6 +55,8 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False) -> mj
             touch something, without what is only seen; or shapes to take instead.
         emulate: whether joints that MuJoCo does not have are made of some that it has with a constraint: `Helical`,
             `ConstantVelocity`, `Distance`, and free joints off the world. The state there has more coordinates then.
+        annotations: whether actuators, named configurations (as keyframes) and disabled contacts come along, too; a
+            drive that an actuator says has no servo of its own then.
 
     Returns:
         The specification.
@@ -63,13 +68,15 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False) -> mj
     module = mujoco("to_mjspec")
     model = model_of(robot)
     found = emulated(model) if emulate else Emulated(model)
-    writer = _Writer(module, opened(found.model, can_close))
+    writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else ())
     for (joint, i), (other, k), coefficients in found.couplings:
         ends = writer.steps[joint][i], writer.steps[other][k]
         add_polynomial(module, writer.spec, *ends, coefficients)
     for rope in found.ropes:
         add_rope(module, writer.spec, writer.bodies, rope)
     _add_shapes(writer, robot, shapes)
+    if annotations:
+        writer.annotate(model)
     return writer.spec
 
 
@@ -119,8 +126,8 @@ def model_of(robot: Any) -> Model:
 class _Writer:
     """One specification in the making: bodies from the world outwards, then what refers to them."""
 
-    def __init__(self, mj: Any, model: Model) -> None:
-        self.mj, self.model, self.spec = mj, model, mj.MjSpec()
+    def __init__(self, mj: Any, model: Model, said: Collection[tuple[str, int]] = ()) -> None:
+        self.mj, self.model, self.spec, self._said = mj, model, mj.MjSpec(), said
         self.bodies = {WORLD: self.spec.worldbody}
         self.steps: dict[str, list[str]] = {}
         self._set_options()
@@ -156,7 +163,13 @@ class _Writer:
             at = self.model.attachments[c.child]
             _set_inertia(body, c, at.pose.inverse() @ self.model.nodes[at.node].inertia)
         self.steps[c.name] = add_joints(self.mj, body, c, chain)
-        add_drives(self.mj, self.spec, c, chain, self.steps[c.name])
+        add_drives(self.mj, self.spec, c, chain, self.steps[c.name], self._said)
+
+    def annotate(self, model: Model) -> None:
+        """Add what a model says beside bodies, joints and frames, but for shapes."""
+        add_actuators(self.mj, self.spec, model, self._chains, self.steps)
+        add_keyframes(self.spec, model)
+        add_exclusions(self.spec, model.annotations.disabled_contacts)
 
     def _add_constraints(self) -> None:
         for node in self.model.nodes:
