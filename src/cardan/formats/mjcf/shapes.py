@@ -118,15 +118,16 @@ def _clipped(rgba: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(min(max(e, 0.0), 1.0) for e in rgba)
 
 
-def _surface(m: Any, number: int) -> Material:
-    """Return what contact feels: `condim` says which of the friction counts."""
+def _surface(m: Any, number: int) -> Material | None:
+    """Return what contact feels: `condim` says which of the friction counts; None for what none means."""
     slide, spin, roll = (float(e) for e in m.geom_friction[number])
     condim = int(m.geom_condim[number])
-    return Material(
+    surface = Material(
         friction=slide if condim > 1 else 0.0,
         torsional=spin if condim > 3 else 0.0,
         rolling=roll if condim > 4 else 0.0,
     )
+    return None if surface == Material() else surface
 
 
 def _density(found: Found, geom: Any, geometry: Geometry) -> float | None:
