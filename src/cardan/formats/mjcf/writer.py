@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from cardan.description import Mechanism
-from cardan.errors import MechanismError, ParameterError
+from cardan.errors import CardanError, MechanismError, ParameterError
 from cardan.geometry.shapes import Mesh, Shape, Sphere
 from cardan.interop.mujoco_package import mujoco
 from cardan.interop.mujoco_shapes import geom_names
@@ -46,10 +46,12 @@ def write(thing: Mechanism | Model) -> str:
     robot = thing.model() if isinstance(thing, Mechanism) else thing
     names = geom_names(robot.shapes)
     shapes = [replace(s, name=name) for s, name in zip(robot.shapes, names, strict=True)]
-    spec = to_mjspec(robot, shapes=[_stand_in(s) for s in shapes], annotations=True)
     try:
+        spec = to_mjspec(robot, shapes=[_stand_in(s) for s in shapes], annotations=True)
         spec.compile()
-    except ValueError as error:
+    except CardanError:
+        raise
+    except ValueError as error:  # MuJoCo's
         raise MechanismError(f"{robot.name!r} as MJCF: MuJoCo refuses it: {error}") from None
     return "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
 
