@@ -39,7 +39,8 @@ def compliant(mechanism: Mechanism) -> Mechanism:
         mechanism: with `compliance` at some joints [m/N, rad/(N m)].
 
     Returns:
-        The mechanism, for a world. Joints move on the same, so that targets and limits of their own are as before.
+        The mechanism, for a world. Limits, drives and the rest stay with the joints' own coordinates; actuators on
+        such a joint, and named configurations of it, go.
 
     Raises:
         UnsupportedError: for compliance of a joint that copies another or closes a loop, or along an axis of the child
