@@ -12,9 +12,9 @@ from cardan.program import Array, expr, trace, verify
 from cardan.program.program import Instruction, Op, Region
 from cardan.program.repeated import repeated
 from cardan.program.replay import straight
-from cardan.targets import Outline
+from cardan.targets import Outline, c
 from cardan.targets.llvm import plan
-from programs import evaluated, item_by_item, long_chain, run_c, same
+from programs import LOOPS, evaluated, item_by_item, long_chain, random_program, run_c, same
 
 ITEMS = 5
 
@@ -281,6 +281,22 @@ def test_rules_of_rows():
         }
         with pytest.raises(ProgramError):
             verify(type(good)(**(fields | wrong)))
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.parametrize(
+    "seed", [9, 2, *(pytest.param(k, marks=pytest.mark.full) for k in range(60) if k not in (2, 9))]
+)
+def test_random_programs_in_c(monkeypatch, tmp_path, seed):
+    """Loops and items in one another, in parts of a few operations; the results where the arguments are."""
+    monkeypatch.setattr(c, "PART", 4 + seed % 7)
+    monkeypatch.setattr(expr, "WORTH", 0)
+    program = random_program(seed, LOOPS, 1 + seed % 3)
+    given = numbers(7, (3,), (3,))
+    expected = evaluated(program, "numpy", given)
+    run_c(tmp_path, program, given, given)
+    for found, wanted in zip(given, expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
