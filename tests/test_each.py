@@ -169,6 +169,19 @@ def test_short_blocks_are_written_out():
     assert many.operations == 6  # as written: the products of both orders are one
 
 
+def test_a_block_is_as_long_as_what_it_does():
+    """A short one that iterates many times is run for each item, not written out with its loop."""
+
+    def results(x):
+        return np.stack(cardan.each(lambda e: cardan.repeat(50, lambda a: 0.5 * a + cardan.sin(e), e), x))
+
+    many = traced(results, (4,))
+    assert [region.passes for region in many.regions] == [4, 50]
+    (x,) = given = numbers(3, (4,))
+    expected = (x - 2.0 * np.sin(x)) * 0.5**50 + 2.0 * np.sin(x)
+    np.testing.assert_allclose(evaluated(many, "numpy", given)[0], expected, rtol=1e-13)
+
+
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
 def test_within_one_another(target):
     """Items within iterations, iterations within items, items within items, and all of it several times."""
