@@ -176,3 +176,12 @@ def test_a_joint_that_copies_another_still_shares_its_velocity_in_the_simplified
     M = cardan.mass_matrix(model, q)
     np.testing.assert_allclose(cardan.mass_matrix_inverse(model, q) @ M, np.eye(2), atol=1e-12)
     assert simplified_tree(model).has_mimics
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.9999999999999998, 0.0), (1e-170, 0.0, 0.9999999999999998)])
+def test_an_axis_a_digit_off_a_coordinate_axis_is_that_axis(axis):
+    m = cardan.Mechanism("hinge")
+    m.add_body("b", cardan.Inertia(1.0, (0.1, 0.2, 0.3)))
+    m.add_joint("j", Revolute(axis), "world", "b")
+    M = cardan.mass_matrix(m.model(), [0.0])
+    np.testing.assert_allclose(M, [[0.1]] if axis[1] else [[0.05]], rtol=1e-12)

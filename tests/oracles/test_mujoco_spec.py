@@ -65,7 +65,7 @@ class There:
     """A model in MuJoCo, without limits and contacts, and its coordinates there."""
 
     def __init__(self, model, spec=None):
-        self.model, self.mj = model, (to_mjspec(model) if spec is None else spec).compile()
+        self.model, self.mj = model, (to_mjspec(model, shapes=False) if spec is None else spec).compile()
         flags = mujoco.mjtDisableBit
         self.mj.opt.disableflags |= flags.mjDSBL_LIMIT | flags.mjDSBL_CONTACT
         self.mj.opt.tolerance, self.mj.opt.iterations, self.mj.opt.timestep = 0.0, 200, 1e-4
@@ -504,7 +504,7 @@ def test_shapes_are_geoms_without_mass(kind):
     assert mj.geom("b:0").contype[0] == 0
     assert mj.body("b").mass[0] == pytest.approx(m.bodies[0].inertia.mass)
     assert to_mjspec(m, shapes=False).compile().ngeom == 0
-    assert to_mjspec(m.model()).compile().ngeom == 0
+    assert to_mjspec(m.model()).compile().ngeom == 3
     assert to_mjspec(m.model(), shapes=m.shapes).compile().ngeom == 3
 
 

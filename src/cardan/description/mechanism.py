@@ -246,7 +246,8 @@ class Mechanism:
 
         Args:
             name: new name.
-            coordinates: nq numbers (or a number where nq = 1) by joint; joints that are left out are neutral.
+            coordinates: nq numbers (or a number where nq = 1) by joint; joints that are left out are neutral. Those of
+                joints that close loops count for models in which they do not (`model(closing=...)`).
 
         Raises:
             DuplicateNameError, UnknownNameError, ShapeError, ParameterError: for a name in use; a joint that does not
@@ -596,7 +597,8 @@ class Mechanism:
 
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"
-        return f"<Mechanism {self.name!r}: {counts}>"
+        more = {"actuators": self._actuators, "groups": self._groups, "configurations": self._configurations}
+        return f"<Mechanism {self.name!r}: {counts}{''.join(f', {len(e)} {what}' for what, e in more.items() if e)}>"
 
 
 def base_joint(base: Any) -> Joint:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
-from cardan.formats.reading import Description, Options, outcome
+from cardan.formats.reading import COMMON, Description, Options, outcome
+from cardan.formats.robot_descriptions import is_named, located
 from cardan.formats.source import Source
 from cardan.formats.srdf.reader import add_to
 from cardan.joints import Joint
@@ -47,11 +48,14 @@ NEVER = r"(?!)"
 """Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
 _SDF = Format("sdf", "SDF", "<sdf", is_written=True)
+_USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
 FORMATS = {
     ".urdf": _URDF,
     ".sdf": _SDF,
     ".world": _SDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
+    ".mjcf": Format("mjcf", "MJCF", "<mujoco"),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
     ".xacro": Format("xacro", "xacro", NEVER),
     ".srdf": Format("srdf", "SRDF", NEVER),
 }
@@ -78,6 +82,8 @@ def _format(source: Source) -> Format:
 
 def describe(source: RobotSource, options: Options) -> Description:
     """Return what a robot description holds, with all faults and the places of its parts."""
+    if is_named(source):
+        source, options = located(str(source), options)
     opened = Source.of(source)
     form = _format(opened)
     room = form.module()
@@ -101,6 +107,15 @@ def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
     """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`."""
     made = Options.of(options)
     return outcome(describe(source, made), made, stacklevel=2)
+
+
+def understood(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of some options that mean something in the format of a description."""
+    Options.of(options)
+    if is_named(source):
+        return dict(options)
+    known = _format(Source.of(source)).module().OPTIONS | COMMON
+    return {name: value for name, value in options.items() if name in known}
 
 
 def load_mechanism(source: RobotSource, **options: Any) -> Mechanism:
@@ -134,7 +149,8 @@ def load(
     """Return the model of a robot description.
 
     Args:
-        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`).
+        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`), or
+            `"robot_descriptions/NAME"`, a description that package has fetched.
         base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
             `root`. A model in a JSON file has its base already.
         root: the body or frame the base joint moves; by default the root link.
@@ -153,8 +169,12 @@ def load(
         ParameterError: for an option that the format has not.
     """
     made = Options.of(options)
-    thing = outcome(describe(source, made), made, stacklevel=2)
+    found = describe(source, made)
+    thing = outcome(found, made, stacklevel=2)
     if isinstance(thing, Mechanism):
+        if not thing.bodies:
+            told = "holds no body, only what stands in the world; load_mechanism returns that"
+            raise DescriptionError([Fault(found.report.file, 0, told)])
         return thing.model(root=root, base=base, closing=closing, gravity=gravity)
     if base != "fixed" or root != WORLD or closing:
         asked = f"base={base!r}, root={root!r}"

@@ -143,6 +143,8 @@ def _aligned(placed: Placed) -> Placed:
     unit = Vector3(*(math.copysign(1.0, joint.axis[k]) if i == k else 0.0 for i in range(3)))
     normal = unit.cross(joint.axis)
     sine = math.sqrt(normal.dot(normal))
+    if sine == 0.0:  # it is the coordinate axis, but for a last digit or numbers whose squares vanish
+        return replace(joint, axis=unit), before, after
     X = SE3(rotation_about_axis(normal * (1.0 / sine), atan2(sine, unit.dot(joint.axis))))
     return replace(joint, axis=unit), before @ X, X.inverse() @ after
 

@@ -1,0 +1,8 @@
+"""MJCF, the format of MuJoCo, read and written through the package `mujoco`."""
+
+from cardan.formats.mjcf.reader import read
+
+OPTIONS: frozenset[str] = frozenset()
+"""The options of `load` that mean something here alone."""
+
+__all__ = ["OPTIONS", "read"]

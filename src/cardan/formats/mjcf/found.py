@@ -1,0 +1,71 @@
+"""What the pages of the reader share: the compiled model, the mechanism in the making, which number has which name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cardan.description import Mechanism
+from cardan.formats.mjcf.compiled import Compiled
+from cardan.formats.report import Place, Report
+from cardan.spatial import SE3
+from cardan.spatial.rotations import matrix_from_quaternion_xyzw, quaternion_normalize_xyzw
+
+
+class Slot(NamedTuple):
+    """Where one of MuJoCo's joints is.
+
+    Attributes:
+        joint: name of the joint it is, or is part of.
+        v: where its velocities begin in that.
+        nv: how many it has.
+        is_whole: whether it is that joint.
+    """
+
+    joint: str
+    v: int
+    nv: int
+    is_whole: bool
+
+
+@dataclass(slots=True)
+class Found:
+    """A description half read.
+
+    Attributes:
+        there: as MuJoCo has it.
+        report: where faults go.
+        mechanism: what has been made so far.
+        bodies: name of each of MuJoCo's bodies.
+        slots: by the number of MuJoCo's joint.
+    """
+
+    there: Compiled
+    report: Report
+    mechanism: Mechanism
+    bodies: list[str] = field(default_factory=list)
+    slots: dict[int, Slot] = field(default_factory=dict)
+    _infos: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def place(self, kind: str, number: int) -> Place:
+        """Return where an element was described: `kind` is the name of a list of the specification's."""
+        if kind not in self._infos:
+            self._infos[kind] = {element.id: element.info for element in getattr(self.there.spec, kind)}
+        return self.there.text.place(self._infos[kind].get(number, ""))
+
+    def name(self, kind: str, number: int) -> str:
+        """Return the name of one of MuJoCo's objects, such as a `"SITE"`; empty if it has none."""
+        mj = self.there.mj
+        return mj.mj_id2name(self.there.model, getattr(mj.mjtObj, f"mjOBJ_{kind}"), number) or ""
+
+
+def is_(number: object, kind: object) -> bool:
+    """Return whether a number of the compiled model stands for a kind; MuJoCo's kinds equal no number of NumPy."""
+    return int(number) == int(kind)  # pyright: ignore[reportArgumentType]
+
+
+def pose(position: Sequence[float], quaternion: Sequence[float]) -> SE3:
+    """Return a pose from MuJoCo's position and quaternion (w, x, y, z)."""
+    w, x, y, z = map(float, quaternion)
+    return SE3(matrix_from_quaternion_xyzw(quaternion_normalize_xyzw((x, y, z, w))), tuple(map(float, position)))

@@ -1,0 +1,39 @@
+"""What may touch what, as bits: from one rule to another, exactly.
+
+Here two shapes may touch if each one's group has a bit of the other's mask; MuJoCo's geoms if either one's `contype`
+has a bit of the other's `conaffinity`. Where both rules say the same of the same bits, the bits stay. Else each class
+of shapes (those of the same bits) has a bit of its own, and its mask those of the classes it may touch: then one of
+two asks what both ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+MAX_CLASSES = 32
+Bits = tuple[int, int]
+
+
+def either_way(a: Bits, b: Bits) -> bool:
+    """Return whether geoms of such (contype, conaffinity) may touch in MuJoCo."""
+    return bool(a[0] & b[1]) or bool(b[0] & a[1])
+
+
+def both_ways(a: Bits, b: Bits) -> bool:
+    """Return whether shapes of such (group, mask) may touch here."""
+    return bool(a[0] & b[1]) and bool(b[0] & a[1])
+
+
+def groups_and_masks(classes: Sequence[Bits], may_touch: Callable[[Bits, Bits], bool]) -> dict[Bits, Bits]:
+    """Return bits for each class under which both rules say what `may_touch` says.
+
+    Args:
+        classes: the bits there are, each once; at most `MAX_CLASSES`, unless both rules agree already.
+        may_touch: the rule by which they are meant.
+    """
+    if all(either_way(a, b) == both_ways(a, b) for a in classes for b in classes):
+        return {bits: bits for bits in classes}
+    return {
+        a: (1 << k, sum(1 << other for other, b in enumerate(classes) if may_touch(a, b)))
+        for k, a in enumerate(classes)
+    }

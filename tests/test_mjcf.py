@@ -1,0 +1,318 @@
+"""MJCF, read through MuJoCo: what is said of a file, and that nothing is dropped in silence."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import joints as J
+from cardan.errors import DescriptionError, DescriptionWarning
+from cardan.formats import load_mechanism
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from cardan.records import Actuator, Drive, Spring
+
+mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
+
+
+def mjcf(body="", before="", after=""):
+    """A file with one moving body `a` and whatever more, a line each."""
+    return f"""<mujoco model="m">
+{before}
+<worldbody>
+<body name="a" pos="0 0 1"><joint name="j" axis="0 1 0"/><geom name="g" size="0.1"/></body>
+{body}
+</worldbody>
+{after}
+</mujoco>"""
+
+
+def read(*parts, **options):
+    return load_mechanism(mjcf(*parts), **options)
+
+
+def remarks(*parts):
+    return [fault.message for fault in cardan.formats.check(mjcf(*parts)) if fault.severity == "warning"]
+
+
+def joint(inside):
+    return read(f'<body name="b" pos="1 0 0">{inside}<geom size="0.1" pos="0 0 -0.3"/></body>').joints[-1]
+
+
+# --- joints ---------------------------------------------------------------------------------------------------------
+
+ROWS = [
+    ('<joint name="k" axis="1 0 0"/>', J.Revolute((1, 0, 0))),
+    ('<joint name="k" type="slide" axis="1 0 0"/>', J.Prismatic((1, 0, 0))),
+    ('<joint name="k" type="ball"/>', J.Spherical()),
+    ('<freejoint name="k"/>', J.FreeFlyer()),
+    ('<joint name="k" axis="1 0 0"/><joint name="l" axis="0 1 0"/>', J.Universal((1, 0, 0), (0, 1, 0))),
+    ('<joint name="k" type="slide" axis="0 0 1"/><joint name="l" axis="0 0 1"/>', J.Cylindrical((0, 0, 1))),
+    (
+        '<joint name="k" axis="0 0 1"/><joint name="l" axis="0 1 0"/><joint name="m" axis="1 0 0"/>',
+        J.SphericalZYX(),
+    ),
+    (
+        '<joint name="k" type="slide" axis="1 0 0"/><joint name="l" type="slide" axis="0 1 0"/>'
+        '<joint name="m" type="slide" axis="0 0 1"/>',
+        J.Translation(),
+    ),
+    (
+        '<joint name="k" type="slide" axis="1 0 0"/><joint name="l" type="slide" axis="0 0 1"/>'
+        '<joint name="m" axis="0 1 0"/>',
+        J.D6([(1, 0, 0), (0, 0, 1)], [(0, 1, 0)]),
+    ),
+]
+
+
+@pytest.mark.parametrize(("inside", "expected"), ROWS, ids=lambda x: type(x).__name__ if isinstance(x, J.Joint) else "")
+def test_joints_of_one_body_are_the_joint_of_the_catalogue_that_has_their_coordinates(inside, expected):
+    c = joint(inside)
+    assert c.joint == expected
+    assert c.name == "+".join(re.findall('name="(.)"', inside))
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        '<joint axis="1 0 0"/><joint axis="0 1 0" pos="0 0 0.1"/>',
+        '<joint axis="1 0 0"/><joint type="slide" axis="1 0 0"/>',
+        '<joint axis="1 0 0"/><joint axis="1 0 0"/>',
+        '<joint axis="1 0 0" ref="10"/><joint axis="0 1 0"/>',
+    ],
+    ids=["apart", "slide second", "parallel", "ref"],
+)
+def test_what_no_joint_of_the_catalogue_is_is_a_composite(inside):
+    assert isinstance(joint(inside).joint, J.Composite)
+
+
+def test_the_coordinates_are_those_of_mujoco_whatever_the_reference():
+    for text in ('<joint name="k" axis="1 0 0" pos="0 0.1 0" ref="30"/>', '<joint name="k" type="slide" ref="0.2"/>'):
+        m = read(f'<body name="b" pos="1 0 0">{text}<geom size="0.1" pos="0 0 -0.3"/></body>')
+        assert m.named_configurations["qpos0"]["k"] == pytest.approx((math.radians(30) if "axis" in text else 0.2,))
+        there = mujoco.MjModel.from_xml_string(mjcf(f'<body name="b" pos="1 0 0">{text}<geom size="0.1"/></body>'))
+        data = mujoco.MjData(there)
+        data.qpos[:] = 0.0, 0.7
+        mujoco.mj_kinematics(there, data)
+        X = cardan.forward_kinematics(m.model(), [0.0, 0.7])[-1]
+        np.testing.assert_allclose(X[:3, 3], data.body("b").xpos, atol=1e-15)
+        np.testing.assert_allclose(X[:3, :3], data.body("b").xmat.reshape(3, 3), atol=1e-15)
+
+
+def test_what_acts_along_a_joint():
+    c = joint(
+        '<joint name="k" axis="1 0 0" range="-90 45" damping="0.1" armature="0.2" frictionloss="0.3" stiffness="4" '
+        'springref="90" actuatorfrcrange="-5 6"/>'
+    )
+    assert (c.damping, c.armature, c.friction) == ((0.1,), (0.2,), (0.3,))
+    assert c.spring == Spring((4.0,), (pytest.approx(math.pi / 2),))
+    assert c.limits.lower + c.limits.upper == pytest.approx((-math.pi / 2, math.pi / 4))
+    assert c.limits.effort_lower + c.limits.effort == (-5.0, 6.0)
+
+
+def test_equalities():
+    two = "".join(
+        f'<body name="{n}" pos="{k} 0 0"><joint name="j{n}" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0"/></body>'
+        for k, n in enumerate("bcd")
+    )
+    m = read(
+        two,
+        "",
+        '<equality><joint joint1="jb" joint2="jc" polycoef="0.1 2 0 0 0"/><joint joint1="jd" polycoef="0.3 0 0 0 0"/>'
+        '<connect name="pin" body1="b" body2="c" anchor="0.5 0 0"/><weld name="glue" body1="a" body2="d"/></equality>',
+    )
+    by_name = {c.name: c for c in m.joints}
+    assert by_name["jb"].joint == J.Mimic(J.Revolute((0, 1, 0)), "jc", 2.0, 0.1)
+    assert isinstance(by_name["pin"].joint, J.Spherical)
+    assert tuple(by_name["pin"].child_pose.translation) == (-0.5, 0.0, 0.0)
+    assert isinstance(by_name["glue"].joint, J.Fixed)
+    locked = by_name["equality1"]
+    assert (locked.parent, locked.child) == ("world", "d")
+    assert locked.parent_pose.rotation == J.Revolute((0, 1, 0)).transform((0.3,)).rotation
+
+
+def test_a_joint_that_follows_another_of_the_same_body_is_one_of_its_own():
+    two = '<body name="b"><joint name="k" axis="1 0 0"/><joint name="l" axis="0 1 0"/><geom size="0.1"/></body>'
+    m = read(two, "", '<equality><joint joint1="l" joint2="k"/></equality>')
+    assert [(c.name, c.parent, c.child) for c in m.joints[1:]] == [("k", "world", "b:k"), ("l", "b:k", "b")]
+    assert m.model().nv == 2
+
+
+# --- shapes ---------------------------------------------------------------------------------------------------------
+
+
+def test_shapes():
+    m = read(
+        '<body name="b"><joint/><geom type="sphere" size="0.1"/><geom type="capsule" size="0.1 0.2" margin="0.01"/>'
+        '<geom type="ellipsoid" size="0.1 0.2 0.3"/><geom type="cylinder" size="0.1 0.2"/>'
+        '<geom type="box" size="0.1 0.2 0.3" density="500"/><geom type="mesh" mesh="gone" mass="0" contype="0" '
+        'conaffinity="0" pos="1 2 3" euler="10 20 30"/></body><geom type="plane" size="1 1 1" condim="1"/>',
+        '<asset><mesh name="gone" file="gone.stl" scale="2 2 2"/></asset>',
+    )
+    solids = [Plane(), Sphere(0.1), Sphere(0.1), Capsule(0.1, 0.4), Ellipsoid((0.1, 0.2, 0.3)), Cylinder(0.1, 0.4)]
+    solids += [Box((0.2, 0.4, 0.6)), Mesh("gone.stl", None, (2, 2, 2))]
+    assert [shape.geometry for shape in m.shapes] == solids
+    assert [shape.role for shape in m.shapes] == ["collision"] * 7 + ["visual"]
+    assert m.shapes[0].body == "world"
+    assert m.shapes[0].surface.friction == 0.0
+    assert m.shapes[3].margin == 0.01
+    assert m.shapes[6].density == 500.0
+    mesh = m.shapes[7].pose  # MuJoCo moves a mesh to its centre of mass and principal axes; this is undone
+    np.testing.assert_allclose(mesh.translation, (1.0, 2.0, 3.0), atol=1e-15)
+    turn = mujoco.MjModel.from_xml_string(mjcf('<site name="s" euler="10 20 30"/>')).site_quat[0]
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, turn)
+    np.testing.assert_allclose(list(mesh.rotation.entries()), matrix, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "bits", [((1, 1), (1, 1)), ((1, 0), (1, 1), (2, 3)), ((4, 1), (2, 4), (0, 6), (1, 0)), ((-(2**31), 1), (3, 0))]
+)
+def test_groups_and_masks_let_touch_what_contype_and_conaffinity_do(bits):
+    geoms = "".join(f'<geom name="{k}" size="1" contype="{a}" conaffinity="{b}"/>' for k, (a, b) in enumerate(bits))
+    shapes = [s for s in read(f'<body name="b"><joint/>{geoms}</body>').shapes if s.body == "b"]
+    for (a, b), one in zip(bits, shapes, strict=True):
+        for (c, d), other in zip(bits, shapes, strict=True):
+            assert one.may_touch(other) == bool(a & d or c & b)
+
+
+# --- everything else ------------------------------------------------------------------------------------------------
+
+
+def test_frames_configurations_and_excluded_contacts():
+    m = read(
+        '<body name="b"><freejoint name="f"/><geom size="1"/><site name="s" pos="1 2 3"/><site name="b"/>'
+        '<camera name="eye"/><site/></body>',
+        '<option gravity="0 0 -3"/>',
+        '<keyframe><key qpos="1 1 2 3 0 0 1 0"/></keyframe><contact><exclude body1="a" body2="b"/></contact>',
+    )
+    frames = {frame.name: frame for frame in m.frames}
+    assert frames.keys() == {"s", "b_site", "eye"}
+    assert tuple(frames["s"].pose.translation) == (1.0, 2.0, 3.0)
+    assert frames["eye"].kind == "sensor"
+    assert m.named_configurations["key0"] == {"j": (1.0,), "f": (1.0, 2.0, 3.0, 0.0, 1.0, 0.0, 0.0)}
+    assert m.disabled_contacts == (("a", "b"),)
+    assert m.gravity == (0.0, 0.0, -3.0)
+
+
+def test_actuators_and_drives():
+    m = read(
+        '<body name="b"><joint name="k"/><joint name="l" axis="0 1 0"/><geom size="1"/><site name="o"/></body>',
+        "",
+        '<tendon><fixed name="t"><joint joint="j" coef="2"/><joint joint="l" coef="-3"/></fixed></tendon>'
+        '<actuator><motor name="m" joint="k" gear="5" ctrlrange="-1 1"/>'
+        '<position name="p" joint="l" kp="7" kv="2" gear="2" forcerange="-4 6"/>'
+        '<velocity name="v" joint="k" kv="3"/><motor name="w" tendon="t" gear="2"/><muscle name="x" joint="j"/>'
+        '<motor name="s" site="o"/></actuator>',
+    )
+    by_name = {actuator.name: actuator for actuator in m.actuators}
+    assert by_name.keys() == {"m", "p", "v", "w", "x"}
+    assert by_name["m"] == Actuator("m", "k+l", [(5.0, 0.0)], "effort", 1.0, (0, 0, 0), (-1, 1))
+    servo = Actuator("p", "k+l", [(0.0, 2.0)], "position", 7.0, (0, -7, -2), effort_range=(-4, 6))
+    assert by_name["p"] == servo
+    assert by_name["v"].kind == "velocity"
+    assert by_name["w"].joints == ("j", "k+l")
+    assert by_name["w"].gear == ((4.0,), (0.0, -6.0))
+    assert by_name["x"].gain is None
+    c = m.joints[-1]
+    assert c.drive == Drive((0.0, 28.0), (0.0, 8.0))  # two actuators on the first coordinate are no one drive
+    assert (c.limits.effort_lower, c.limits.effort) == ((-math.inf, -8.0), (math.inf, 12.0))
+
+
+REMARKS = [
+    (("", "<visual/>"), "<visual> is left out: it is about how things are shown"),
+    (("", '<option timestep="0.01" integrator="Euler"/>'), "<option timestep, integrator> is left out"),
+    (("", "", '<sensor><gyro site="s"/></sensor>'), "<sensor> is left out: sensors are not read"),
+    (
+        ('<geom size="1" solref="0.01 1"/><geom size="1" solref="0.01 1"/>',),
+        r"<geom solref> .* \(2 times, here first\)",
+    ),
+    (("<site/>",), "a site without a name is left out"),
+    (('<body name="b" mocap="true"/>',), "<body mocap> is left out: a body moved by motion capture"),
+    (('<body gravcomp="1"><joint/><geom size="1"/></body>',), "the compensation of gravity is not kept"),
+    (('<body><joint type="ball" range="0 10"/><geom size="1"/></body>',), "the range of a ball"),
+    (('<body><joint type="free" stiffness="1"/><geom size="1"/></body>',), "the spring of a free joint"),
+    (("", "", '<tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>'), "tendon 't' is"),
+    (("", "", '<equality><connect name="e" body1="a" anchor="0 0 0" active="false"/></equality>'), "'e' is not active"),
+    (("", "", '<contact><pair geom1="g" geom2="g"/></contact>'), "pairs of geoms with contact parameters of their own"),
+    (
+        ("", "", '<actuator><motor name="m" joint="j" armature="1"/><muscle name="n" joint="j"/></actuator>'),
+        "'n' has no",
+    ),
+    (("", '<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins are code, which cardan does not run"),
+    (('<flexcomp name="f" type="grid" count="2 2 2"/>',), "deformable bodies are not read"),
+    (
+        ('<geom type="hfield" hfield="h"/>', '<asset><hfield name="h" file="h.png" size="1 1 1 1"/></asset>'),
+        "type hfield",
+    ),
+    (
+        ('<geom type="mesh" mesh="x" mass="0"/>', '<asset><mesh name="x" file="x.stl"/></asset>'),
+        "mesh 'x.stl' is not looked for",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parts", "expected"), REMARKS)
+def test_what_is_not_read_is_said(parts, expected):
+    assert re.search(expected, "\n".join(remarks(*parts)))
+
+
+SHOWN = (
+    "the spring of a free joint",
+    "tendon 't' is",
+    "plugins are code",
+    "deformable bodies",
+    "mesh 'x.stl' is not looked for",
+)
+
+
+@pytest.mark.parametrize(("parts", "expected"), [case for case in REMARKS if case[1] in SHOWN])
+def test_what_changes_the_motion_is_said_whenever_the_file_is_read(parts, expected):
+    with pytest.warns(DescriptionWarning, match=expected):
+        read(*parts)
+
+
+FAULTS = [
+    (("", "<compilr/>"), 2, "<compilr> is no element of <mujoco>; did you mean 'compiler'?"),
+    (('<body><joint axs="1 0 0"/></body>',), 5, "<joint> has no attribute 'axs'; did you mean 'axis'"),
+    (('<body><joint/><geom size="-1"/></body>',), 5, "size 0 must be positive in geom"),
+    (('<body><joint/><geom size="one"/></body>',), 5, "bad format in attribute 'size'"),
+    (("<body>\n<joint/></body>",), 5, "mass and inertia of moving bodies must be larger than mjMINVAL"),
+    (('<body><joint/><geom size="nan"/></body>',), 5, "<geom size=...>: nan is not a number that can be used"),
+    (('<body pos="0 0 1e200"/>',), 5, "<body pos=...>: 1e200 is not a number that can be used"),
+    (('<body name="a"/>',), 5, "repeated name 'a' in body"),
+    (('<body><geom size="1" class="x"/></body>',), 5, "unknown default class name 'x'"),
+    (('<body>\n<joint axis="0 0 0"/><geom size="1"/></body>',), 6, "axis too small"),
+    (('<body><joint/><joint type="free"/><geom size="1"/></body>',), 5, "more than 6 dofs in body"),
+    (('<body><joint type="ball"/><joint/><geom size="1"/></body>',), 5, "ball followed by rotation"),
+    (("", "", '<equality><weld body1="a" body2="z"/></equality>'), 7, "unknown element 'z' in equality constraint"),
+    (("", "", '<equality>\n<joint joint1="z"/></equality>'), 8, "unknown element 'z'"),
+    (("", "", '<actuator><motor joint="z"/></actuator>'), 7, "unknown transmission target 'z'"),
+    (("", "", '<keyframe>\n<key qpos="1 2 3"/></keyframe>'), 8, "invalid qpos size, expected 1"),
+    (("", "", '<contact><exclude body1="a" body2="z"/></contact>'), 7, "body 'z' not found"),
+    (('<body><inertial mass="1" pos="0 0 0" diaginertia="1 1 9"/><joint/></body>',), 5, "A + B >= C"),
+    (('<include file="more.xml"/>',), 5, "a description given as text has no folder"),
+    (('<replicate count="100000"><body/></replicate>',), 5, "more than 20000 elements with all copies are refused"),
+    (('<replicate count="1e9"><body/></replicate>',), 5, "1e9 is not a number that can be used; at most 1e"),
+    (("", "", '<actuator><general joint="j" dyntype="user" actdim="1e9"/></actuator>'), 7, "1e9 is not a number"),
+    (("", '<asset><mesh builtin="sphere" params="1000" name="x"/></asset>'), 2, "1000 is not a number"),
+    (("", '<asset><model file="x.xml"/></asset>'), 2, "other models are not attached"),
+    (("<composite/>",), 5, "<composite> is no element of <worldbody>"),
+    (("", '<compiler coordinate="global"/>'), 2, "global coordinates no longer supported"),
+    (
+        ('<body><joint/><geom type="mesh" mesh="x"/></body>', '<asset><mesh name="x" file="x.stl"/></asset>'),
+        2,
+        "mesh file 'x.stl', which decides the mass of a body, was not found; give the body an <inertial>",
+    ),
+    (("<body>",), 6, "not well-formed XML: mismatched tag"),
+]
+
+
+@pytest.mark.parametrize(("parts", "line", "message"), FAULTS, ids=[message[:30] for _, _, message in FAULTS])
+def test_faults_have_a_line_and_say_what_is_wrong(parts, line, message):
+    with pytest.raises(DescriptionError) as caught:
+        cardan.load(mjcf(*parts))
+    fault = caught.value.faults[0]
+    assert message in fault.message
+    assert fault.line == line
