@@ -131,15 +131,16 @@ class Library:
     def _found(self, uri: str, document: Document, at: Element) -> str | None:
         places = document.places
         try:
-            there = [path for path in _candidates(uri, places) if path.exists()]
-            path = next((path for path in there if places.allow(path)), None)
+            named = list(_candidates(uri, places))
+            allowed = [path for path in named if places.allow(path)]  # what is outside is not even looked at
+            path = next((path for path in allowed if path.exists()), None)
             if path is not None and path.is_dir():
                 return self._in_folder(path, uri, document, at)
         except (OSError, ValueError):
-            there, path = [], None  # a name no file system accepts
+            named, allowed, path = [], [], None  # a name no file system accepts
         if path is not None:
             return os.path.realpath(path)
-        why = "leads out of the folder of the description" if there else "is not found"
+        why = "leads out of the folder of the description" if named and not allowed else "is not found"
         hint = "say where to look with package_dirs=[folder], a folder that contains it"
         document.report.error(at, f"<uri> {quoted(uri)} {why}; {hint}")
         return None
