@@ -26,6 +26,8 @@ MAX_INCLUDES = 1000
 """Includes of a description, counting a file as often as it is included."""
 MAX_BYTES = 256 * 2**20
 """Of all files together."""
+FRAMES_SINCE = (1, 7)
+"""The version that brought frames, and names for those that poses and axes are in."""
 MANIFEST = "model.config"
 Version = tuple[int, int]
 
@@ -123,6 +125,8 @@ class Library:
         if version is None:
             return None
         VOCABULARY.review(report, root)
+        if version >= FRAMES_SINCE:
+            _drop_outdated(report, root)
         places = Places(source.folder, self.packages)
         return Document(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
 
@@ -166,6 +170,17 @@ class Library:
             document.report.error(at, f"<uri> {quoted(uri)}: its {MANIFEST} leads out of its folder")
             return None
         return os.path.realpath(path)
+
+
+def _drop_outdated(report: Report, root: Element) -> None:
+    """Take out, with a warning, what meant something before SDF 1.7 and is not read by SDF any more."""
+    for element in root.walk():
+        if element.tag == "pose" and element.attributes.pop("frame", "").strip():
+            report.warn(element, "<pose frame=...> means nothing since SDF 1.7: write relative_to")
+        outdated = next(element.all("use_parent_model_frame"), None)
+        if outdated is not None:
+            report.warn(outdated, "<use_parent_model_frame> means nothing since SDF 1.7: write <xyz expressed_in=...>")
+            element.children = [child for child in element.children if child.tag != "use_parent_model_frame"]
 
 
 def _numbers(version: str) -> Version | None:
