@@ -11,6 +11,10 @@ g = T^T M^-1 T, and half damped, d = sqrt(0.02) / (h g): some twelve such rows m
 unstable. Of order 1; gaps are those of springs that stretch. Coordinates keep none: each step begins with closed
 joints, and its velocities are projected to those the joints allow (`bodies.py`).
 
+Contacts are springs as well, k at most that of the material, with the damping that gives back its restitution and a
+friction that is viscous up to mu f_n; g is what the mechanism feels there, and it moves as the joints allow
+(`non_penetration.py`). With them the weight acts in each part: what rests feels it together with what bears it.
+
 Source: Newton's `SolverSemiImplicit` for the idea; Hairer, Lubich and Wanner (2006), section I.1.5, for the bound.
 Cost: all joints once in every part of a step.
 """

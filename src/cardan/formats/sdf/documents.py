@@ -1,7 +1,7 @@
 """The files a description in SDF is made of: itself and those it includes, each parsed once.
 
 An include is looked for beside the file that names it, then in the folders of `package_dirs` and in packages; a folder
-stands for the newest SDF file its `model.config` names. What lies elsewhere is refused.
+stands for the newest SDF file its `model.config` names. What lies elsewhere is refused. A URDF is included as SDF.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from cardan.errors import DescriptionError, quoted
+from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
 from cardan.formats.resources import Meshes, Packages, Places
 from cardan.formats.sdf.schema import VERSIONS, VOCABULARY
@@ -114,6 +115,10 @@ class Library:
 
     def _opened(self, source: Source, report: Report, path: str) -> Document | None:
         root = parse(source)
+        if root.tag == "robot" and report is not self.report:
+            root = _from_urdf(source, report, self.packages)
+            if root is None:
+                return None
         version = _version(root, report)
         if version is None:
             return None
@@ -186,6 +191,21 @@ def _version(root: Element, report: Report) -> Version | None:
         report.error(root, message)
         return None
     return version
+
+
+def _from_urdf(source: Source, report: Report, packages: Packages | None) -> Element | None:
+    """Return a URDF that is included as SDF has it."""
+    from cardan.formats.sdf.writer import write_sdf
+    from cardan.formats.urdf.reader import read
+
+    found = read(source, Options(package_dirs=packages))
+    for kind in ("errors", "doubts", "warnings", "remarks"):
+        getattr(report, kind).extend(getattr(found.report, kind))
+    with report.blamed(1):
+        if found.thing is not None:
+            text = write_sdf(found.thing).text.encode()
+            return parse(Source(source.name, text, source.folder, "utf-8"))
+    return None
 
 
 def _candidates(uri: str, places: Places) -> Iterator[Path]:

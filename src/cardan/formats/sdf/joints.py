@@ -17,6 +17,7 @@ from cardan.formats.sdf.frames import Attached, node_of
 from cardan.formats.sdf.links import Reading, pose_on
 from cardan.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Entry, Target
 from cardan.formats.sdf.values import NO_LIMIT, flag_of, name_of, number_of, numbers_in, text_of
+from cardan.formats.urdf.joints import unit_axis
 from cardan.formats.xml import Element
 from cardan.joints import (
     Fixed,
@@ -183,14 +184,12 @@ def _axis(r: Reading, entry: Entry, axis: Element) -> Vector3 | None:
     xyz = report.one(axis, "xyz")
     before = report.error_count
     numbers = _Z if xyz is None else numbers_in(report, xyz, 3)
-    largest = max(map(abs, numbers))
     if report.error_count > before:
         return None
-    if largest == 0.0:
+    if not any(numbers):
         report.error(xyz or axis, f"joint {quoted(entry.name)}: the axis has length 0; give a direction, such as 0 0 1")
         return None
-    scaled = Vector3(*(e / largest for e in numbers))  # their squares may be too large or small for a number
-    return _in_joint(r, entry, axis, xyz) @ scaled
+    return _in_joint(r, entry, axis, xyz) @ unit_axis(numbers)
 
 
 def _in_joint(r: Reading, entry: Entry, axis: Element, xyz: Element | None) -> Any:
@@ -243,7 +242,9 @@ def _properties(report: Report, entry: Entry, joint: Joint | None, holders: list
     found = found * (joint.nv if len(found) == 1 else 1)
     damping, friction, stiffness, rest = zip(*found, strict=True)
     properties: dict[str, Any] = {"damping": damping, "friction": friction}
-    if any(stiffness):
+    if any(stiffness) and isinstance(joint, Spherical):
+        report.remark(entry.element, f"joint {quoted(entry.name)}: a spring has no meaning for a ball joint")
+    elif any(stiffness):
         properties["spring"] = Spring(stiffness, rest)
     armature = report.one(entry.element, "cardan:armature")
     if armature is not None:

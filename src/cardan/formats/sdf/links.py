@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from cardan.formats.sdf.values import (
     text_of,
     vector_of,
 )
+from cardan.formats.urdf.joints import rotation_onto, unit_axis
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import (
     ALL_BITS,
@@ -37,8 +38,7 @@ from cardan.geometry.shapes import (
     Sphere,
 )
 from cardan.records import Frame, Material
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
-from cardan.spatial.rotations import matrix_from_quaternion_xyzw
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
 
 WATER = 1000.0
 """The density where none is said [kg/m^3]."""
@@ -46,6 +46,7 @@ ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 NO_INERTIA = 1e-15
 """Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
 _ALL_16 = 0xFFFF
+_KINDS = 32
 _PATCH = 3.0 * math.pi / 16.0
 """Torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N."""
 
@@ -164,6 +165,8 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
         report.remark(inertial, "<inertial><pose>: it is always relative to the link")
     if report.error_count > before:
         return None
+    if mass == 0.0 and not any(entries):
+        return None  # as it is said of a body without
     _doubt(report, inertial, name, entries)
     with report.blamed(inertial):
         inertia = Inertia(mass, pose.X.translation, Symmetric3(entries).rotated(pose.X.rotation))
@@ -194,7 +197,7 @@ def _doubt(report: Report, element: Element, name: str, entries: tuple[float, ..
 def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]) -> Inertia | None:
     """Return the inertia of the collision shapes; a mass that is given scales it."""
     density = number_of(report, inertial, "density", WATER, least=0.0)
-    total = Inertia.zero()
+    total, before = Inertia.zero(), report.error_count
     for solid in solids:
         with report.blamed(solid.at):
             if isinstance(solid.geometry, Plane):
@@ -202,6 +205,8 @@ def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]
             else:
                 of = density if solid.density is None else solid.density
                 total = total + solid.pose @ solid.geometry.inertia(of)
+    if total.mass == 0.0 and report.error_count > before:
+        return None
     if total.mass == 0.0:
         expected = "a <collision> with a volume and a density"
         report.error(inertial, f"link {quoted(name)}: <inertial auto='true'> needs {expected}; it has none")
@@ -282,20 +287,11 @@ _SOLIDS: dict[str, Callable[[Reading, Entry, Element], Geometry | Cone | None]] 
 def _upright(report: Report, element: Element) -> Matrix3:
     """Return the rotation that turns z onto a plane's normal."""
     plane = next(next(element.all("geometry")).all("plane"))
-    normal = Vector3(*vector_of(report, plane, "normal", (0.0, 0.0, 1.0)))
-    length = math.hypot(*normal)
-    if length == 0.0 or math.isinf(length):
+    normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
+    if not any(normal):
         report.error(plane, "<plane><normal>: it has no direction; expected one such as 0 0 1")
         return Matrix3.identity()
-    return rotation_onto(normal * (1.0 / length))
-
-
-def rotation_onto(normal: Vector3) -> Matrix3:
-    """Return the shortest rotation that turns z onto a unit normal; about x where the normal is -z."""
-    x, y, z = normal
-    if x * x + y * y == 0.0:
-        return Matrix3.identity() if z > 0.0 else Matrix3.diagonal(1.0, -1.0, -1.0)
-    return matrix_from_quaternion_xyzw((-y, x, 0.0, 1.0 + z if z > 0.0 else (x * x + y * y) / (1.0 - z)))
+    return rotation_onto(unit_axis(normal))
 
 
 def _look(report: Report, visual: Element) -> dict[str, Any]:
@@ -327,17 +323,33 @@ def _contact(r: Reading, report: Report, collision: Element) -> dict[str, Any]:
     """Return surface, group and mask of a collision element."""
     surface = report.one(collision, "surface")
     contact = None if surface is None else report.one(surface, "contact")
-    bits = _ALL_16
-    if contact is not None and (mask := report.one(contact, "collide_bitmask")) is not None:
-        bits = _bits(report, mask)
-        category = report.one(contact, "category_bitmask")
-        if category is not None and _bits(report, category) != bits:
-            report.remark(category, "<category_bitmask>: shapes collide where their collide_bitmasks have a common bit")
-    filtered = {"group": bits, "mask": bits} if r.has_masks else {"group": 1, "mask": ALL_BITS}
+    mask = _ALL_16 if contact is None else _bits(report, report.one(contact, "collide_bitmask"), _ALL_16)
+    group = mask if contact is None else _bits(report, report.one(contact, "category_bitmask"), mask)
+    filtered = {"group": group, "mask": mask} if r.has_masks else {"group": 1, "mask": ALL_BITS}
     return filtered | {"surface": None if surface is None else _material(report, surface)}
 
 
-def _bits(report: Report, element: Element) -> int:
+def refiltered(shapes: Sequence[Shape]) -> list[Shape]:
+    """Return shapes with groups and masks by which those collide of which either's category is in the other's bitmask.
+
+    With cardan each one's group must be in the other's mask. That is the same where category and bitmask are; else
+    every kind of both gets a bit of its own.
+    """
+    kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
+    if all(group == mask for group, mask in kinds) or not 0 < len(kinds) <= _KINDS or kinds == [(1, ALL_BITS)]:
+        return list(shapes)
+    touched = {a: sum(1 << i for i, b in enumerate(kinds) if a[0] & b[1] or b[0] & a[1]) for a in kinds}
+    return [
+        replace(s, group=1 << kinds.index((s.group, s.mask)), mask=touched[s.group, s.mask])
+        if s.role == "collision"
+        else s
+        for s in shapes
+    ]
+
+
+def _bits(report: Report, element: Element | None, default: int) -> int:
+    if element is None:
+        return default
     text = element.text.strip().lower()
     digits = text.removeprefix("0x")
     base = 16 if digits != text else 10

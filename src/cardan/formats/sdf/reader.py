@@ -21,8 +21,8 @@ from cardan.formats.report import At, Report
 from cardan.formats.sdf.documents import Document, Library
 from cardan.formats.sdf.frames import Attached, Frames
 from cardan.formats.sdf.joints import SdfJoint, mimicked, read_joint
-from cardan.formats.sdf.links import Link, Reading, read_link
-from cardan.formats.sdf.scopes import Builder, Entry, Scope, Target
+from cardan.formats.sdf.links import Link, Reading, read_link, refiltered
+from cardan.formats.sdf.scopes import MODEL_FRAME, SEPARATOR, Builder, Entry, Scope, Target
 from cardan.formats.sdf.values import vector_of
 from cardan.formats.source import Source
 from cardan.formats.xml import Element
@@ -118,9 +118,10 @@ def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
         parts.links += [read_link(r, entry) for entry in inner.entries("link")]
         found = [read_joint(r, entry) for entry in inner.entries("joint")]
         parts.joints += [joint for joint in found if joint is not None]
-        parts.frames += [(entry, _frame(r, entry)) for entry in inner.entries("frame")]
+        named = (entry for entry in inner.entries("frame") if not entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"))
+        parts.frames += [(entry, _frame(r, entry)) for entry in named]  # SDF 1.7 wrote those of models out
     if not parts.links and not r.report.errors:
-        r.report.error(scope.element, f"<{scope.element.tag}> holds no <link>: there is nothing that could move")
+        r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
     by_entry = {joint.entry: joint for joint in parts.joints}
     parts.joints = [mimicked(r, joint, by_entry) for joint in parts.joints]
     for document in {link.entry.document for link in parts.links}:
@@ -162,8 +163,8 @@ def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool)
     for link in parts.links:
         with r.report.blamed(link.entry.at):
             mechanism.add_body(link.entry.full_name, link.inertia)
-            for shape in link.shapes:
-                mechanism.add_shape(shape)
+    for shape in refiltered([shape for link in parts.links for shape in link.shapes]):
+        mechanism.add_shape(shape)
     _add_joints(r, mechanism, parts)
     _add_bases(r, mechanism, parts, is_floating=is_floating)
     sensors = [(x.entry, frame) for x in (*parts.links, *parts.joints) for frame in x.sensors]

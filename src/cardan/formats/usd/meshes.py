@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.formats.usd.stage import Stage
-from cardan.formats.usd.usd_package import pxr
+from cardan.formats.reading import Options
+from cardan.formats.report import Report
+from cardan.formats.source import Source
+from cardan.formats.usd.stage import Stage, opened
 from cardan.formats.usd.values import array
 from cardan.geometry.mesh import integrals_of_triangles
 from cardan.spatial import Inertia
@@ -39,14 +41,14 @@ def triangles_of(points: np.ndarray, counts: np.ndarray, corners: np.ndarray) ->
     return np.stack([corners[starts], corners[starts + steps + 1], corners[starts + steps + 2]], axis=1)
 
 
-def surface(stage_or_prim: Any, prim: Any) -> tuple[np.ndarray, np.ndarray]:
+def surface(prim: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return points, shape (m, 3), in the mesh's own units, and triangles, shape (n, 3), of a mesh.
 
     Raises:
         ParameterError: if they are not what a mesh needs.
     """
-    points = array(stage_or_prim, prim, "points", 3)
-    counts, corners = (array(stage_or_prim, prim, f"faceVertex{k}") for k in ("Counts", "Indices"))
+    points = array(prim, "points", 3)
+    counts, corners = (array(prim, f"faceVertex{k}") for k in ("Counts", "Indices"))
     if points is None or counts is None or corners is None or not len(counts):
         expected = "finite points, faceVertexCounts and faceVertexIndices"
         raise ParameterError("mesh", got="no surface", expected=expected)
@@ -67,7 +69,7 @@ def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
     Raises:
         ParameterError: if it is no mesh, is not closed, or encloses nothing.
     """
-    points, triangles = surface(stage, prim)
+    points, triangles = surface(prim)
     welded, first = np.unique(points, axis=0, return_inverse=True)  # seams have their points twice
     triangles = first.reshape(-1)[triangles]
     triangles = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
@@ -80,11 +82,22 @@ def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
     return integrals_of_triangles(welded[triangles] * np.array(scale), f"mesh {prim.GetPath()}")
 
 
-def surface_of_usd(file: str, path: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and triangles of the mesh at a path of a file of USD, in its own units.
+def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and triangles of a mesh of a file of USD, in its own units.
+
+    Args:
+        uri: what the mesh is called: behind `#` comes the path of its prim.
+        file: the file.
 
     Raises:
+        MissingExtraError: without the extra `usd`.
         ParameterError: if there is no such mesh.
+        DescriptionError: if the file cannot be read.
     """
-    stage = pxr("reading a mesh of USD").Usd.Stage.Open(file)
-    return surface(None, stage.GetPrimAtPath(path))
+    path, report = uri.partition("#")[2], Report(file)
+    with opened(Source.of(file), Options(), report) as stage:
+        report.stop()
+        prim = stage.usd.GetPrimAtPath(path) if stage is not None and path.startswith("/") else None
+        if not prim or prim.GetTypeName() != "Mesh":
+            raise ParameterError(f"mesh {uri!r}", got=f"no Mesh at {path!r}", expected=f"the path of one in {file}")
+        return surface(prim)

@@ -19,6 +19,7 @@ from cardan.formats.source import Source
 from cardan.formats.usd.articulations import chosen, floating, is_below, without_orphans
 from cardan.formats.usd.groups import bits_of, filtered_pairs
 from cardan.formats.usd.joints import UsdJoint, read_joint
+from cardan.formats.usd.layers import brief
 from cardan.formats.usd.masses import body_inertia
 from cardan.formats.usd.names import names_of
 from cardan.formats.usd.scene import Scene, survey
@@ -26,6 +27,7 @@ from cardan.formats.usd.schema import remark_unread
 from cardan.formats.usd.serial import with_chains
 from cardan.formats.usd.shapes import read_solid, shapes_of
 from cardan.formats.usd.stage import Stage, opened
+from cardan.formats.usd.usd_package import pxr
 from cardan.formats.usd.values import flag, number, vector
 from cardan.joints import Fixed, FreeFlyer, Mimic
 from cardan.model import WORLD
@@ -43,7 +45,11 @@ def read(source: Source, options: Options) -> Description:
         if stage is None:
             return Description(None, report)
         reading = Reading(stage, survey(stage))
-        mechanism = reading.mechanism()
+        try:
+            mechanism = reading.mechanism()
+        except pxr().Tf.ErrorException as error:  # of what it notices only when it is asked
+            report.error(0, f"OpenUSD cannot read it: {brief(str(error))}")
+            mechanism = None
         return Description(None if report.errors else mechanism, report, reading.places)
 
 
@@ -214,7 +220,7 @@ class Reading:
 
     def start(self, c: Connection) -> tuple[float, ...] | None:
         """Return where the bodies' poses put a joint; None where that is its neutral configuration."""
-        if isinstance(c.joint, Mimic) or c.joint.nq == 0:
+        if isinstance(c.joint, Mimic):
             return None
         X_pc = (self.poses[c.parent] @ c.parent_pose).inverse() @ self.poses[c.child] @ c.child_pose
         q = tuple(float(e) for e in c.joint.nearest_configuration(X_pc))

@@ -76,9 +76,12 @@ class Stage:
         """Return where a prim is; None, and an error, if its transform is none."""
         path = str(prim.GetPath())
         if path not in self.posed:
-            with np.errstate(all="ignore"):
+            try:
                 matrix = np.array(self.cache.GetLocalToWorldTransform(prim), dtype=float).T
-            self.posed[path] = self._posed(prim, matrix)
+            except pxr().Tf.ErrorException as error:
+                self.report.error(self.where(prim), f"its transform, or one above, cannot be read: {brief(str(error))}")
+                matrix = None
+            self.posed[path] = None if matrix is None else self._posed(prim, matrix)
         return self.posed[path]
 
     def _posed(self, prim: Any, matrix: np.ndarray) -> Posed | None:

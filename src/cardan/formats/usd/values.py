@@ -99,7 +99,7 @@ def targets(prim: Any, name: str) -> list[Any]:
     return list(relationship.GetTargets()) if relationship else []
 
 
-def array(stage: Stage, prim: Any, name: str, columns: int = 1) -> np.ndarray | None:
+def array(prim: Any, name: str, columns: int = 1) -> np.ndarray | None:
     """Return an array of finite numbers, shape (n, columns) or (n,); None where it is none."""
     found = value(prim, name)
     try:
