@@ -376,4 +376,7 @@ def _text(text: str) -> str:
     if _UNWRITABLE.search(text) or text != text.strip():
         expected = "characters XML can hold, and no white space around"
         raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{INSTEAD}.")
-    return html.escape(text, quote=True)
+    escaped = html.escape(text, quote=True)
+    for white, reference in (("\n", "&#10;"), ("\r", "&#13;"), ("\t", "&#9;")):
+        escaped = escaped.replace(white, reference)
+    return escaped
