@@ -15,6 +15,8 @@ import cardan
 import cardan.formats
 from cardan.description import Box, Capsule, Ellipsoid, Mesh, Plane
 from cardan.errors import DescriptionError, DescriptionWarning
+from cardan.formats.load import describe
+from cardan.formats.reading import Options
 from cardan.joints import Fixed, FreeFlyer, Helical, Mimic, Prismatic, Revolute, Spherical, UnboundedRevolute, Universal
 from cardan.records import Material
 from cardan.spatial import SE3
@@ -282,6 +284,19 @@ def test_shapes_collide_where_their_bitmasks_meet():
     assert touch == {("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")}
 
 
+def test_a_category_collides_where_either_is_in_the_others_bitmask():
+    masks = {"a": (1, 2), "b": (2, 4), "c": (4, 8), "d": (16, 16)}  # category and bitmask
+
+    def contact(category, bits):
+        inside = f"<collide_bitmask>{bits}</collide_bitmask><category_bitmask>{category}</category_bitmask>"
+        return f"<surface><contact>{inside}</contact></surface>"
+
+    inside = "".join(collision(name, "<sphere/>", contact(*pair)) for name, pair in masks.items())
+    shapes = {s.name: s for s in read(model(link("l", "", inside))).shapes}
+    touch = {(x, y) for x in shapes for y in shapes if x <= y and shapes[x].may_touch(shapes[y])}
+    assert touch == {("a", "b"), ("b", "c"), ("d", "d")}
+
+
 def test_sensors_are_frames():
     m = read(model(link("l", "", '<sensor name="eye" type="camera"><pose>0 0 1 0 0 0</pose><topic>t</topic></sensor>')))
     (frame,) = m.frames
@@ -357,6 +372,25 @@ def test_an_include_names_places_and_fixes_what_it_includes(folder):
     assert close(next(c for c in m.joints if c.name == "taxi::j").parent_pose, SE3(translation=(0, 1, 1)))
 
 
+def test_a_urdf_may_be_included(folder):
+    urdf = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="2"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="j" type="continuous"><parent link="a"/><child link="b"/><origin xyz="1 0 0"/></joint></robot>"""
+    (folder / "r.urdf").write_text(urdf)
+    m = included(folder, "<include><uri>r.urdf</uri><pose>0 0 1 0 0 0</pose><static>0</static></include>")
+    assert [b.name for b in m.bodies] == ["a", "b"]
+    assert close(next(c for c in m.joints if c.name == "j").parent_pose, SE3(translation=(1, 0, 0)))
+    (folder / "r.urdf").write_text(urdf.replace("continuous", "planar"))
+    with pytest.raises(DescriptionError, match=r"r.urdf:1: error: SDF cannot take joint 'j' \(Planar\)"):
+        included(folder, "<include><uri>r.urdf</uri></include>")
+
+
+def test_a_world_without_bodies_is_told_of(folder):
+    with pytest.warns(DescriptionWarning, match="the mechanism has no body"):
+        m = cardan.load_mechanism(sdf('<world name="w"><gravity>0 0 -1</gravity></world>').encode())
+    assert (m.bodies, tuple(m.gravity)) == ((), (0.0, 0.0, -1.0))
+
+
 def test_a_merged_include_stands_in_its_parent(folder):
     merged = '<include merge="true"><uri>wheel</uri><pose>0 0 2 0 0 0</pose></include>'
     inside = link("l") + merged + joint("j", "fixed", "l", "hub", "") + '<frame name="f" attached_to="rim"/>'
@@ -418,6 +452,23 @@ def test_everything_a_reader_skips_is_a_remark():
 def test_what_changes_the_motion_and_is_not_had_is_a_warning():
     with pytest.warns(DescriptionWarning, match="asks for no gravity"):
         cardan.load_mechanism(model(link("l", "", "<gravity>false</gravity>")).encode())
+
+
+def test_what_sdf_dropped_is_no_part_of_later_versions():
+    old = '<pose frame="base">0 0 0 0 0 0</pose>', "<use_parent_model_frame>1</use_parent_model_frame>"
+    text = model(TWO + f'<joint name="j" type="revolute"><parent>base</parent><child>a</child>{old[0]}'
+                 f"<axis><xyz>0 1 0</xyz>{old[1]}</axis></joint>")  # fmt: skip
+    with pytest.warns(DescriptionWarning, match="means nothing since SDF 1.7"):
+        (c,) = cardan.load_mechanism(text.encode()).joints
+    assert (c.joint, c.child_pose) == (Revolute([0, 1, 0]), SE3.identity())
+
+
+def test_everything_has_a_place(folder):
+    (folder / "w.sdf").write_text(TEXTS["world"])
+    found = describe(folder / "w.sdf", Options())
+    assert isinstance(found.thing, cardan.Mechanism)
+    for kind, names in (("body", found.thing.bodies), ("joint", found.thing.joints), ("frame", found.thing.frames)):
+        assert all((kind, x.name) in found.places for x in names)
 
 
 # --- faults ---

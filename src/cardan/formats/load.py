@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
+from cardan.formats.plausibility import review
 from cardan.formats.reading import COMMON, Description, Options, outcome
 from cardan.formats.robot_descriptions import is_named, located
 from cardan.formats.source import Source
@@ -47,14 +48,14 @@ class Format(NamedTuple):
 NEVER = r"(?!)"
 """Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
-_SDF = Format("sdf", "SDF", "<sdf")
+_SDF = Format("sdf", "SDF", "<sdf", is_written=True)
 _USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
 FORMATS = {
     ".urdf": _URDF,
     ".sdf": _SDF,
     ".world": _SDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
-    ".mjcf": Format("mjcf", "MJCF", "<mujoco"),
+    ".mjcf": Format("mjcf", "MJCF", "<mujoco", is_written=True),
     **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
     ".xacro": Format("xacro", "xacro", NEVER),
     ".srdf": Format("srdf", "SRDF", NEVER),
@@ -62,6 +63,8 @@ FORMATS = {
 """Formats by ending; a new one adds a line."""
 AMBIGUOUS = (".xml", "")
 """Endings that several formats have: the content decides."""
+WRITTEN = {".xml": FORMATS[".mjcf"]}
+"""What is written under such an ending: MuJoCo's users call their files so."""
 
 _PREAMBLE = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _LOOKED_AT = 1 << 16  # bytes of a file
@@ -185,17 +188,23 @@ def load(
 
 
 def check(source: RobotSource, **options: Any) -> list[Fault]:
-    """Return all faults of a robot description, errors and warnings, by line; an empty list if there are none."""
+    """Return all faults of a robot description, errors, warnings and remarks, by line; an empty list if there are none.
+
+    Among the remarks is what is possible and probably not meant (`plausibility.py`).
+    """
     try:
-        return describe(source, Options.of(options)).report.faults()
+        found = describe(source, Options.of(options))
+        if isinstance(found.thing, Mechanism):
+            review(found.thing, found.places, found.report)
+        return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)
 
 
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
-    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`.
+    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`, `.mjcf`.
 
-    JSON holds everything; the others mechanisms and models only, with what each can say.
+    JSON holds everything; the others mechanisms and models only, with what each can say. What ends in `.xml` is MJCF.
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
 
@@ -204,7 +213,7 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
         OSError: if the file cannot be written; what was there before is then untouched.
     """
     place = Path(file)
-    written: Mapping[str, Format] = {ending: form for ending, form in FORMATS.items() if form.is_written}
+    written: Mapping[str, Format] = {ending: form for ending, form in FORMATS.items() if form.is_written} | WRITTEN
     form = written.get(place.suffix.lower())
     if form is None:
         expected = f"a name that ends in {' or '.join(written)}"

@@ -1,7 +1,7 @@
 """The files a description in SDF is made of: itself and those it includes, each parsed once.
 
 An include is looked for beside the file that names it, then in the folders of `package_dirs` and in packages; a folder
-stands for the newest SDF file its `model.config` names. What lies elsewhere is refused.
+stands for the newest SDF file its `model.config` names. What lies elsewhere is refused. A URDF is included as SDF.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from cardan.errors import DescriptionError, quoted
+from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
 from cardan.formats.resources import Meshes, Packages, Places
 from cardan.formats.sdf.schema import VERSIONS, VOCABULARY
@@ -25,6 +26,8 @@ MAX_INCLUDES = 1000
 """Includes of a description, counting a file as often as it is included."""
 MAX_BYTES = 256 * 2**20
 """Of all files together."""
+FRAMES_SINCE = (1, 7)
+"""The version that brought frames, and names for those that poses and axes are in."""
 MANIFEST = "model.config"
 Version = tuple[int, int]
 
@@ -114,10 +117,16 @@ class Library:
 
     def _opened(self, source: Source, report: Report, path: str) -> Document | None:
         root = parse(source)
+        if root.tag == "robot" and report is not self.report:
+            root = _from_urdf(source, report, self.packages)
+            if root is None:
+                return None
         version = _version(root, report)
         if version is None:
             return None
         VOCABULARY.review(report, root)
+        if version >= FRAMES_SINCE:
+            _drop_outdated(report, root)
         places = Places(source.folder, self.packages)
         return Document(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
 
@@ -126,15 +135,16 @@ class Library:
     def _found(self, uri: str, document: Document, at: Element) -> str | None:
         places = document.places
         try:
-            there = [path for path in _candidates(uri, places) if path.exists()]
-            path = next((path for path in there if places.allow(path)), None)
+            named = list(_candidates(uri, places))
+            allowed = [path for path in named if places.allow(path)]  # what is outside is not even looked at
+            path = next((path for path in allowed if path.exists()), None)
             if path is not None and path.is_dir():
                 return self._in_folder(path, uri, document, at)
         except (OSError, ValueError):
-            there, path = [], None  # a name no file system accepts
+            named, allowed, path = [], [], None  # a name no file system accepts
         if path is not None:
             return os.path.realpath(path)
-        why = "leads out of the folder of the description" if there else "is not found"
+        why = "leads out of the folder of the description" if named and not allowed else "is not found"
         hint = "say where to look with package_dirs=[folder], a folder that contains it"
         document.report.error(at, f"<uri> {quoted(uri)} {why}; {hint}")
         return None
@@ -162,6 +172,17 @@ class Library:
         return os.path.realpath(path)
 
 
+def _drop_outdated(report: Report, root: Element) -> None:
+    """Take out, with a warning, what meant something before SDF 1.7 and is not read by SDF any more."""
+    for element in root.walk():
+        if element.tag == "pose" and element.attributes.pop("frame", "").strip():
+            report.warn(element, "<pose frame=...> means nothing since SDF 1.7: write relative_to")
+        outdated = next(element.all("use_parent_model_frame"), None)
+        if outdated is not None:
+            report.warn(outdated, "<use_parent_model_frame> means nothing since SDF 1.7: write <xyz expressed_in=...>")
+            element.children = [child for child in element.children if child.tag != "use_parent_model_frame"]
+
+
 def _numbers(version: str) -> Version | None:
     parts = version.strip().split(".")
     if len(parts) == 2 and all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
@@ -186,6 +207,21 @@ def _version(root: Element, report: Report) -> Version | None:
         report.error(root, message)
         return None
     return version
+
+
+def _from_urdf(source: Source, report: Report, packages: Packages | None) -> Element | None:
+    """Return a URDF that is included as SDF has it."""
+    from cardan.formats.sdf.writer import write_sdf
+    from cardan.formats.urdf.reader import read
+
+    found = read(source, Options(package_dirs=packages))
+    for kind in ("errors", "doubts", "warnings", "remarks"):
+        getattr(report, kind).extend(getattr(found.report, kind))
+    with report.blamed(1):
+        if found.thing is not None:
+            text = write_sdf(found.thing).text.encode()
+            return parse(Source(source.name, text, source.folder, "utf-8"))
+    return None
 
 
 def _candidates(uri: str, places: Places) -> Iterator[Path]:

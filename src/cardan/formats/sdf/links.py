@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from cardan.errors import quoted
-from cardan.formats.report import Report
+from cardan.formats.report import At, Report
 from cardan.formats.sdf.frames import Frames
-from cardan.formats.sdf.scopes import Entry, Target
+from cardan.formats.sdf.scopes import SEPARATOR, Entry, Target
 from cardan.formats.sdf.values import (
     flag_attribute,
     flag_of,
@@ -23,6 +23,7 @@ from cardan.formats.sdf.values import (
     text_of,
     vector_of,
 )
+from cardan.formats.urdf.joints import rotation_onto, unit_axis
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import (
     ALL_BITS,
@@ -37,8 +38,7 @@ from cardan.geometry.shapes import (
     Sphere,
 )
 from cardan.records import Frame, Material
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
-from cardan.spatial.rotations import matrix_from_quaternion_xyzw
+from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
 
 WATER = 1000.0
 """The density where none is said [kg/m^3]."""
@@ -46,6 +46,7 @@ ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 NO_INERTIA = 1e-15
 """Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
 _ALL_16 = 0xFFFF
+_KINDS = 32
 _PATCH = 3.0 * math.pi / 16.0
 """Torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N."""
 
@@ -58,6 +59,7 @@ class Reading:
     frames: Frames
     continuous: str = "angle"
     has_masks: bool = False  # whether any shape says with which it collides
+    places: dict[tuple[str, str], At] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ def read_link(r: Reading, entry: Entry) -> Link:
                 shapes.append(_shape(r, entry, child, geometry, pose))
     _warn_of_motion(report, element, entry.name)
     inertia = _inertia(report, element, entry.name, solids)
-    return Link(entry, inertia, tuple(s for s in shapes if s is not None), _sensors(r, entry))
+    sensors = sensors_of(r, entry, entry.full_name, SE3.identity())
+    return Link(entry, inertia, tuple(s for s in shapes if s is not None), sensors)
 
 
 def pose_on(r: Reading, entry: Entry, element: Element) -> SE3:
@@ -138,12 +141,16 @@ def _warn_of_motion(report: Report, element: Element, name: str) -> None:
         report.warn(element, f"link {quoted(name)} is kinematic; here, it moves by its inertia as all others do")
 
 
-def _sensors(r: Reading, entry: Entry) -> tuple[Frame, ...]:
-    return tuple(
-        Frame(f"{entry.full_name}::{name}", entry.full_name, pose_on(r, entry, sensor), "sensor")
-        for sensor in entry.element.all("sensor")
-        if (name := name_of(entry.document.report, sensor)) is not None
-    )
+def sensors_of(r: Reading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
+    """Return the sensors of a link or joint as frames on a body."""
+    found = []
+    for sensor in entry.element.all("sensor"):
+        name = name_of(entry.document.report, sensor)
+        with entry.document.report.blamed(sensor):
+            if name is not None:
+                pose = X_body_owner @ pose_on(r, entry, sensor)
+                found.append(Frame(f"{entry.full_name}{SEPARATOR}{name}", body, pose, "sensor"))
+    return tuple(found)
 
 
 # --- inertia -----------------------------------------------------------------------------------------------------
@@ -153,7 +160,6 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
     """Return the inertia in link axes; None where it is faulty."""
     inertial = report.one(link, "inertial")
     if inertial is None:
-        report.remark(link, f"link {quoted(name)} has no <inertial>: SDF gives it 1 kg and 1 kg m^2 about every axis")
         return Inertia(1.0, (0.0, 0.0, 0.0), Matrix3.identity())
     if flag_attribute(report, inertial, "auto"):
         return _automatic(report, inertial, name, solids)
@@ -164,12 +170,19 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
         report.remark(inertial, "<inertial><pose>: it is always relative to the link")
     if report.error_count > before:
         return None
+    if mass == 0.0 and not any(entries):
+        return None  # as it is said of a body without
     _doubt(report, inertial, name, entries)
     with report.blamed(inertial):
-        inertia = Inertia(mass, pose.X.translation, Symmetric3(entries).rotated(pose.X.rotation))
-        if all(math.isfinite(e) for e in inertia.parameters()):
-            return inertia
-        report.error(inertial, "the inertia about the link's origin is too large for a number; are the units right?")
+        at_com = Symmetric3(entries).rotated(pose.X.rotation)
+        return _finite(report, inertial, Inertia(mass, pose.X.translation, at_com))
+    return None
+
+
+def _finite(report: Report, at: Element, inertia: Inertia) -> Inertia | None:
+    if all(math.isfinite(e) for e in inertia.parameters()):
+        return inertia
+    report.error(at, "the inertia about the link's origin is too large for a number; are the units right?")
     return None
 
 
@@ -194,7 +207,7 @@ def _doubt(report: Report, element: Element, name: str, entries: tuple[float, ..
 def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]) -> Inertia | None:
     """Return the inertia of the collision shapes; a mass that is given scales it."""
     density = number_of(report, inertial, "density", WATER, least=0.0)
-    total = Inertia.zero()
+    total, before = Inertia.zero(), report.error_count
     for solid in solids:
         with report.blamed(solid.at):
             if isinstance(solid.geometry, Plane):
@@ -202,12 +215,15 @@ def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]
             else:
                 of = density if solid.density is None else solid.density
                 total = total + solid.pose @ solid.geometry.inertia(of)
+    if total.mass == 0.0 and report.error_count > before:
+        return None
     if total.mass == 0.0:
         expected = "a <collision> with a volume and a density"
         report.error(inertial, f"link {quoted(name)}: <inertial auto='true'> needs {expected}; it has none")
         return None
     mass = number_of(report, inertial, "mass", float(total.mass), least=0.0)
-    return Inertia.from_parameters([e * (mass / total.mass) for e in total.parameters()])
+    scaled = [e * (mass / total.mass) for e in total.parameters()]
+    return _finite(report, inertial, Inertia.from_parameters(scaled))
 
 
 def _density(report: Report, collision: Element) -> float | None:
@@ -282,20 +298,11 @@ _SOLIDS: dict[str, Callable[[Reading, Entry, Element], Geometry | Cone | None]] 
 def _upright(report: Report, element: Element) -> Matrix3:
     """Return the rotation that turns z onto a plane's normal."""
     plane = next(next(element.all("geometry")).all("plane"))
-    normal = Vector3(*vector_of(report, plane, "normal", (0.0, 0.0, 1.0)))
-    length = math.hypot(*normal)
-    if length == 0.0 or math.isinf(length):
+    normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
+    if not any(normal):
         report.error(plane, "<plane><normal>: it has no direction; expected one such as 0 0 1")
         return Matrix3.identity()
-    return rotation_onto(normal * (1.0 / length))
-
-
-def rotation_onto(normal: Vector3) -> Matrix3:
-    """Return the shortest rotation that turns z onto a unit normal; about x where the normal is -z."""
-    x, y, z = normal
-    if x * x + y * y == 0.0:
-        return Matrix3.identity() if z > 0.0 else Matrix3.diagonal(1.0, -1.0, -1.0)
-    return matrix_from_quaternion_xyzw((-y, x, 0.0, 1.0 + z if z > 0.0 else (x * x + y * y) / (1.0 - z)))
+    return rotation_onto(unit_axis(normal))
 
 
 def _look(report: Report, visual: Element) -> dict[str, Any]:
@@ -327,17 +334,33 @@ def _contact(r: Reading, report: Report, collision: Element) -> dict[str, Any]:
     """Return surface, group and mask of a collision element."""
     surface = report.one(collision, "surface")
     contact = None if surface is None else report.one(surface, "contact")
-    bits = _ALL_16
-    if contact is not None and (mask := report.one(contact, "collide_bitmask")) is not None:
-        bits = _bits(report, mask)
-        category = report.one(contact, "category_bitmask")
-        if category is not None and _bits(report, category) != bits:
-            report.remark(category, "<category_bitmask>: shapes collide where their collide_bitmasks have a common bit")
-    filtered = {"group": bits, "mask": bits} if r.has_masks else {"group": 1, "mask": ALL_BITS}
+    mask = _ALL_16 if contact is None else _bits(report, report.one(contact, "collide_bitmask"), _ALL_16)
+    group = mask if contact is None else _bits(report, report.one(contact, "category_bitmask"), mask)
+    filtered = {"group": group, "mask": mask} if r.has_masks else {"group": 1, "mask": ALL_BITS}
     return filtered | {"surface": None if surface is None else _material(report, surface)}
 
 
-def _bits(report: Report, element: Element) -> int:
+def refiltered(shapes: Sequence[Shape]) -> list[Shape]:
+    """Return shapes with groups and masks by which those collide of which either's category is in the other's bitmask.
+
+    With cardan each one's group must be in the other's mask. That is the same where category and bitmask are; else
+    every kind of both gets a bit of its own.
+    """
+    kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
+    if all(group == mask for group, mask in kinds) or not 0 < len(kinds) <= _KINDS or kinds == [(1, ALL_BITS)]:
+        return list(shapes)
+    touched = {a: sum(1 << i for i, b in enumerate(kinds) if a[0] & b[1] or b[0] & a[1]) for a in kinds}
+    return [
+        replace(s, group=1 << kinds.index((s.group, s.mask)), mask=touched[s.group, s.mask])
+        if s.role == "collision"
+        else s
+        for s in shapes
+    ]
+
+
+def _bits(report: Report, element: Element | None, default: int) -> int:
+    if element is None:
+        return default
     text = element.text.strip().lower()
     digits = text.removeprefix("0x")
     base = 16 if digits != text else 10
