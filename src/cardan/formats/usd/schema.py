@@ -119,6 +119,9 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "newton:limitStiffness": _SOLVER,
         "newton:limitDamping": _SOLVER,
     },
+    "NewtonMimicAPI": {f"newton:mimic{key}": "read" for key in ("Joint", "Enabled", "Coef0", "Coef1")},
+    "PhysxMimicJointAPI": {f"physxMimicJoint:*:{key}": "read" for key in ("referenceJoint", "gearing", "offset")},
+    "MjcEqualityJointAPI": {f"mjc:{key}": "read" for key in ("target", "coef0", "coef1", "coef2", "coef3", "coef4")},
     "NewtonSceneAPI": {"newton:gravityEnabled": "read"},
     "MjcJointAPI": {
         "mjc:armature": "read",
@@ -148,7 +151,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     },
 }
 _PHYSICAL = re.compile(r"(physics|drive|limit|state|newton|physx\w*|mjc|omniphysics|warpSim|collection:colliders):")
-_INSTANCE = re.compile(r"^(drive|limit|state|physxLimit|collection):[^:]+:")
+_INSTANCE = re.compile(r"^(drive|limit|state|physxLimit|physxMimicJoint|collection):[^:]+:")
 TYPES = ELEMENTS["stage"]
 ATTRIBUTES = {name: verdict for known in ELEMENTS.values() for name, verdict in known.items() if known is not TYPES}
 
