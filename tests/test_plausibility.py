@@ -139,3 +139,9 @@ def test_a_long_chain_takes_no_time():
     start = time.process_time()
     assert any("and 2997 more: it moves" in f.message for f in check(text))
     assert time.process_time() - start < 20.0
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e160, 1e308])
+def test_sizes_at_the_end_of_all_numbers(size):
+    for shape in (Sphere(size), Cylinder(size, size), Box((size, size, size))):
+        remarks(arm(shape=shape))

@@ -43,7 +43,8 @@ def review(mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: R
     """Remark on what is probably not meant."""
     robot = _Robot(mechanism)
     for check in CHECKS:
-        found = list(check(robot))
+        with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
+            found = list(check(robot))
         if found:
             about, _, told = found[0]
             names = ", ".join(quoted(name) for _, name, _ in found[:SHOWN])
@@ -196,12 +197,20 @@ def impossible_density(robot: _Robot) -> Iterator[Finding]:
         shapes = robot.shapes.get(body, ())
         primitives = [shape for shape in shapes if half_sizes(shape.geometry) is not None]
         roles = {role: [s for s in primitives if s.role == role] for role in ("collision", "visual")}
-        volume = sum(s.geometry.volume for s in roles["collision"] or roles["visual"])
+        volume = sum(_volume(s.geometry) for s in roles["collision"] or roles["visual"])
         if not primitives or len(primitives) < len(shapes) or volume <= 0.0:
             continue
         density = float(inertia.mass) / volume
         if not LIGHTEST <= density <= HEAVIEST:
             yield ("body", body), body, f"{float(inertia.mass):.3g} kg in {volume:.3g} m^3 are {density:.3g} kg/m^3"
+
+
+def _volume(geometry: Any) -> float:
+    """Return a volume [m^3], infinite where it is too large for a number."""
+    try:
+        return geometry.volume
+    except OverflowError:
+        return float("inf")
 
 
 def unlike_neighbours(robot: _Robot) -> Iterator[Finding]:
