@@ -159,8 +159,8 @@ def load(
         options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
-            contacts; and those of single formats: `continuous` (URDF: see `read_urdf`), `xacro_args` (xacro: values of
-            arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
+            contacts; and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `model` (SDF: the one model
+            of a world to read), `xacro_args` (xacro: values of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
             `from_json`).
 
     Raises:
