@@ -100,7 +100,8 @@ def check_dynamics(model, states=3, tolerance=1e-12):
     there = There(model)
     rng = np.random.default_rng(0)
     assert (there.mj.nq, there.mj.nv) == (there.to.nq, there.to.nv)
-    assert there.mj.body_mass.sum() == pytest.approx(model.mass - model.world_inertia().mass, rel=1e-12)
+    moving = there.mj.body_weldid > 0
+    assert there.mj.body_mass[moving].sum() == pytest.approx(model.mass - model.world_inertia().mass, rel=1e-12)
     q, v = model.random_configuration((states,), seed=0), rng.normal(size=(states, model.nv))
     poses = cardan.forward_kinematics(model, q)
     M, bias = (
@@ -492,8 +493,10 @@ def test_shapes_are_geoms_without_mass(kind):
     m = body_with(
         *shapes, Shape("b", "visual", geometry, pose, rgba=(1, 0, 0, 1)), Shape("world", "collision", Plane())
     )
-    with pytest.raises(UnsupportedError, match="groups and masks"):  # the ground is of group 1, and asks for no other
-        to_mjspec(body_with(*shapes, Shape("world", "collision", Plane(), mask=1)))
+    apart = to_mjspec(
+        body_with(*shapes, Shape("world", "collision", Plane(), mask=1))
+    ).compile()  # one lets touch alone
+    assert not np.any(apart.geom_contype[[0, 1]] & apart.geom_conaffinity[[1, 0]])
     mj = to_mjspec(m).compile()
     geom = mj.geom("solid")
     assert geom.type[0] == getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")
@@ -565,7 +568,8 @@ def test_joints_it_lacks_are_named(joint):
         (J.Planar(), {"damping": [1, 2, 1]}, "along the plane of joint 'odd'"),
         (J.Planar(), {"drive": Drive(1.0)}, "the drive of joint 'odd'"),
         (J.Spherical(), {"drive": Drive(1.0)}, "stiffness of the drive of joint 'odd', a ball"),
-        (J.FreeFlyer(), {"damping": [1] * 6}, "damping or friction of joint 'odd'"),
+        (J.FreeFlyer(), {"damping": [1] * 5 + [2]}, "not the same about all axes"),
+        (J.FreeFlyer(), {"friction": [1] * 6}, "damping or friction of joint 'odd'"),
     ],
 )
 def test_properties_it_cannot_say_are_named(joint, properties, message):
@@ -574,6 +578,17 @@ def test_properties_it_cannot_say_are_named(joint, properties, message):
     m.add_joint("odd", joint, "world", "b", **properties)
     with pytest.raises(UnsupportedError, match=message):
         to_mjspec(m)
+
+
+def test_the_damping_of_a_free_joint_is_the_same_along_all_axes():
+    m = cardan.Mechanism()
+    m.add_body("b", random_inertia(np.random.default_rng(1)))
+    m.add_joint("j", J.FreeFlyer(), "world", "b", damping=[0.3] * 6)
+    model = m.model()
+    there, q, v = There(model), model.random_configuration(seed=0), np.arange(1.0, 7.0)
+    data = there.at(q, v)
+    expected = -there.to.effort(q, cardan.passive_forces(model, q, v))
+    close(data.qfrc_passive, expected, 1e-14)
 
 
 def test_a_drive_of_a_mimic_joint_is_named():

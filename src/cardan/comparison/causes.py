@@ -54,7 +54,7 @@ def factor(a: float, b: float) -> str:
     return ""
 
 
-def of_numbers(a: Sequence[float], b: Sequence[float]) -> str:
+def of_numbers(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> str:
     """Return why numbers differ: a unit, a sign, an order."""
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if x.shape != y.shape:

@@ -174,7 +174,7 @@ class _Comparing:
         if np.abs(J - K).max() > 10.0 * self.tolerance * size:
             entries = [tuple(float(M[i, j]) for i, j in _ENTRIES) for M in (J, K)]
             what = "inertia about the centre of mass (xx, yy, zz, xy, xz, yz)"
-            self.found.append(Difference("inertia", body, what, *entries, causes.of_inertia(a, b)))
+            self.found.append(Difference("inertia", body, what, entries[0], entries[1], causes.of_inertia(a, b)))
 
     def _whole(self, view: View, body: str, common: set[str]) -> Inertia:
         """Return the inertia of a body with those that are fixed on it and that the other robot has not."""
@@ -208,7 +208,7 @@ class _Comparing:
                 continue
             holder = c.parent
             where = self.pairs.get(holder) if mine is self.a else _key(self.pairs, holder)
-            if where in theirs.bodies and holder in mine.bodies:
+            if where is not None and where in theirs.bodies and holder in mine.bodies:
                 sum_ = inertia(mine, holder).mass + inertia(mine, d.where).mass
                 if abs(sum_ - inertia(theirs, where).mass) <= causes.FITS * sum_:
                     return Difference(d.kind, d.where, d.what, cause=f"it is fixed on {holder!r}, which has its mass")

@@ -36,7 +36,7 @@ def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) 
         mine, theirs = _numbers(a, key, False), _numbers(b, key, is_reversed)
         if not _near(mine, theirs, tolerance):
             cause = _swapped(a, b, key) or causes.of_numbers(mine, theirs)
-            found.append(Difference("joint", a.name, key, *map(_plain, (mine, theirs)), cause))
+            found.append(Difference("joint", a.name, key, _plain(mine), _plain(theirs), cause))
     return found
 
 

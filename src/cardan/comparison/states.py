@@ -75,7 +75,7 @@ def _differences(
             T = offsets.get(name, np.eye(4))
             moved = Y[:, two.body_names.index(name)] @ inverse(T)
             poses.append((float(np.abs(X[:, k] - moved).max() / (1.0 + np.abs(X[:, k, :3, 3]).max())), name))
-    found = {"pose": max(poses, default=(0.0, ""))}
+    found: dict[str, tuple[float, str]] = {"pose": max(poses, default=(0.0, ""))}
     order = _order(one, two)
     M, N = mass_matrix.on(target=TARGET)(one, q), mass_matrix.on(target=TARGET)(two, r)
     h, k = bias_forces.on(target=TARGET)(one, q, v), bias_forces.on(target=TARGET)(two, r, w)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
+from cardan.formats.plausibility import review
 from cardan.formats.reading import COMMON, Description, Options, outcome
 from cardan.formats.robot_descriptions import is_named, located
 from cardan.formats.source import Source
@@ -54,7 +55,7 @@ FORMATS = {
     ".sdf": _SDF,
     ".world": _SDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
-    ".mjcf": Format("mjcf", "MJCF", "<mujoco"),
+    ".mjcf": Format("mjcf", "MJCF", "<mujoco", is_written=True),
     **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
     ".xacro": Format("xacro", "xacro", NEVER),
     ".srdf": Format("srdf", "SRDF", NEVER),
@@ -62,6 +63,8 @@ FORMATS = {
 """Formats by ending; a new one adds a line."""
 AMBIGUOUS = (".xml", "")
 """Endings that several formats have: the content decides."""
+WRITTEN = {".xml": FORMATS[".mjcf"]}
+"""What is written under such an ending: MuJoCo's users call their files so."""
 
 _PREAMBLE = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _LOOKED_AT = 1 << 16  # bytes of a file
@@ -159,9 +162,11 @@ def load(
         options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
-            contacts; and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `model` (SDF: the one model
-            of a world to read), `xacro_args` (xacro: values of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
-            `from_json`).
+            contacts; and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro: values
+            of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
+            `from_json`; USD: open binary files without a trial), `model` (the one model of an SDF world, the path of a
+            prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"`
+            or `"drop"` joints that belong to no articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
@@ -183,17 +188,23 @@ def load(
 
 
 def check(source: RobotSource, **options: Any) -> list[Fault]:
-    """Return all faults of a robot description, errors and warnings, by line; an empty list if there are none."""
+    """Return all faults of a robot description, errors, warnings and remarks, by line; an empty list if there are none.
+
+    Among the remarks is what is possible and probably not meant (`plausibility.py`).
+    """
     try:
-        return describe(source, Options.of(options)).report.faults()
+        found = describe(source, Options.of(options))
+        if isinstance(found.thing, Mechanism):
+            review(found.thing, found.places, found.report)
+        return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)
 
 
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
-    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`.
+    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`, `.mjcf`.
 
-    JSON holds everything; the others mechanisms and models only, with what each can say.
+    JSON holds everything; the others mechanisms and models only, with what each can say. What ends in `.xml` is MJCF.
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
 
@@ -202,7 +213,7 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
         OSError: if the file cannot be written; what was there before is then untouched.
     """
     place = Path(file)
-    written: Mapping[str, Format] = {ending: form for ending, form in FORMATS.items() if form.is_written}
+    written: Mapping[str, Format] = {ending: form for ending, form in FORMATS.items() if form.is_written} | WRITTEN
     form = written.get(place.suffix.lower())
     if form is None:
         expected = f"a name that ends in {' or '.join(written)}"

@@ -62,7 +62,7 @@ def _packages(values: Mapping[str, Any], given: Packages | None) -> Packages:
     places = [str(path) for path in named if os.path.isdir(path)]
     if isinstance(given, Mapping):
         return {**{os.path.basename(place): place for place in places}, **given}
-    return list(dict.fromkeys([*map(os.fspath, given or ()), *places, *map(os.path.dirname, places)]))
+    return list(dict.fromkeys([*(given or ()), *places, *(os.path.dirname(place) for place in places)]))
 
 
 def _caches(file: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ The second where the stiffness is 0. The force of both is cut off at the joint's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from cardan.errors import UnsupportedError
@@ -18,10 +18,12 @@ from cardan.joints import Mimic
 from cardan.model import Connection
 
 
-def add_drives(mj: Any, spec: Any, c: Connection, chain: Chain, names: Sequence[str]) -> None:
-    """Add the actuators of a joint."""
+def add_drives(
+    mj: Any, spec: Any, c: Connection, chain: Chain, names: Sequence[str], said: Collection[tuple[str, int]] = ()
+) -> None:
+    """Add the actuators of a joint, but for those of its coordinates that are `said` already."""
     for k, (stiffness, damping) in enumerate(zip(c.drive_stiffness, c.drive_damping, strict=True)):
-        if stiffness or damping:
+        if (stiffness or damping) and (c.name, k) not in said:
             _check(c, chain, k, stiffness)
             _add_servo(mj, spec, c, names, k, stiffness, damping)
 

@@ -38,8 +38,15 @@ def add_joints(mj: Any, body: Any, c: Connection, chain: Chain) -> list[str]:
 
 
 def step_names(joint: str, count: int) -> list[str]:
-    """Return what a joint of so many steps is called there: by its name, or `name:0`, `name:1`, ..."""
-    return [joint] if count == 1 else [f"{joint}:{k}" for k in range(count)]
+    """Return what the steps of a joint are called there.
+
+    One has the joint's name; several have the parts of a name of as many, `hip_x+hip_y`, which is how a reader of MJCF
+    calls the joints of one body together; else they are `name:0`, `name:1`, ...
+    """
+    parts = joint.split("+")
+    if count == 1:
+        return [joint]
+    return parts if len(parts) == count and all(parts) else [f"{joint}:{k}" for k in range(count)]
 
 
 def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> None:
@@ -75,6 +82,12 @@ def bounds(lower: float, upper: float) -> list[float]:
     return [lower, upper if upper > lower else math.nextafter(lower, math.inf)]
 
 
+def meant(lower: float, upper: float) -> tuple[float, float]:
+    """Return the bounds for which `bounds` says these."""
+    upper = lower if upper == math.nextafter(lower, math.inf) else upper
+    return (-math.inf if lower <= -FAR else lower), (math.inf if upper >= FAR else upper)
+
+
 FAR = 1e10
 """Stands for an infinite bound beside a finite one."""
 
@@ -85,8 +98,10 @@ def _add_properties_of_many(joint: Any, c: Connection, step: Step) -> None:
     if any(map(math.isfinite, limits)):
         raise UnsupportedError(f"a limit of joint {c.name!r}, a {type(c.joint).__name__}", LIBRARY, "take it off")
     armature, damping, friction = (_one_of(c, name) for name in PASSIVE)
-    in_joint_axes = not any(c.child_pose.translation) and c.child_pose.rotation == c.child_pose.rotation.identity()
-    if (step.kind == "free" and (armature or damping or friction)) or (friction and not in_joint_axes):
+    at_origin = not any(c.child_pose.translation)
+    in_joint_axes = at_origin and c.child_pose.rotation == c.child_pose.rotation.identity()
+    along_others = armature or friction or (damping and not at_origin)  # one damping is the same along all axes
+    if (step.kind == "free" and along_others) or (friction and not in_joint_axes):
         raise UnsupportedError(f"armature, damping or friction of joint {c.name!r}", LIBRARY, "take it off")
     stiffness = _one_of(c, "spring_stiffness")
     if stiffness and (step.kind == "free" or any(c.spring_rest)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from cardan.errors import UnsupportedError
 from cardan.geometry.mesh import surface_of_file
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.interop.mujoco_joints import LIBRARY, placed
+from cardan.interop.touching import MAX_CLASSES, Bits, both_ways, groups_and_masks
 from cardan.records import WORLD, Material
 
 SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
@@ -36,7 +36,7 @@ VISUAL, COLLISION = 2, 3
 def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[Shape]) -> list[str]:
     """Add geoms that touch nothing to bodies, and return their names: the shapes' own, or `body:0`, `body:1`, ..."""
     meshes: dict[tuple[Any, ...], str] = {}
-    names = _names(shapes)
+    names = geom_names(shapes)
     for name, shape in zip(names, shapes, strict=True):
         geom = bodies[shape.body].add_geom(name=name, mass=0.0, contype=0, conaffinity=0, **placed(shape.pose))
         geom.group = VISUAL if shape.role == "visual" else COLLISION
@@ -46,7 +46,7 @@ def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[Shap
     return names
 
 
-def _names(shapes: Sequence[Shape]) -> list[str]:
+def geom_names(shapes: Sequence[Shape]) -> list[str]:
     """Return a name for each shape; one that several have is kept by the first."""
     taken, count, names = {shape.name for shape in shapes}, Counter(), []
     for shape in shapes:
@@ -65,23 +65,22 @@ def _names(shapes: Sequence[Shape]) -> list[str]:
 def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[Shape]) -> None:
     """Let shapes for collision touch by their groups and masks. MuJoCo gives a contact the larger friction of two."""
     solid = [(name, shape) for name, shape in zip(names, shapes, strict=True) if shape.role == "collision"]
-    _check_groups({(shape.group, shape.mask) for _, shape in solid})
+    bits = _bits(sorted({(shape.group, shape.mask) for _, shape in solid}))
     for name, shape in solid:
         surface, geom = shape.surface or Material(), spec.geom(name)
-        geom.contype, geom.conaffinity = _signed(shape.group), _signed(shape.mask)
+        geom.contype, geom.conaffinity = map(_signed, bits[shape.group, shape.mask])
         geom.condim, friction = _friction(surface, f"shape {name!r}")
         geom.margin = shape.margin
         geom.friction = [friction[0], friction[2], friction[3]]
 
 
-def _check_groups(bits: set[tuple[int, int]]) -> None:
-    """Raise if two shapes may touch there by one's mask alone, and here not, as both masks are asked."""
-    for (group, mask), (other_group, other_mask) in combinations_with_replacement(sorted(bits), 2):
-        if bool(group & other_mask) != bool(other_group & mask):
-            what = (
-                f"groups and masks ({group}, {mask:#x}) and ({other_group}, {other_mask:#x}), of which one lets touch"
-            )
-            raise UnsupportedError(what, LIBRARY, "hand it a world, which lists its pairs, or make both masks agree")
+def _bits(classes: Sequence[Bits]) -> dict[Bits, Bits]:
+    """Return `contype` and `conaffinity` for groups and masks, which MuJoCo asks one way, and cardan both."""
+    found = groups_and_masks(classes, both_ways)
+    if len(classes) > MAX_CLASSES and any(a != b for a, b in found.items()):
+        what = f"groups and masks of {len(classes)} kinds, of which one lets touch and the other does not"
+        raise UnsupportedError(what, LIBRARY, "hand it a world, which lists its pairs, or make both masks agree")
+    return found
 
 
 def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape], pairs: Iterable[Any]) -> None:

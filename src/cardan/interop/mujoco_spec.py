@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +14,7 @@ from cardan.errors import DTypeError, DuplicateNameError, MechanismError, Unsupp
 from cardan.geometry.shapes import Shape
 from cardan.interop.chains import Chain, chain_of
 from cardan.interop.emulated import Emulated, can_be_emulated, emulated
+from cardan.interop.mujoco_annotations import add_actuators, add_exclusions, add_keyframes, drives_said
 from cardan.interop.mujoco_drives import add_drives
 from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
 from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed, step_names
@@ -21,7 +22,7 @@ from cardan.interop.mujoco_package import mujoco
 from cardan.interop.mujoco_shapes import add_pairs, add_shapes, set_groups
 from cardan.interop.opened_loops import opened
 from cardan.joints import Mimic, Reversed
-from cardan.model import WORLD, Connection, Model
+from cardan.model import WORLD, Body, Connection, Model
 from cardan.spatial import SE3, Inertia, Matrix3
 
 if TYPE_CHECKING:
@@ -35,16 +36,19 @@ Shapes = bool | Literal["touching"] | Iterable[Shape]
 """Which shapes come along; see `to_mjspec`."""
 
 
-def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False) -> mj.MjSpec:  # pyright: ignore
+def to_mjspec(  # pyright: ignore
+    robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False
+) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
-    in a row has them as `name:0`, `name:1`, ... The state there is `cardan.conventions.to("mujoco", model)`'s. What is
-    fixed to a moving body is part of that body's inertia. Loops and mimic joints are equality constraints, which are
-    soft there; a loop that a joint closes which MuJoCo has only in trees is cut through that joint's child instead,
-    whose half `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness);
-    effort limits are the joints' ranges of actuator forces. Springs are the joints' stiffness and springref. Limits of
-    velocity are left out, as no algorithm here heeds them.
+    in a row has them as `name:0`, `name:1`, ..., one named `a+b` of two as `a` and `b`. The state there is
+    `cardan.conventions.to("mujoco", model)`'s. What is fixed to a moving body is part of that body's inertia where one
+    of them has none that a body could have. Loops and mimic joints are equality constraints, which are soft there; a
+    loop that a joint closes which MuJoCo has only in trees is cut through that joint's child instead, whose half
+    `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness); effort limits
+    are the joints' ranges of actuator forces. Springs are the joints' stiffness and springref. Limits of velocity are
+    left out, as no algorithm here heeds them.
 
     Args:
         robot: a mechanism (its model with a fixed base is taken), a model, or a world.
@@ -52,6 +56,8 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False) -> mj
             touch something, without what is only seen; or shapes to take instead.
         emulate: whether joints that MuJoCo does not have are made of some that it has with a constraint: `Helical`,
             `ConstantVelocity`, `Distance`, and free joints off the world. The state there has more coordinates then.
+        annotations: whether actuators, named configurations (as keyframes) and disabled contacts come along, too; a
+            drive that an actuator says has no servo of its own then.
 
     Returns:
         The specification.
@@ -63,13 +69,15 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False) -> mj
     module = mujoco("to_mjspec")
     model = model_of(robot)
     found = emulated(model) if emulate else Emulated(model)
-    writer = _Writer(module, opened(found.model, can_close))
+    writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else ())
     for (joint, i), (other, k), coefficients in found.couplings:
         ends = writer.steps[joint][i], writer.steps[other][k]
         add_polynomial(module, writer.spec, *ends, coefficients)
     for rope in found.ropes:
         add_rope(module, writer.spec, writer.bodies, rope)
     _add_shapes(writer, robot, shapes)
+    if annotations:
+        writer.annotate(model)
     return writer.spec
 
 
@@ -119,12 +127,15 @@ def model_of(robot: Any) -> Model:
 class _Writer:
     """One specification in the making: bodies from the world outwards, then what refers to them."""
 
-    def __init__(self, mj: Any, model: Model) -> None:
-        self.mj, self.model, self.spec = mj, model, mj.MjSpec()
+    def __init__(self, mj: Any, model: Model, said: Collection[tuple[str, int]] = ()) -> None:
+        self.mj, self.model, self.spec, self._said = mj, model, mj.MjSpec(), said
         self.bodies = {WORLD: self.spec.worldbody}
         self.steps: dict[str, list[str]] = {}
         self._set_options()
         self._chains = {c.name: _chain(model, c) for c in model.connections}
+        moving = {c.child for c in model.connections if self._chains[c.name].steps}
+        self._summed = {model.attachments[b.name].node for b in model.bodies if not _stands_alone(b, b.name in moving)}
+        self._summed.discard(WORLD_NODE)
         _check_names(self._chains)
         self._children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
         for c in model.connections:
@@ -152,11 +163,23 @@ class _Writer:
             name=c.child, **placed(c.parent_pose @ chain.rest @ c.child_pose.inverse())
         )
         self.bodies[c.child] = body
-        if chain.steps:
-            at = self.model.attachments[c.child]
-            _set_inertia(body, c, at.pose.inverse() @ self.model.nodes[at.node].inertia)
+        _set_inertia(body, c, self._inertia(c, moves=bool(chain.steps)))
         self.steps[c.name] = add_joints(self.mj, body, c, chain)
-        add_drives(self.mj, self.spec, c, chain, self.steps[c.name])
+        add_drives(self.mj, self.spec, c, chain, self.steps[c.name], self._said)
+
+    def _inertia(self, c: Connection, moves: bool) -> Inertia | None:
+        """Return the inertia of a joint's child: its own, or all that moves with it where a part cannot stand alone."""
+        model, at = self.model, self.model.attachments[c.child]
+        if at.node not in self._summed:
+            own = model.body(c.child).inertia
+            return own if moves or _is_real(own) else None
+        return at.pose.inverse() @ model.nodes[at.node].inertia if moves else None
+
+    def annotate(self, model: Model) -> None:
+        """Add what a model says beside bodies, joints and frames, but for shapes."""
+        add_actuators(self.mj, self.spec, model, self._chains, self.steps)
+        add_keyframes(self.spec, model)
+        add_exclusions(self.spec, model.annotations.disabled_contacts)
 
     def _add_constraints(self) -> None:
         for node in self.model.nodes:
@@ -187,11 +210,37 @@ def _remedy(c: Connection) -> str:
     return "lock it (model.lock), or replace it"
 
 
-def _set_inertia(body: Any, c: Connection, inertia: Inertia) -> None:
-    """Give a body all that is fixed to it, by its principal axes."""
+WORLD_NODE = -1
+"""Of what does not move (`Attachment.node`)."""
+
+
+def _is_real(inertia: Inertia | None) -> bool:
+    """Return whether a real body could have an inertia."""
+    if inertia is None or inertia.mass <= 0.0:
+        return False
+    return not inertia.faults()
+
+
+def _stands_alone(body: Body, moves: bool) -> bool:
+    """Return whether MuJoCo takes a body's own inertia; what is fixed to another may have none."""
+    inertia = body.inertia
+    if moves:
+        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass  # pyright: ignore
+    return inertia is None or _is_real(inertia) or not any(inertia.parameters())
+
+
+def _principal(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
+    """Return the principal moments, ascending, and their axes."""
     J_c = inertia.inertia_at_com.matrix() if inertia.mass > 0.0 else Matrix3.zero()
-    moments, axes = np.linalg.eigh(np.array([list(row) for row in J_c.rows()], dtype=float))
-    if min(inertia.mass, moments[0]) < LEAST or inertia.faults():
+    return np.linalg.eigh(np.array([list(row) for row in J_c.rows()], dtype=float))
+
+
+def _set_inertia(body: Any, c: Connection, inertia: Inertia | None) -> None:
+    """Give a body its inertia, by the principal axes."""
+    if inertia is None:
+        return
+    moments, axes = _principal(inertia)
+    if c.joint.nv and (min(inertia.mass, moments[0]) < LEAST or inertia.faults()):
         shown = f"mass {inertia.mass:.3g} kg, principal moments {', '.join(f'{m:.3g}' for m in moments)} kg m^2"
         what = f"body {c.child!r}, with all that is fixed to it ({shown})"
         instead = f"give all that moves a mass and moments above {LEAST:g} that a real body could have"
@@ -200,4 +249,8 @@ def _set_inertia(body: Any, c: Connection, inertia: Inertia) -> None:
     place = placed(SE3(Matrix3.of(axes), inertia.com))
     body.explicitinertial, body.mass = True, inertia.mass
     body.ipos, body.iquat = place["pos"], place["quat"]
-    body.inertia = [*moments[:2], min(moments[2], moments[0] + moments[1])]  # a plate's is the sum but for rounding
+    body.inertia = [
+        max(moments[0], 0.0),
+        moments[1],
+        min(moments[2], moments[0] + moments[1]),
+    ]  # a plate's is the sum but for rounding

@@ -40,8 +40,8 @@ In later ones their limbs are what they were, articulated inertias and all, and 
 """
 
 WRITTEN_OUT, MANY = 4, 32
-"""So many alike iterations, of so many contacts, are written out: that is 6 to 15 % faster than a loop. More are one, and
-compile sooner: a contact takes some 450 operations an iteration, and five boxes, each with each, have a hundred."""
+"""So many alike iterations, of so many contacts, are written out: that is 6 to 15 % faster than a loop. More are one,
+and compile sooner: a contact takes 450 operations an iteration, and five boxes, each with each, have a hundred."""
 
 Carried = tuple[list[Any], list[Any], list[Any], list[Any]]
 """The parts of an estimate that an iteration begins with."""

@@ -1,8 +1,9 @@
 """MJCF, the format of MuJoCo, read and written through the package `mujoco`."""
 
 from cardan.formats.mjcf.reader import read
+from cardan.formats.mjcf.writer import write
 
 OPTIONS: frozenset[str] = frozenset()
 """The options of `load` that mean something here alone."""
 
-__all__ = ["OPTIONS", "read"]
+__all__ = ["OPTIONS", "read", "write"]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from cardan.formats.mjcf.found import Found, Slot, is_
 from cardan.formats.mjcf.naming import Names
+from cardan.interop.mujoco_joints import meant
 from cardan.records import Actuator
 
 
@@ -188,5 +189,4 @@ def _range(found: Found, k: int, key: str) -> tuple[float, float]:
     row = int(m.actuator_ctrladr[k]) if key == "ctrl" else k
     if not getattr(m, f"actuator_{key}limited")[row]:
         return -math.inf, math.inf
-    lower, upper = map(float, getattr(m, f"actuator_{key}range")[row][:2])
-    return lower, upper
+    return meant(*map(float, getattr(m, f"actuator_{key}range")[row][:2]))

@@ -110,6 +110,12 @@ def _ends(found: Found, k: int) -> tuple[str, str, SE3, SE3]:
     return one, other, *(pose(m.site_pos[i], m.site_quat[i]) for i in ids)  # pyright: ignore[reportReturnType]
 
 
+def ends_of_loops(found: Found) -> set[str]:
+    """Return the names of sites that are just the ends of an equality, `name:parent` and `name:child`."""
+    names = [found.name("EQUALITY", k) for k in range(found.there.model.neq) if _is_of_sites(found, k)]
+    return {f"{name}:{side}" for name in names for side in ("parent", "child")}
+
+
 def _lock(found: Found, k: int) -> Closed | None:
     """Return the fixed joint beside a joint that is held where it is."""
     m, own = found.there.model, int(found.there.model.eq_obj1id[k])

@@ -10,6 +10,7 @@ from cardan.formats.mjcf.actuators import Driven, drives
 from cardan.formats.mjcf.found import Found, Slot, pose
 from cardan.formats.mjcf.naming import Names
 from cardan.formats.mjcf.rows import Row, Step, row_of
+from cardan.interop.mujoco_joints import meant
 from cardan.joints import Joint, Limits, Mimic
 from cardan.model import WORLD
 from cardan.records import Drive, Spring
@@ -162,13 +163,13 @@ class Tree:
         if kind == "ball":
             self._remark(k, "the range of a ball, the largest angle of its rotation, is not kept")
             return -math.inf, math.inf
-        return float(m.jnt_range[k][0]), float(m.jnt_range[k][1])
+        return meant(*map(float, m.jnt_range[k]))
 
     def _efforts(self, k: int) -> tuple[float, float]:
         m = self.m
         if not m.jnt_actfrclimited[k]:
             return -math.inf, math.inf
-        return float(m.jnt_actfrcrange[k][0]), float(m.jnt_actfrcrange[k][1])
+        return meant(*map(float, m.jnt_actfrcrange[k]))
 
     def _stiffness(self, k: int, kind: str) -> float:
         stiffness = float(self.m.jnt_stiffness[k])

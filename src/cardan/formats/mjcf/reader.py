@@ -10,7 +10,7 @@ from typing import Any
 from cardan.description import Mechanism
 from cardan.formats.mjcf.actuators import read_actuators
 from cardan.formats.mjcf.compiled import compiled
-from cardan.formats.mjcf.equalities import read_loops, read_mimics
+from cardan.formats.mjcf.equalities import ends_of_loops, read_loops, read_mimics
 from cardan.formats.mjcf.expanded import expanded
 from cardan.formats.mjcf.found import Found, pose
 from cardan.formats.mjcf.joints import KINDS, SIZES, Tree
@@ -72,12 +72,14 @@ def _read(found: Found) -> None:
 
 def _read_frames(found: Found) -> None:
     """Add sites and cameras that have names; one that a body or a site has already gets an ending."""
-    m, names = found.there.model, Names(found.bodies)
+    m, names, ends = found.there.model, Names(found.bodies), ends_of_loops(found)
     kinds = (("SITE", "sites", m.nsite, m.site_bodyid, m.site_pos, m.site_quat, "operational"),)
     kinds += (("CAMERA", "cameras", m.ncam, m.cam_bodyid, m.cam_pos, m.cam_quat, "sensor"),)
     for kind, plural, count, bodies, positions, quaternions, use in kinds:
         for k in range(count):
             name, place = found.name(kind, k), found.place(plural, k)
+            if name in ends:
+                continue
             if not name:
                 found.report.remark(place, f"a {kind.lower()} without a name is left out")
                 continue

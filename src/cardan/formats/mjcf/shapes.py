@@ -105,28 +105,31 @@ def _mesh(found: Found, file: MeshFile, number: int, X: SE3) -> tuple[Geometry, 
 def _look(found: Found, number: int) -> dict[str, Any]:
     """Return colour, material and texture."""
     m = found.there.model
-    rgba, material = tuple(map(float, m.geom_rgba[number])), int(m.geom_matid[number])
+    rgba, material = m.geom_rgba[number], int(m.geom_matid[number])
+    is_grey = tuple(rgba) == GREY
     if material < 0:
-        return {"rgba": None if rgba == GREY else _clipped(rgba)}
-    rgba = tuple(map(float, m.mat_rgba[material])) if rgba == GREY else rgba
+        return {"rgba": None if is_grey else _colour(rgba)}
     textures = [found.name("TEXTURE", int(k)) for k in m.mat_texid[material] if k >= 0]
     file = next((found.there.text.textures[name] for name in textures if name in found.there.text.textures), "")
-    return {"rgba": _clipped(rgba), "material": found.name("MATERIAL", material), "texture": file}
+    rgba = m.mat_rgba[material] if is_grey else rgba
+    return {"rgba": _colour(rgba), "material": found.name("MATERIAL", material), "texture": file}
 
 
-def _clipped(rgba: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(min(max(e, 0.0), 1.0) for e in rgba)
+def _colour(rgba: Any) -> tuple[float, ...]:
+    """Return a colour; MuJoCo has it in single precision, whose shortest digits are those of the file."""
+    return tuple(min(max(float(str(e)), 0.0), 1.0) for e in rgba)
 
 
-def _surface(m: Any, number: int) -> Material:
-    """Return what contact feels: `condim` says which of the friction counts."""
+def _surface(m: Any, number: int) -> Material | None:
+    """Return what contact feels: `condim` says which of the friction counts; None for what none means."""
     slide, spin, roll = (float(e) for e in m.geom_friction[number])
     condim = int(m.geom_condim[number])
-    return Material(
+    surface = Material(
         friction=slide if condim > 1 else 0.0,
         torsional=spin if condim > 3 else 0.0,
         rolling=roll if condim > 4 else 0.0,
     )
+    return None if surface == Material() else surface
 
 
 def _density(found: Found, geom: Any, geometry: Geometry) -> float | None:

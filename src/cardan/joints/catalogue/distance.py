@@ -49,13 +49,9 @@ class Distance(FloatingJoint):
             raise ParameterError("minimum and maximum of a distance joint", got=got, expected=expected)
         object.__setattr__(self, "minimum", lower)
         object.__setattr__(self, "maximum", None if upper == math.inf else upper)
-        for name in ("stiffness", "damping"):
-            value = getattr(self, name)
-            if value is None and name == "stiffness":
-                continue
-            if not is_finite(value) or value < 0.0:
-                raise ParameterError(f"{name} of a distance joint", got=value, expected="0 or more")
-            object.__setattr__(self, name, float(value))
+        object.__setattr__(self, "damping", _non_negative("damping", self.damping))
+        if self.stiffness is not None:
+            object.__setattr__(self, "stiffness", _non_negative("stiffness", self.stiffness))
 
     def constraint(self, q: Scalars) -> tuple[Scalar, float, float]:
         """Return the distance [m] and its bounds from below and above; its gradient does not exist at distance 0."""
@@ -92,3 +88,9 @@ class Distance(FloatingJoint):
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         return ("px", "py", "pz", "x", "y", "z", "w")
+
+
+def _non_negative(name: str, value: float) -> float:
+    if not is_finite(value) or value < 0.0:
+        raise ParameterError(f"{name} of a distance joint", got=value, expected="0 or more")
+    return float(value)

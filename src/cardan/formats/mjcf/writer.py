@@ -1,0 +1,266 @@
+"""The MJCF writer: a mechanism or a model as MuJoCo's specification, printed with all digits.
+
+`interop.to_mjspec` decides what is said and how; what MuJoCo cannot say is refused there by name. The specification is
+compiled before it is printed, so that MuJoCo reads what is written. MuJoCo's own printer rounds to six digits.
+
+Meshes keep a relative name, to be found beside the file as they were beside the description, or else the path where
+they were found; their files are not opened.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from cardan.description import Mechanism
+from cardan.errors import CardanError, MechanismError, ParameterError
+from cardan.geometry.shapes import Mesh, Shape, Sphere
+from cardan.interop.mujoco_package import mujoco
+from cardan.interop.mujoco_shapes import geom_names
+from cardan.interop.mujoco_spec import to_mjspec
+from cardan.model import Model
+
+Attributes = Mapping[str, Any]
+Lines = list[str]
+KINDS = {0: "none", 1: "affine"}
+"""Of MuJoCo's biases."""
+
+
+def write(thing: Mechanism | Model) -> str:
+    """Return a mechanism (with a fixed base) or a model as the text of a file of MJCF.
+
+    Raises:
+        MissingExtraError: without the extra `mujoco`.
+        ParameterError: for another thing.
+        UnsupportedError: for what MuJoCo cannot say; the message names it.
+        MechanismError: if MuJoCo refuses the whole; the message is MuJoCo's.
+    """
+    if not isinstance(thing, (Mechanism, Model)):
+        raise ParameterError("thing to write as MJCF", got=thing, expected="a Mechanism or a Model")
+    mj = mujoco("writing MJCF")
+    robot = thing.model() if isinstance(thing, Mechanism) else thing
+    names = geom_names(robot.shapes)
+    shapes = [replace(s, name=name) for s, name in zip(robot.shapes, names, strict=True)]
+    try:
+        spec = to_mjspec(robot, shapes=[_stand_in(s) for s in shapes], annotations=True)
+        spec.compile()
+    except CardanError:
+        raise
+    except ValueError as error:  # MuJoCo's
+        raise MechanismError(f"{robot.name!r} as MJCF: MuJoCo refuses it: {error}") from None
+    return "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
+
+
+def _stand_in(shape: Shape) -> Shape:
+    """Return a shape for which no file is opened; a mesh is printed by its name."""
+    return replace(shape, geometry=Sphere(1.0)) if isinstance(shape.geometry, Mesh) else shape
+
+
+def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Lines:
+    """Return the lines of an element; attributes that are None are left out."""
+    written = "".join(f' {key}="{_text(value)}"' for key, value in attributes.items() if value is not None)
+    return [f"<{tag}{written}>", *(f"  {line}" for line in inside), f"</{tag}>"] if inside else [f"<{tag}{written}/>"]
+
+
+def _text(value: Any) -> str:
+    """Return a value as it stands in an attribute: numbers with all their digits, texts escaped."""
+    if isinstance(value, str):
+        return escape(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return " ".join(_text(e) for e in value)
+
+
+def _unless(value: Any, default: Any) -> Any:
+    """Return a number or numbers; None where they are MuJoCo's default."""
+    same = np.array_equal(np.asarray(value, dtype=float), np.asarray(default, dtype=float))
+    return None if same else value
+
+
+class _Printer:
+    """Prints a specification that `to_mjspec` made, part by part.
+
+    Args:
+        mj: the package.
+        spec: the specification.
+        model: what it was made of.
+        shapes: by the names of its geoms.
+    """
+
+    def __init__(self, mj: Any, spec: Any, model: Model, shapes: Mapping[str, Shape]) -> None:
+        self.mj, self.spec, self.model, self.shapes = mj, spec, model, shapes
+        self.sensors = {frame.name for frame in model.frames if frame.kind == "sensor"}
+        self.meshes: dict[tuple[Any, ...], str] = {}
+        for shape in shapes.values():
+            if isinstance(shape.geometry, Mesh):
+                self.meshes.setdefault(_key(shape.geometry), f"mesh{len(self.meshes)}")
+
+    def root(self) -> Lines:
+        """Return the whole."""
+        world = self.spec.worldbody
+        parts = [
+            _element("compiler", {"angle": "radian", "autolimits": True, "inertiafromgeom": False}),
+            _element("option", {"gravity": self.model.gravity}),
+            *_section("asset", self._assets()),
+            _element("worldbody", {}, [*self._inside(world)]) if list(self._inside(world)) else [],
+            *_section("contact", self._exclusions()),
+            *_section("tendon", map(self._tendon, self.spec.tendons)),
+            *_section("equality", map(self._equality, self.spec.equalities)),
+            *_section("actuator", map(self._actuator, self.spec.actuators)),
+            *_section("keyframe", (_element("key", {"name": k.name, "qpos": k.qpos}) for k in self.spec.keys)),
+        ]
+        return _element("mujoco", {"model": self.spec.modelname}, [line for part in parts for line in part])
+
+    def _assets(self) -> Iterator[Lines]:
+        looks = {s.material: s for s in self.shapes.values() if s.material}
+        for name, shape in looks.items():
+            yield _element("material", {"name": name, "rgba": shape.rgba})
+        for (file, *scale), name in self.meshes.items():
+            yield _element("mesh", {"name": name, "file": file, "scale": _unless(scale, [1.0] * 3)})
+
+    # --- bodies, from the world outwards, without recursion: chains may be long ---
+
+    def _inside(self, body: Any) -> Iterator[str]:
+        """Yield the lines of all that is in a body, in its bodies too."""
+        for element in self._own(body):
+            yield from element
+        stack: list[Any] = [(child, 0) for child in reversed(body.bodies)]
+        while stack:
+            item, depth = stack.pop()
+            if isinstance(item, str):
+                yield "  " * depth + item
+                continue
+            head = _element("body", {"name": item.name, **_place(item)})[0].removesuffix("/>") + ">"
+            yield "  " * depth + head
+            for element in self._own(item):
+                yield from ("  " * (depth + 1) + line for line in element)
+            stack.append(("</body>", depth))
+            stack += [(child, depth + 1) for child in reversed(item.bodies)]
+
+    def _own(self, body: Any) -> Iterator[Lines]:
+        if body.explicitinertial:
+            yield _element(
+                "inertial", {**_place(body, "ipos", "iquat"), "mass": body.mass, "diaginertia": body.inertia}
+            )
+        yield from map(self._joint, body.joints)
+        yield from map(self._geom, body.geoms)
+        for site in body.sites:
+            tag = "camera" if site.name in self.sensors else "site"
+            yield _element(tag, {"name": site.name, **_place(site)})
+
+    def _joint(self, joint: Any) -> Lines:
+        kind = joint.type.name.removeprefix("mjJNT_").lower()
+        if kind == "free":
+            damping = _unless(joint.damping[0], 0.0)
+            return _element("joint", {"name": joint.name, "type": kind, "damping": damping})
+        is_scalar, spring = kind in ("hinge", "slide"), joint.stiffness[0]
+        attributes = {
+            "name": joint.name,
+            "type": kind,
+            "pos": _unless(joint.pos, [0.0] * 3),
+            "axis": joint.axis if is_scalar else None,
+            "range": joint.range if joint.limited == self.mj.mjtLimited.mjLIMITED_TRUE else None,
+            "actuatorfrcrange": joint.actfrcrange if joint.actfrclimited == self.mj.mjtLimited.mjLIMITED_TRUE else None,
+            "stiffness": _unless(spring, 0.0),
+            "springref": _unless(joint.springref, 0.0) if is_scalar and spring else None,
+            "damping": _unless(joint.damping[0], 0.0),
+            "frictionloss": _unless(joint.frictionloss, 0.0),
+            "armature": _unless(joint.armature, 0.0),
+        }
+        return _element("joint", attributes)
+
+    def _geom(self, geom: Any) -> Lines:
+        shape = self.shapes[geom.name]
+        is_mesh = isinstance(shape.geometry, Mesh)
+        attributes = {
+            "name": geom.name,
+            "type": "mesh" if is_mesh else geom.type.name.removeprefix("mjGEOM_").lower(),
+            **_place(geom),
+            "size": None if is_mesh else geom.size,
+            "mesh": self.meshes[_key(shape.geometry)] if isinstance(shape.geometry, Mesh) else None,
+            "contype": _unless(geom.contype, 1),
+            "conaffinity": _unless(geom.conaffinity, 1),
+            "condim": _unless(geom.condim, 3),
+            "friction": _unless(geom.friction, [1.0, 0.005, 0.0001]),
+            "margin": _unless(geom.margin, 0.0),
+            "group": _unless(geom.group, 0),
+            "material": shape.material or None,
+            "rgba": shape.rgba,
+            "mass": 0.0 if shape.density is None else None,
+            "density": shape.density,
+        }
+        return _element("geom", attributes)
+
+    # --- what refers to bodies ---
+
+    def _exclusions(self) -> Iterator[Lines]:
+        for exclude in self.spec.excludes:
+            yield _element("exclude", {"body1": exclude.bodyname1, "body2": exclude.bodyname2})
+
+    def _tendon(self, tendon: Any) -> Lines:
+        """Return a tendon over joints, or a rope between sites."""
+        wraps = [wrap.target for wrap in tendon.path]
+        if isinstance(wraps[0], self.mj._specs.MjsJoint):
+            inside = [_element("joint", {"joint": w.target.name, "coef": w.coef})[0] for w in tendon.path]
+            return _element("fixed", {"name": tendon.name}, inside)
+        inside = [_element("site", {"site": site.name})[0] for site in wraps]
+        return _element("spatial", {"name": tendon.name, "range": tendon.range, **_stiffest(tendon, "limit")}, inside)
+
+    def _equality(self, e: Any) -> Lines:
+        kind = e.type.name.removeprefix("mjEQ_").lower()
+        if kind == "joint":
+            own = {"joint1": e.name1, "joint2": e.name2, "polycoef": e.data[:5]}
+        else:
+            own = {"site1": e.name1, "site2": e.name2}
+        return _element(kind, {"name": e.name, **own, **_stiffest(e)})
+
+    def _actuator(self, a: Any) -> Lines:
+        by_tendon = a.trntype == self.mj.mjtTrn.mjTRN_TENDON
+        is_on = self.mj.mjtLimited.mjLIMITED_TRUE
+        count = max((k + 1 for k, gear in enumerate(a.gear) if gear), default=1)
+        attributes = {
+            "name": a.name,
+            "tendon" if by_tendon else "joint": a.target,
+            "gear": _unless(a.gear[:count], [1.0]),
+            "ctrlrange": a.ctrlrange if a.ctrllimited == is_on else None,
+            "forcerange": a.forcerange if a.forcelimited == is_on else None,
+            "gainprm": _unless(a.gainprm[0], 1.0),
+            "biastype": KINDS[int(a.biastype)] if int(a.biastype) else None,
+            "biasprm": a.biasprm[:3] if int(a.biastype) else None,
+        }
+        return _element("general", attributes)
+
+
+def _section(tag: str, elements: Any) -> list[Lines]:
+    lines = [line for element in elements for line in element]
+    return [_element(tag, {}, lines)] if lines else []
+
+
+def _place(thing: Any, position: str = "pos", quaternion: str = "quat") -> dict[str, Any]:
+    pos, quat = getattr(thing, position), getattr(thing, quaternion)
+    is_default = any(map(math.isnan, quat)) or list(quat) == [1.0, 0.0, 0.0, 0.0]
+    return {
+        "pos": pos if position == "ipos" else _unless(pos, [0.0] * 3),
+        "quat": None if is_default else quat,
+    }
+
+
+def _stiffest(thing: Any, which: str = "") -> dict[str, Any]:
+    """Return how stiff a constraint is; all that `to_mjspec` makes are as stiff as MuJoCo lets them be."""
+    ending = f"_{which}" if which else ""
+    return {f"{key}{which}": getattr(thing, f"{key}{ending}") for key in ("solref", "solimp")}
+
+
+def _key(mesh: Mesh) -> tuple[Any, ...]:
+    """Return what a mesh is written as: its file and its scale."""
+    is_relative = "://" not in mesh.uri and not mesh.uri.startswith("/")
+    return (mesh.uri if is_relative else mesh.path or mesh.uri, *mesh.scale)

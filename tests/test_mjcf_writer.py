@@ -1,0 +1,175 @@
+"""MJCF, written: MuJoCo reads the same masses to the last digits, and what comes back says the same."""
+
+import math
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import conventions
+from cardan import joints as J
+from cardan.errors import DescriptionWarning, MechanismError, ParameterError, UnsupportedError
+from cardan.formats import load_mechanism
+from cardan.formats.mjcf import write
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan.records import Actuator, Drive, Material, Spring
+from mechanisms import random_inertia, random_pose
+
+mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
+
+AXIS = (0.36, 0.48, 0.8)
+SAID = [
+    J.Revolute(AXIS),
+    J.Prismatic(AXIS),
+    J.Spherical(),
+    J.FreeFlyer(),
+    J.Universal((1, 0, 0), (0, 0.6, 0.8)),
+    J.SphericalZYX(),
+    J.Translation(),
+    J.Cylindrical(AXIS),
+    J.D6([(1, 0, 0), (0, 0.6, 0.8)], [(0, 0, 1), (1, 0, 0), (0, 1, 0)]),
+    J.Planar(),
+    J.PlanarAngle((0.6, 0.8, 0.0), (-0.8, 0.6, 0.0)),
+    J.UnboundedRevolute(AXIS),
+    J.Composite([J.Revolute(AXIS), J.Prismatic((0, 0, 1))], [random_pose(np.random.default_rng(k)) for k in (3, 4)]),
+]
+REFUSED = [J.Helical((0, 0, 1), 0.1), J.Ellipsoid((1, 2, 3)), J.ConstantVelocity()]
+
+
+def two_bodies(joint):
+    """A body on a joint with poses, and one fixed to it."""
+    rng = np.random.default_rng(0)
+    m = cardan.Mechanism("two", gravity=(0.1, 0.2, -3.0))
+    for name in ("b", "tool"):
+        m.add_body(name, random_inertia(rng))
+    m.add_joint("j", joint, "world", "b", random_pose(rng), random_pose(rng))
+    m.add_joint("f", J.Fixed(), "b", "tool", random_pose(rng))
+    m.add_frame("tip", "tool", random_pose(rng))
+    return m
+
+
+@pytest.mark.parametrize("joint", SAID, ids=lambda joint: type(joint).__name__)
+def test_mujoco_reads_what_is_written_to_the_last_digits(joint, reference_target):
+    m = two_bodies(joint)
+    model, there = m.model(), mujoco.MjModel.from_xml_string(write(m))
+    data, to = mujoco.MjData(there), conventions.to("mujoco", model)
+    q, v = model.random_configuration(seed=1), np.linspace(-1.0, 1.0, model.nv)
+    data.qpos[:], data.qvel[:] = to.configuration(q), to.velocity(q, v)
+    mujoco.mj_forward(there, data)
+    M = np.zeros((there.nv, there.nv))
+    mujoco.mj_fullM(there, data, M)
+    close(M, to.mass_matrix(q))
+    close(data.qfrc_bias, to.bias_forces(q, v))
+    close(data.site("tip").xpos, cardan.frame_transform(model, q, "tip")[:3, 3])
+    assert there.body("tool").mass[0] == m.bodies[1].inertia.mass
+
+
+def close(x, y):
+    np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * max(1.0, np.abs(y).max(initial=0.0)))
+
+
+@pytest.mark.parametrize("joint", REFUSED, ids=lambda joint: type(joint).__name__)
+def test_what_mujoco_cannot_say_is_refused_by_name(joint):
+    with pytest.raises(UnsupportedError, match=f"joint 'j', a {type(joint).__name__} between 'world' and 'b'"):
+        write(two_bodies(joint))
+
+
+def whole():
+    """A mechanism with everything MJCF can say."""
+    rng = np.random.default_rng(1)
+    m = cardan.Mechanism("whole", gravity=(0.0, 0.0, -1.0))
+    for name in ("base", "arm", "hand", "left", "right"):
+        m.add_body(name, random_inertia(rng))
+    m.add_joint("root", J.FreeFlyer(), "world", "base", damping=[0.1] * 6)
+    limits = J.Limits((-1.0, -math.inf), (2.0, 3.0), None, (5.0, 6.0), None, (-5.0, -7.0))
+    more = {"damping": (0.1, 0.2), "friction": (0.3, 0.4), "armature": (0.5, 0.6), "spring": Spring((7, 0), (0.8, 0))}
+    universal = J.Universal((1, 0, 0), (0, 1, 0))
+    m.add_joint("x+y", universal, "base", "arm", random_pose(rng), limits=limits, drive=Drive((28, 0), (8, 0)), **more)
+    m.add_joint("ball", J.Spherical(), "arm", "hand", random_pose(rng))
+    m.add_joint("left", J.Prismatic((1, 0, 0)), "hand", "left", random_pose(rng), limits=J.Limits((0.0,), (0.1,)))
+    m.add_joint("right", J.Mimic(J.Prismatic((-1, 0, 0)), "left", 2.0, 0.1), "hand", "right", random_pose(rng))
+    m.add_joint("loop", J.Spherical(), "base", "left", random_pose(rng), random_pose(rng))
+    m.add_joint("glue", J.Fixed(), "base", "right", random_pose(rng), random_pose(rng))
+    m.add_frame("tip", "hand", random_pose(rng))
+    m.add_frame("eye", "base", random_pose(rng), "sensor")
+    look = {"rgba": (0.1, 0.2, 0.3, 0.4), "material": "steel"}
+    solids = (Box((1, 2, 3)), Sphere(0.1), Capsule(0.1, 0.2), Cylinder(0.1, 0.2), Ellipsoid((0.1, 0.2, 0.3)))
+    for k, solid in enumerate(solids):
+        group = {"group": 1 << k % 3, "mask": 0b101, "margin": 0.01 * k, "surface": Material(0.1 * k)}
+        m.add_shape(Shape("arm", "collision", solid, random_pose(rng), f"s{k}", **look, **group, density=10.0 + k))
+    m.add_shape(Shape("world", "collision", Plane(), name="ground"))
+    m.add_shape(Shape("hand", "visual", Mesh("meshes/a.stl", None, (1, 2, 3)), random_pose(rng), "skin"))
+    m.add_actuator(Actuator("servo", "x+y", [(2.0, 0.0)], "position", 7.0, (0, -7, -2), (-1, 1), (-9, 9)))
+    m.add_actuator(Actuator("motor", "left", 3.0, gain=1.0, bias=(0, 0, 0), control_range=(-2, 2)))
+    m.add_actuator(Actuator("twist", "ball", [(1.0, 2.0, 3.0)], gain=1.0, bias=(0, 0, 0)))
+    m.add_actuator(Actuator("both", ("x+y", "left"), [(0.0, 4.0), (5.0,)], "general", 6.0, (1, 2, 3)))
+    m.add_configuration("home", {"root": (1, 2, 3, 0.5, 0.5, 0.5, 0.5), "x+y": (0.1, 0.2), "left": 0.05})
+    m.disable_contact("base", "arm")
+    return m
+
+
+def test_a_mechanism_comes_back():
+    m = whole()
+    with pytest.warns(DescriptionWarning, match="mesh 'meshes/a.stl' is not looked for"):
+        n = load_mechanism(write(m))
+    assert (n.name, n.gravity, n.disabled_contacts) == (m.name, m.gravity, m.disabled_contacts)
+    assert n.actuators == m.actuators
+    assert {c.name: type(c.joint) for c in n.joints} == {c.name: type(c.joint) for c in m.joints}
+    for key in ("damping", "friction", "armature", "drive"):
+        assert [getattr(c, key) for c in n.joints] == [getattr(c, key) for c in m.joints], key
+    x, y = (next(c for c in o.joints if c.name == "x+y") for o in (m, n))
+    assert x.spring == y.spring
+    assert x.limits == y.limits
+    assert n.named_configurations["home"].keys() >= m.named_configurations["home"].keys()
+    for joint, q in m.named_configurations["home"].items():
+        np.testing.assert_allclose(n.named_configurations["home"][joint], q, atol=1e-15)
+    assert [(f.name, f.body, f.kind) for f in n.frames] == [(f.name, f.body, f.kind) for f in m.frames]
+
+
+def test_shapes_come_back_and_touch_what_they_did():
+    m = whole()
+    with pytest.warns(DescriptionWarning):
+        n = load_mechanism(write(m))
+    before, after = ({s.name: s for s in o.shapes} for o in (m, n))
+    assert before.keys() == after.keys()
+    for name, shape in before.items():
+        other = after[name]
+        for key in ("body", "role", "material", "rgba", "margin", "density", "surface", "geometry"):
+            assert getattr(shape, key) == getattr(other, key), (name, key)
+        np.testing.assert_allclose(np.array(other.pose.translation), np.array(shape.pose.translation), atol=1e-14)
+        for second, its in before.items():
+            if shape.role == its.role == "collision":
+                assert other.may_touch(after[second]) == shape.may_touch(its)
+
+
+def test_a_written_file_is_read_as_mjcf_by_either_ending(tmp_path):
+    arm = cardan.robots.arm7()
+    for name in ("arm.xml", "arm.mjcf"):
+        cardan.save(arm, tmp_path / name)
+        model = cardan.load(tmp_path / name)
+        q = model.random_configuration(seed=0)
+        close(cardan.mass_matrix(model, q), cardan.mass_matrix(arm.model(), q))
+
+
+def test_an_actuator_whose_law_is_not_known_is_left_out_with_a_warning():
+    m = two_bodies(J.Revolute())
+    m.add_actuator(Actuator("muscle", "j", kind="general"))
+    with pytest.warns(DescriptionWarning, match="actuator 'muscle' is left out: its gain or bias is not known"):
+        assert "muscle" not in write(m)
+
+
+def test_names_are_escaped_and_what_mujoco_refuses_is_said():
+    m = cardan.Mechanism('a<b>&"c"')
+    m.add_body("it's <one>", random_inertia(np.random.default_rng(0)))
+    m.add_joint("j&k", J.Revolute(), "world", "it's <one>")
+    n = load_mechanism(write(m))
+    assert (n.name, n.bodies[0].name, n.joints[0].name) == (m.name, m.bodies[0].name, "j&k")
+    with pytest.raises(ParameterError, match="a Mechanism or a Model"):
+        write(3)
+
+
+def test_a_name_mujoco_has_already_is_its_error():
+    m = two_bodies(J.Revolute(AXIS))
+    m.add_actuator(Actuator("j", "j", gain=1.0, bias=(0, 0, 0)))
+    with pytest.raises(MechanismError, match=r"MuJoCo refuses it: .*repeated name 'j' in actuator"):
+        write(m.with_drives({"j": Drive(2.0)}).mechanism)
