@@ -163,10 +163,10 @@ def load(
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
             contacts; and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
-            values of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
-            `from_json`; USD: open binary files without a trial), `model` (the one model of an SDF world, the path of a
-            prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"`
-            or `"drop"` joints that belong to no articulation).
+            values of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered,
+            see `from_json`; USD: open binary files without a trial), `model` (the one model of an SDF world, the path
+            of a prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`,
+            `"keep"` or `"drop"` joints that belong to no articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
