@@ -135,10 +135,12 @@ class Scope:
         merged = self.merged.get(name) or self.merged.get(head)
         return (merged, name) if merged else (self.names.get(head), rest)
 
-    def visible(self) -> list[str]:
-        """Return the names one may say here, for those who misspelled one."""
-        inner = [f"{e.name}{SEPARATOR}{name}" for e in self.names.values() if e.scope for name in e.scope.names]
-        return [*self.names, *self.merged, *inner]
+    def visible(self) -> Iterator[str]:
+        """Yield the names one may say here, for those who misspelled one."""
+        yield from (*self.names, *self.merged)
+        for entry in self.names.values():
+            if entry.scope is not None:
+                yield from (f"{entry.name}{SEPARATOR}{name}" for name in entry.scope.names)
 
 
 class Target(NamedTuple):
