@@ -1,4 +1,4 @@
-"""Every robot through every format that is written: what comes back is the same robot, but for what was said to be lost."""
+"""Every robot through every format that is written: the same robot comes back, but for what was said to be lost."""
 
 import warnings
 
