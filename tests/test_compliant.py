@@ -92,3 +92,15 @@ def test_what_cannot_give_way_is_refused_by_name():
     with pytest.raises(ParameterError, match="mechanism"):
         compliant(m.model())
     assert cardan.simulation.compliant is compliant
+
+
+def test_actuators_and_configurations_stay_what_they_were():
+    """Failed before: the actuator was gone, and `home` the neutral configuration."""
+    m = Mechanism("arm")
+    m.add_body("link", Inertia(1.0, (0, 0, -0.5), np.eye(3) * 0.1))
+    m.add_joint("hinge", Revolute((0, 1, 0)), "world", "link", compliance=[0, 1e-4, 0, 1e-3, 0, 0])
+    m.add_actuator(cardan.Actuator("motor", "hinge", 50.0))
+    m.add_configuration("home", {"hinge": 0.3})
+    soft = compliant(m)
+    assert soft.actuators[0].gear == ((50.0, 0.0, 0.0),)
+    assert soft.model().named_configurations["home"].tolist() == [0.3, 0.0, 0.0]

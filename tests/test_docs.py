@@ -29,6 +29,7 @@ PAGES = {
     "maximal.md": (),
     "functions.md": (),
     "sdf.md": (),
+    "usd.md": ("pxr",),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

@@ -12,9 +12,9 @@ from cardan.program import Array, expr, trace, verify
 from cardan.program.program import Instruction, Op, Region
 from cardan.program.repeated import repeated
 from cardan.program.replay import straight
-from cardan.targets import Outline
+from cardan.targets import Outline, c
 from cardan.targets.llvm import plan
-from programs import evaluated, item_by_item, long_chain, run_c, same
+from programs import LOOPS, evaluated, item_by_item, long_chain, random_program, run_c, same
 
 ITEMS = 5
 
@@ -169,6 +169,19 @@ def test_short_blocks_are_written_out():
     assert many.operations == 6  # as written: the products of both orders are one
 
 
+def test_a_block_is_as_long_as_what_it_does():
+    """A short one that iterates many times is run for each item, not written out with its loop."""
+
+    def results(x):
+        return np.stack(cardan.each(lambda e: cardan.repeat(50, lambda a: 0.5 * a + cardan.sin(e), e), x))
+
+    many = traced(results, (4,))
+    assert [region.passes for region in many.regions] == [4, 50]
+    (x,) = given = numbers(3, (4,))
+    expected = (x - 2.0 * np.sin(x)) * 0.5**50 + 2.0 * np.sin(x)
+    np.testing.assert_allclose(evaluated(many, "numpy", given)[0], expected, rtol=1e-13)
+
+
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
 def test_within_one_another(target):
     """Items within iterations, iterations within items, items within items, and all of it several times."""
@@ -281,6 +294,22 @@ def test_rules_of_rows():
         }
         with pytest.raises(ProgramError):
             verify(type(good)(**(fields | wrong)))
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.parametrize(
+    "seed", [9, 2, *(pytest.param(k, marks=pytest.mark.full) for k in range(60) if k not in (2, 9))]
+)
+def test_random_programs_in_c(monkeypatch, tmp_path, seed):
+    """Loops and items in one another, in parts of a few operations; the results where the arguments are."""
+    monkeypatch.setattr(c, "PART", 4 + seed % 7)
+    monkeypatch.setattr(expr, "WORTH", 0)
+    program = random_program(seed, LOOPS, 1 + seed % 3)
+    given = numbers(7, (3,), (3,))
+    expected = evaluated(program, "numpy", given)
+    run_c(tmp_path, program, given, given)
+    for found, wanted in zip(given, expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")

@@ -15,6 +15,8 @@ import cardan
 import cardan.formats
 from cardan.description import Box, Capsule, Ellipsoid, Mesh, Plane
 from cardan.errors import DescriptionError, DescriptionWarning
+from cardan.formats.load import describe
+from cardan.formats.reading import Options
 from cardan.joints import Fixed, FreeFlyer, Helical, Mimic, Prismatic, Revolute, Spherical, UnboundedRevolute, Universal
 from cardan.records import Material
 from cardan.spatial import SE3
@@ -450,6 +452,23 @@ def test_everything_a_reader_skips_is_a_remark():
 def test_what_changes_the_motion_and_is_not_had_is_a_warning():
     with pytest.warns(DescriptionWarning, match="asks for no gravity"):
         cardan.load_mechanism(model(link("l", "", "<gravity>false</gravity>")).encode())
+
+
+def test_what_sdf_dropped_is_no_part_of_later_versions():
+    old = '<pose frame="base">0 0 0 0 0 0</pose>', "<use_parent_model_frame>1</use_parent_model_frame>"
+    text = model(TWO + f'<joint name="j" type="revolute"><parent>base</parent><child>a</child>{old[0]}'
+                 f"<axis><xyz>0 1 0</xyz>{old[1]}</axis></joint>")  # fmt: skip
+    with pytest.warns(DescriptionWarning, match="means nothing since SDF 1.7"):
+        (c,) = cardan.load_mechanism(text.encode()).joints
+    assert (c.joint, c.child_pose) == (Revolute([0, 1, 0]), SE3.identity())
+
+
+def test_everything_has_a_place(folder):
+    (folder / "w.sdf").write_text(TEXTS["world"])
+    found = describe(folder / "w.sdf", Options())
+    assert isinstance(found.thing, cardan.Mechanism)
+    for kind, names in (("body", found.thing.bodies), ("joint", found.thing.joints), ("frame", found.thing.frames)):
+        assert all((kind, x.name) in found.places for x in names)
 
 
 # --- faults ---

@@ -213,6 +213,28 @@ def test_a_joint_named_like_a_link_gets_another_name():
     assert [c.name for c in cardan.load_mechanism(text.encode()).joints] == ["weld", "j", "b_joint"]
 
 
+@pytest.mark.parametrize("name", ["a b", "<&>\"'", "ä\u65e5", "a\nb\tc", "a:b", "..", "%s", "x" * 3000])
+def test_names_come_back(name):
+    m = Mechanism(name)
+    m.add_body(name, SOLID)
+    m.add_joint("j", Revolute([0, 0, 1]), "world", name)
+    b = again(m)
+    assert (b.name, b.bodies[0].name, b.joints[0].child) == (name,) * 3
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 1e6, 1e9])
+def test_sizes_do_not_matter(size):
+    m = Mechanism("m")
+    for name in "ab":
+        m.add_body(name, SOLID)
+    ends = pose(size, 0, 0, 0.3, 0.2, 0.1), pose(0, size, 0, 0.5, 0.1, 0)
+    m.add_joint("weld", Fixed(), "world", "a", pose(size, size, 0, 1, 0, 0))
+    m.add_joint("j", Revolute([0, 0.6, 0.8]), "a", "b", *ends)
+    c, d = m.joints[1], again(m).joints[1]
+    for X, Y in ((c.parent_pose, d.parent_pose), (c.child_pose, d.child_pose)):
+        assert np.abs(X.matrix() - Y.matrix()).max() <= 1e-14 * max(1.0, size)
+
+
 def test_reserved_names_are_refused():
     m = Mechanism("m")
     m.add_body("__a__", SOLID)

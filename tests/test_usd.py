@@ -358,6 +358,25 @@ def test_targets_of_drives_are_a_configuration() -> None:
     assert_allclose(read(text).named_configurations["target"]["J"], math.pi / 2)
 
 
+@pytest.mark.parametrize(
+    ("schema", "target", "content", "offset"),
+    [
+        ("NewtonMimicAPI", "newton:mimicJoint", "float newton:mimicCoef0 = 90\nfloat newton:mimicCoef1 = -2", 90),
+        ("PhysxMimicJointAPI:rotX", "physxMimicJoint:rotX:referenceJoint", "float physxMimicJoint:rotX:gearing = 2", 0),
+        ("MjcEqualityJointAPI", "mjc:target", "double mjc:coef1 = -2", 0),
+    ],
+)
+def test_joints_that_copy(schema: str, target: str, content: str, offset: float) -> None:
+    copy = joint("Revolute", f"rel {target} = </World/J>\n{content}", schema, name="K", ends="B C")
+    text = world(body("A"), body("B"), body("C"), joint("Fixed", ends="- A", name="F"), copy, joint("Revolute"))
+    found = next(c.joint for c in read(text).joints if c.name == "K")
+    assert (found.primary, found.multiplier) == ("J", -2)
+    assert_allclose(found.offset, math.radians(offset))
+    assert read(text).model().nv == 1
+    with pytest.raises(DescriptionError, match="/World/K: error: is Revolute and copies 'F', which is Fixed"):
+        read(text.replace("</World/J>", "</World/F>"))
+
+
 def test_orphans() -> None:
     text = world(body("A"), body("B"), joint("Revolute"), apis="")
     with pytest.warns(DescriptionWarning, match=r"/World/J.*belongs to no articulation"):

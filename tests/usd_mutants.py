@@ -41,7 +41,8 @@ ADDED = [
     "int[] faceVertexIndices = [7, -1, 3]", "int[] faceVertexCounts = [3, 1000000]", "double radius = -1",
     "double size = 1e300", "double height = nan", "double radius = 0",
 ]  # fmt: skip
-ARCS = ("references = </>", "references = @./other.usda@", "references = @/etc/passwd@", "payload = @x.usdz@</a>", "inherits = </>",
+ARCS = ("references = </>", "references = @./other.usda@", "references = @/etc/passwd@", "payload = @x.usdz@</a>",
+        "inherits = </>",
         "specializes = </>", "instanceable = true", "active = false", 'apiSchemas = ["PhysicsRigidBodyAPI"]',
         "apiSchemas = None",
         'variants = {string v = "a"}', 'references = [</>, </>, </>, </>]', "kind = 7", "hidden = maybe")  # fmt: skip

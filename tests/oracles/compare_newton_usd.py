@@ -118,10 +118,10 @@ def ours(file: str) -> tuple[Any, Any]:
     joints = {}
     for c in m.joints:
         joints[paths["joint", c.name]] = {
-            "joint": c.joint,
+            "joint": getattr(c.joint, "joint", c.joint),  # of one that copies another what it is itself
             "bodies": [body[c.parent], body[c.child]],
             "poses": [_row(c.parent_pose.matrix()), _row(c.child_pose.matrix())],
-            "axes": list(_axes(c.joint)),
+            "axes": list(_axes(getattr(c.joint, "joint", c.joint))),
             "lower": c.limits.lower,
             "upper": c.limits.upper,
             "effort": c.limits.effort,

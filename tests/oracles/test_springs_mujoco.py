@@ -126,3 +126,15 @@ def test_what_it_makes_of_other_joints_does_not_ask_for_their_annotations():
     assert there.njnt == 5
     cardan.conventions.to("mujoco", m.extract("nut", "plate").mechanism.model())
     MujocoState(model, True)
+
+
+def test_the_period_under_mujocos_own_steps():
+    m = Mechanism("oscillator", gravity=(0.0, 0.0, 0.0))
+    m.add_body("wheel", Inertia(1.0, (0, 0, 0), np.diag([0.1, 0.2, 0.15])))
+    m.add_joint("axle", J.Revolute((0, 1, 0)), "world", "wheel", spring=Spring(8.0, 0.3))
+    period, world = 2.0 * np.pi * np.sqrt(0.2 / 8.0), m.world()
+    for integrator, error in (("rk4", 1e-9), ("euler", 1e-3)):
+        solver = cardan.solvers.MuJoCo(world, period / 1000, integrator=integrator)
+        state = solver.step(world.state(q=[[0.5]]), steps=1000)
+        np.testing.assert_allclose(state.q, [[0.5]], atol=error)
+        np.testing.assert_allclose(state.v, [[0.0]], atol=error)

@@ -164,7 +164,9 @@ def load(
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
             contacts; and those of single formats: `continuous` (URDF: see `read_urdf`), `xacro_args` (xacro: values of
             arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
-            `from_json`).
+            `from_json`; USD: open binary files without a trial), `model` (the path of a prim or the name of an
+            articulation to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that
+            belong to no articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.

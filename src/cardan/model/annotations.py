@@ -148,6 +148,23 @@ class Annotations:
             tuple(pair for pair in self.disabled_contacts if pair[0] not in bodies and pair[1] not in bodies),
         )
 
+    def widened(self, joint: str, nv: int, more: int) -> Annotations:
+        """Return them for a joint with more coordinates behind its own nv: 0 in configurations, not driven."""
+
+        def geared(actuator: Actuator) -> Actuator:
+            rows: Any = zip(actuator.joints, actuator.gear, strict=True)  # pyright: ignore[reportArgumentType]
+            gear = [row if name != joint else row * (nv if len(row) == 1 else 1) + (0.0,) * more for name, row in rows]
+            return replace(actuator, gear=gear)
+
+        def stretched(c: Configuration) -> Configuration:
+            return Configuration(c.name, {**c.coordinates, joint: (*c.coordinates[joint], *[0.0] * more)})
+
+        return replace(
+            self,
+            actuators=tuple(geared(a) if joint in a.joints else a for a in self.actuators),
+            configurations=tuple(stretched(c) if joint in c.coordinates else c for c in self.configurations),
+        )
+
     def without_drives(self, drives: Mapping[str, Drive]) -> Annotations:
         """Return them without the actuators that are exactly some joints' drives, given by joint."""
         stale = {a.name for a in self.actuators if a.joints[0] in drives and a.drive() == drives[a.joints[0]]}

@@ -130,7 +130,7 @@ class Graph:
         )
         changing = self._changing(start)
         results = {self.lift(e).index for e in found if type(e) in (Expr, Condition)} & changing
-        if not self._is_worth_it(changing, results):  # what was traced is dead then
+        if not self._is_worth_it(start, changing, results):  # what was traced is dead then
             return [body(row) for row in rows]
         self.regions.append(Region(start, len(self.instructions), len(rows), ()))
         return [
@@ -170,11 +170,15 @@ class Graph:
                     changing.add(k)
         return changing
 
-    def _is_worth_it(self, changing: set[int], results: set[int]) -> bool:
-        done = [k for k in changing if self.instructions[k].op not in LEAVES]
-        read = {a for k in done for a in self.instructions[k].args} & changing
+    def _is_worth_it(self, start: int, changing: set[int], results: set[int]) -> bool:
+        """Return whether a pass does enough operations, those of regions within it in each of their passes."""
+        times = {k: 1 for k in changing if self.instructions[k].op not in LEAVES}
+        for region in self.regions or ():
+            for k in times.keys() & set(region.instructions) if region.start >= start else ():
+                times[k] *= region.passes
+        read = {a for k in times for a in self.instructions[k].args} & changing
         given = sum(self.instructions[a].op is Op.PICKED for a in read)
-        return len(done) >= WORTH * (given + len(results))
+        return sum(times.values()) >= WORTH * (given + len(results))
 
 
 class Expr:

@@ -39,7 +39,8 @@ def compliant(mechanism: Mechanism) -> Mechanism:
         mechanism: with `compliance` at some joints [m/N, rad/(N m)].
 
     Returns:
-        The mechanism, for a world. Joints move on the same, so that targets and limits of their own are as before.
+        The mechanism, for a world. Joints move on the same, so that targets and limits of their own are as before, and
+        so are actuators; in named configurations nothing gives way.
 
     Raises:
         UnsupportedError: for compliance of a joint that copies another or closes a loop, or along an axis of the child
@@ -72,7 +73,8 @@ def _giving_way(mechanism: Mechanism, c: Connection) -> Mechanism:
     behind = D6([units[i] for i in axes if i < 3], [units[i - 3] for i in axes if i >= 3])
     joint = Composite([c.joint, behind]) if c.joint.nv else behind
     springs = [1.0 / c.compliance[i] for i in axes]  # pyright: ignore[reportOptionalSubscript]
-    return mechanism.replace_joint(c.name, joint, **_properties(c, springs), compliance=(0.0,) * 6).mechanism
+    given = mechanism.replace_joint(c.name, joint, **_properties(c, springs), compliance=(0.0,) * 6).mechanism
+    return given.with_annotations(mechanism.annotations.widened(c.name, c.joint.nv, len(axes))).mechanism
 
 
 def _axes(c: Connection) -> list[int]:

@@ -78,7 +78,7 @@ def _renamed(program: Program, name: str) -> Program:
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):
         own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
-        while own in taken or re.fullmatch(r"[jkt]\d+_", own) or own[:1].isdigit():
+        while own in taken or re.fullmatch(r"[jkrt]\d+_", own) or own[:1].isdigit():
             own = f"_{own}" if own[:1].isdigit() else f"{own}_"
         taken.add(own)
         arrays.append(array._replace(name=own))
@@ -248,8 +248,13 @@ class _Writer:
         return f"t{k}_" if self.home[k] == p else f"w[{self.slots[k]}]"
 
     def _results(self, p: int) -> list[str]:
-        targets = zip(_entries(self.program.outputs), self.program.results, strict=True)
-        return [f"    {target} = {self._value(r, p)};" for target, r in targets]
+        """Return the lines that write the results; inputs among them are all read before, for they may be there."""
+        values = [self._value(r, p) for r in self.program.results]
+        read = dict.fromkeys(self.entries)
+        names = {value: f"r{n}_" for n, value in enumerate(dict.fromkeys(values)) if value in read}
+        lines = [f"    const {self.real} {name} = {value};" for value, name in names.items()]
+        targets = zip(_entries(self.program.outputs), values, strict=True)
+        return [*lines, *(f"    {target} = {names.get(value, value)};" for target, value in targets)]
 
 
 def _cut(own: list[int]) -> list[list[int]]:

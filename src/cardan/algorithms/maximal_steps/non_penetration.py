@@ -43,7 +43,7 @@ from cardan.scalar import is_zero, maximum, where
 from cardan.spatial import Force, Matrix3, Scalar, Vector3
 
 SWEEPS = 8
-"""Passes over the contacts for each over the joints: those of a box on a plane then leave a hundredth of a push."""
+"""Passes over the contacts for each over the joints: of a push on a box they leave a thousandth part."""
 
 
 class Pushed(NamedTuple):

@@ -51,7 +51,7 @@ from cardan.algorithms.tree import Vector
 from cardan.arrays.repeat import repeat
 from cardan.model import Model
 from cardan.scalar import is_zero, maximum
-from cardan.spatial import Scalar
+from cardan.spatial import Motion, Scalar
 
 DEPENDENT = 1e2
 """Roundings (`Regularization.nu`) of the diagonal that keep a joint's own rows independent."""
@@ -138,7 +138,7 @@ def shifted(system: System, placed: Sequence[Placed], rows: Sequence[Row], multi
     return found
 
 
-def _shifted(b: Placed, change) -> Placed:
+def _shifted(b: Placed, change: Motion) -> Placed:
     return b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))
 
 

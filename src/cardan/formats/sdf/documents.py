@@ -26,6 +26,8 @@ MAX_INCLUDES = 1000
 """Includes of a description, counting a file as often as it is included."""
 MAX_BYTES = 256 * 2**20
 """Of all files together."""
+FRAMES_SINCE = (1, 7)
+"""The version that brought frames, and names for those that poses and axes are in."""
 MANIFEST = "model.config"
 Version = tuple[int, int]
 
@@ -123,6 +125,8 @@ class Library:
         if version is None:
             return None
         VOCABULARY.review(report, root)
+        if version >= FRAMES_SINCE:
+            _drop_outdated(report, root)
         places = Places(source.folder, self.packages)
         return Document(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
 
@@ -131,15 +135,16 @@ class Library:
     def _found(self, uri: str, document: Document, at: Element) -> str | None:
         places = document.places
         try:
-            there = [path for path in _candidates(uri, places) if path.exists()]
-            path = next((path for path in there if places.allow(path)), None)
+            named = list(_candidates(uri, places))
+            allowed = [path for path in named if places.allow(path)]  # what is outside is not even looked at
+            path = next((path for path in allowed if path.exists()), None)
             if path is not None and path.is_dir():
                 return self._in_folder(path, uri, document, at)
         except (OSError, ValueError):
-            there, path = [], None  # a name no file system accepts
+            named, allowed, path = [], [], None  # a name no file system accepts
         if path is not None:
             return os.path.realpath(path)
-        why = "leads out of the folder of the description" if there else "is not found"
+        why = "leads out of the folder of the description" if named and not allowed else "is not found"
         hint = "say where to look with package_dirs=[folder], a folder that contains it"
         document.report.error(at, f"<uri> {quoted(uri)} {why}; {hint}")
         return None
@@ -165,6 +170,17 @@ class Library:
             document.report.error(at, f"<uri> {quoted(uri)}: its {MANIFEST} leads out of its folder")
             return None
         return os.path.realpath(path)
+
+
+def _drop_outdated(report: Report, root: Element) -> None:
+    """Take out, with a warning, what meant something before SDF 1.7 and is not read by SDF any more."""
+    for element in root.walk():
+        if element.tag == "pose" and element.attributes.pop("frame", "").strip():
+            report.warn(element, "<pose frame=...> means nothing since SDF 1.7: write relative_to")
+        outdated = next(element.all("use_parent_model_frame"), None)
+        if outdated is not None:
+            report.warn(outdated, "<use_parent_model_frame> means nothing since SDF 1.7: write <xyz expressed_in=...>")
+            element.children = [child for child in element.children if child.tag != "use_parent_model_frame"]
 
 
 def _numbers(version: str) -> Version | None:

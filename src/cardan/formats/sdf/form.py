@@ -61,14 +61,14 @@ class Group:
 
     Attributes:
         prefix: of the names of all of them.
-        links: the bodies.
-        joints: the joints, by the name they have here.
+        links: the bodies, by name.
+        joints: the joints, by name.
         frames: the frames, but for sensors that stand on links and joints.
         models: groups by name.
     """
 
     prefix: str
-    links: list[Body] = field(default_factory=list)
+    links: dict[str, Body] = field(default_factory=dict)
     joints: dict[str, Connection] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     models: dict[str, Group] = field(default_factory=dict)
@@ -94,6 +94,7 @@ class SdfForm:
         top: what is in the model itself.
         poses: X_root_body at rest.
         tree: by body, the joint that leads to it from where the tree begins; only those directed so.
+        called: names of joints in the file: that of a link is taken.
         sensors: frames that stand on a link or joint, by its name.
         losses: what SDF cannot say and the motion does not need.
     """
@@ -102,6 +103,7 @@ class SdfForm:
     top: Group
     poses: dict[str, SE3]
     tree: dict[str, Connection]
+    called: dict[str, str]
     sensors: dict[str, list[Frame]]
     losses: tuple[str, ...]
 
@@ -121,9 +123,9 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
     for c in written:
         _check_closed(c, poses)
     sensors, frames = _split_sensors(thing, {c.name for c in written})
-    top, renamed = _grouped(thing.bodies, written, frames)
+    top, called = _grouped(thing.bodies, written, frames)
     moving = {body: c for body, c in tree.items() if not isinstance(c.joint, FreeFlyer)}
-    return SdfForm(thing.name, top, poses, moving, sensors, _losses(thing, floating, renamed))
+    return SdfForm(thing.name, top, poses, moving, called, sensors, _losses(thing, floating, called))
 
 
 def _joints_of(thing: Mechanism | Model) -> list[Connection]:
@@ -253,27 +255,25 @@ def _split_sensors(thing: Any, joints: set[str]) -> tuple[dict[str, list[Frame]]
 def _grouped(
     bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]
 ) -> tuple[Group, dict[str, str]]:
-    """Return all parts in the models their names say, and joints that got another name."""
+    """Return all parts in the models their names say, and what joints are called there."""
     top = Group("")
+    taken: set[str] = set()
     for body in bodies:
-        _group_of(top, body.name, make=True).links.append(body)
+        _group_of(top, body.name, make=True).links[body.name] = body
+        steps = body.name.split(SEPARATOR)
+        taken |= {SEPARATOR.join(steps[:k]) for k in range(1, len(steps) + 1)}
     for frame in frames:
         _group_of(top, frame.name).frames.append(frame)
-    renamed: dict[str, str] = {}
+        taken.add(frame.name)
+    called: dict[str, str] = {}
     for c in joints:
-        group = _group_of(top, c.name)
-        taken = {
-            *(b.name for b in group.links),
-            *(f.name for f in group.frames),
-            *map(group.prefix.__add__, group.models),
-        }
         name = c.name
-        while name in taken or name in renamed.values():
+        while name in taken:
             name += "_joint"
-        if name != c.name:
-            renamed[c.name] = name
-        group.joints[name] = c
-    return top, renamed
+        taken.add(name)
+        called[c.name] = name
+        _group_of(top, c.name).joints[c.name] = c
+    return top, called
 
 
 def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
@@ -293,7 +293,7 @@ def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
     return group
 
 
-def _losses(thing: Any, floating: Sequence[Connection], renamed: dict[str, str]) -> tuple[str, ...]:
+def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) -> tuple[str, ...]:
     """Return what is not written, each with a few of its names."""
     kinds = {
         "actuators": [a.name for a in thing.actuators],
@@ -301,7 +301,9 @@ def _losses(thing: Any, floating: Sequence[Connection], renamed: dict[str, str])
         "named configurations": list(thing.named_configurations),
         "disabled contacts": [" and ".join(pair) for pair in thing.disabled_contacts],
         "names of floating bases, which are no joints there": [c.name for c in floating if not c.name.endswith("root")],
-        "names of joints that are those of other things (they end in _joint now)": list(renamed),
+        "names of joints that are those of other things (they end in _joint now)": [
+            name for name, other in called.items() if name != other
+        ],
     }
     return tuple(
         f"{kind}: {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}" for kind, names in kinds.items() if names

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from cardan.errors import quoted
 from cardan.formats.report import Place, Report
@@ -219,6 +220,6 @@ def _called(scope: Scope) -> str:
 
 
 def _hint(scope: Scope) -> str:
-    names = scope.visible()
+    names = list(islice(scope.visible(), _SHOWN + 1))
     shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
     return f"; the names there are {shown}" if names else "; it is empty"

@@ -14,9 +14,9 @@ from typing import Any
 from cardan.errors import quoted
 from cardan.formats.report import Report
 from cardan.formats.sdf.frames import Attached, node_of
-from cardan.formats.sdf.links import Reading, pose_on
+from cardan.formats.sdf.links import Reading, sensors_of
 from cardan.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Entry, Target
-from cardan.formats.sdf.values import NO_LIMIT, flag_of, name_of, number_of, numbers_in, text_of
+from cardan.formats.sdf.values import NO_LIMIT, flag_of, number_of, numbers_in, text_of
 from cardan.formats.urdf.joints import unit_axis
 from cardan.formats.xml import Element
 from cardan.joints import (
@@ -80,7 +80,7 @@ def read_joint(r: Reading, entry: Entry) -> SdfJoint | None:
     here = Target((), entry, entry.home)
     links = r.frames.link(parent), r.frames.link(child)
     X_parent, X_child = (_on_link(r, link, here) for link in links)
-    sensors = _sensors(r, entry, links[1], X_child)
+    sensors = () if links[1] is None else sensors_of(r, entry, links[1].full_name, X_child)
     return SdfJoint(entry, kind, joint, links[0], links[1], X_parent, X_child, limits, properties, sensors)
 
 
@@ -167,8 +167,9 @@ def _axes(r: Reading, entry: Entry, kind: str) -> list[Vector3]:
     for tag in ("axis", "axis2"):
         axis = report.one(element, tag)
         if tag not in AXES[kind]:
-            if axis is not None and not (kind == "ball" and tag == "axis"):
-                report.remark(axis, f"<{tag}> of joint {quoted(entry.name)} has no effect: it is {kind}")
+            if axis is not None:
+                what = "has no effect but for its <dynamics>" if (kind, tag) == ("ball", "axis") else "has no effect"
+                report.remark(axis, f"<{tag}> of joint {quoted(entry.name)} {what}: it is {kind}")
         elif axis is None and len(AXES[kind]) == 1:
             report.warn(element, f"joint {quoted(entry.name)} is {kind} and has no <axis>: it is z, as SDF says")
             found.append(Vector3(*_Z))
@@ -306,14 +307,3 @@ def _copying(report: Report, read: SdfJoint, primary: SdfJoint, mimic: Element, 
         joint = Mimic(read.joint, primary.entry.full_name, factor, offset - factor * reference)
         return replace(read, joint=joint)
     return read
-
-
-def _sensors(r: Reading, entry: Entry, child: Attached, X_child_joint: SE3) -> tuple[Frame, ...]:
-    """Return the sensors of a joint, which stand in its frame, on its child."""
-    if child is None:
-        return ()
-    return tuple(
-        Frame(f"{entry.full_name}::{name}", child.full_name, X_child_joint @ pose_on(r, entry, sensor), "sensor")
-        for sensor in entry.element.all("sensor")
-        if (name := name_of(entry.document.report, sensor)) is not None
-    )

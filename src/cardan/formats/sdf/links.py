@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from cardan.errors import quoted
-from cardan.formats.report import Report
+from cardan.formats.report import At, Report
 from cardan.formats.sdf.frames import Frames
-from cardan.formats.sdf.scopes import Entry, Target
+from cardan.formats.sdf.scopes import SEPARATOR, Entry, Target
 from cardan.formats.sdf.values import (
     flag_attribute,
     flag_of,
@@ -59,6 +59,7 @@ class Reading:
     frames: Frames
     continuous: str = "angle"
     has_masks: bool = False  # whether any shape says with which it collides
+    places: dict[tuple[str, str], At] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ def read_link(r: Reading, entry: Entry) -> Link:
                 shapes.append(_shape(r, entry, child, geometry, pose))
     _warn_of_motion(report, element, entry.name)
     inertia = _inertia(report, element, entry.name, solids)
-    return Link(entry, inertia, tuple(s for s in shapes if s is not None), _sensors(r, entry))
+    sensors = sensors_of(r, entry, entry.full_name, SE3.identity())
+    return Link(entry, inertia, tuple(s for s in shapes if s is not None), sensors)
 
 
 def pose_on(r: Reading, entry: Entry, element: Element) -> SE3:
@@ -139,12 +141,16 @@ def _warn_of_motion(report: Report, element: Element, name: str) -> None:
         report.warn(element, f"link {quoted(name)} is kinematic; here, it moves by its inertia as all others do")
 
 
-def _sensors(r: Reading, entry: Entry) -> tuple[Frame, ...]:
-    return tuple(
-        Frame(f"{entry.full_name}::{name}", entry.full_name, pose_on(r, entry, sensor), "sensor")
-        for sensor in entry.element.all("sensor")
-        if (name := name_of(entry.document.report, sensor)) is not None
-    )
+def sensors_of(r: Reading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
+    """Return the sensors of a link or joint as frames on a body."""
+    found = []
+    for sensor in entry.element.all("sensor"):
+        name = name_of(entry.document.report, sensor)
+        with entry.document.report.blamed(sensor):
+            if name is not None:
+                pose = X_body_owner @ pose_on(r, entry, sensor)
+                found.append(Frame(f"{entry.full_name}{SEPARATOR}{name}", body, pose, "sensor"))
+    return tuple(found)
 
 
 # --- inertia -----------------------------------------------------------------------------------------------------
@@ -154,7 +160,6 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
     """Return the inertia in link axes; None where it is faulty."""
     inertial = report.one(link, "inertial")
     if inertial is None:
-        report.remark(link, f"link {quoted(name)} has no <inertial>: SDF gives it 1 kg and 1 kg m^2 about every axis")
         return Inertia(1.0, (0.0, 0.0, 0.0), Matrix3.identity())
     if flag_attribute(report, inertial, "auto"):
         return _automatic(report, inertial, name, solids)
@@ -169,10 +174,15 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
         return None  # as it is said of a body without
     _doubt(report, inertial, name, entries)
     with report.blamed(inertial):
-        inertia = Inertia(mass, pose.X.translation, Symmetric3(entries).rotated(pose.X.rotation))
-        if all(math.isfinite(e) for e in inertia.parameters()):
-            return inertia
-        report.error(inertial, "the inertia about the link's origin is too large for a number; are the units right?")
+        at_com = Symmetric3(entries).rotated(pose.X.rotation)
+        return _finite(report, inertial, Inertia(mass, pose.X.translation, at_com))
+    return None
+
+
+def _finite(report: Report, at: Element, inertia: Inertia) -> Inertia | None:
+    if all(math.isfinite(e) for e in inertia.parameters()):
+        return inertia
+    report.error(at, "the inertia about the link's origin is too large for a number; are the units right?")
     return None
 
 
@@ -212,7 +222,8 @@ def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]
         report.error(inertial, f"link {quoted(name)}: <inertial auto='true'> needs {expected}; it has none")
         return None
     mass = number_of(report, inertial, "mass", float(total.mass), least=0.0)
-    return Inertia.from_parameters([e * (mass / total.mass) for e in total.parameters()])
+    scaled = [e * (mass / total.mass) for e in total.parameters()]
+    return _finite(report, inertial, Inertia.from_parameters(scaled))
 
 
 def _density(report: Report, collision: Element) -> float | None:

@@ -10,14 +10,15 @@ Source: the specification of SDFormat 1.12 (sdformat.org/spec) and its pose-fram
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from cardan.description import Mechanism
 from cardan.description.rooting import Forest
 from cardan.errors import quoted
 from cardan.formats.reading import Description, Options
-from cardan.formats.report import At, Report
+from cardan.formats.report import Place, Report
 from cardan.formats.sdf.documents import Document, Library
 from cardan.formats.sdf.frames import Attached, Frames
 from cardan.formats.sdf.joints import SdfJoint, mimicked, read_joint
@@ -26,7 +27,7 @@ from cardan.formats.sdf.scopes import MODEL_FRAME, SEPARATOR, Builder, Entry, Sc
 from cardan.formats.sdf.values import vector_of
 from cardan.formats.source import Source
 from cardan.formats.xml import Element
-from cardan.joints import Fixed, FreeFlyer
+from cardan.joints import Fixed, FreeFlyer, Joint
 from cardan.model import WORLD
 from cardan.model.layout import resolve_mimics
 from cardan.records import EARTH_GRAVITY, Frame
@@ -68,7 +69,7 @@ def read(source: Source, options: Options) -> Description:
         return Description(None, report)
     mechanism = Mechanism(_name(scope, options.model), gravity)
     _fill(reading, mechanism, parts, is_floating=element.tag == "world" and options.model is None)
-    return Description(None if report.errors else mechanism, report, _places(parts))
+    return Description(None if report.errors else mechanism, report, reading.places)
 
 
 def _chosen_root(document: Document, chosen: str | None) -> Element | None:
@@ -118,8 +119,8 @@ def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
         parts.links += [read_link(r, entry) for entry in inner.entries("link")]
         found = [read_joint(r, entry) for entry in inner.entries("joint")]
         parts.joints += [joint for joint in found if joint is not None]
-        named = (entry for entry in inner.entries("frame") if not entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"))
-        parts.frames += [(entry, _frame(r, entry)) for entry in named]  # SDF 1.7 wrote those of models out
+        parts.frames += _frames(r, inner)
+    _remark_on_inertia(r, parts.links)
     if not parts.links and not r.report.errors:
         r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
     by_entry = {joint.entry: joint for joint in parts.joints}
@@ -140,19 +141,25 @@ def _check_models(r: Reading, scope: Scope) -> None:
             entry.document.report.error(entry.element, f"model {quoted(entry.name)} has no <link>; a model needs one")
 
 
-def _frame(r: Reading, entry: Entry) -> Frame:
-    """Return a <frame> on the link it is fixed to."""
-    here = Target((), entry, entry.home)
-    link = r.frames.link(here)
-    pose = r.frames.in_root(entry) if link is None else r.frames.between(Target((), link, link.home), here)
-    kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
-    return Frame(entry.full_name, _body(link), pose, kind)
+def _frames(r: Reading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
+    """Yield the frames, each on the link it is fixed to."""
+    for entry in scope.entries("frame"):
+        if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):
+            continue  # SDF 1.7 wrote out those of models in models
+        here = Target((), entry, entry.home)
+        link = r.frames.link(here)
+        pose = r.frames.in_root(entry) if link is None else r.frames.between(Target((), link, link.home), here)
+        kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
+        with r.report.blamed(entry.at):
+            yield entry, Frame(entry.full_name, _body(link), pose, kind)
 
 
-def _places(parts: _Parts) -> dict[tuple[str, str], At]:
-    places: dict[tuple[str, str], At] = {("body", link.entry.full_name): link.entry.at for link in parts.links}
-    places |= {("joint", joint.entry.full_name): joint.entry.at for joint in parts.joints}
-    return places | {("frame", frame.name): entry.at for entry, frame in parts.frames}
+def _remark_on_inertia(r: Reading, links: Sequence[Link]) -> None:
+    without = [link for link in links if next(link.entry.element.all("inertial"), None) is None]
+    if without:
+        names = ", ".join(quoted(link.entry.name) for link in without[:3]) + (", ..." if len(without) > 3 else "")
+        told = f"without <inertial>, as SDF says, 1 kg and 1 kg m^2 about every axis: {len(without)} link(s), {names}"
+        r.report.remark(without[0].entry.at, told)
 
 
 # --- the mechanism -----------------------------------------------------------------------------------------------
@@ -161,16 +168,26 @@ def _places(parts: _Parts) -> dict[tuple[str, str], At]:
 def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
     """Put what was read into a mechanism; faults found even now go to the report."""
     for link in parts.links:
-        with r.report.blamed(link.entry.at):
+        with _placed(r, "body", link.entry.full_name, link.entry.at):
             mechanism.add_body(link.entry.full_name, link.inertia)
-    for shape in refiltered([shape for link in parts.links for shape in link.shapes]):
-        mechanism.add_shape(shape)
+    with r.report.blamed(1):
+        for shape in refiltered([shape for link in parts.links for shape in link.shapes]):
+            mechanism.add_shape(shape)
+    _add_static(r, mechanism, parts)
     _add_joints(r, mechanism, parts)
     _add_bases(r, mechanism, parts, is_floating=is_floating)
     sensors = [(x.entry, frame) for x in (*parts.links, *parts.joints) for frame in x.sensors]
     for entry, frame in (*parts.frames, *sensors):
-        with r.report.blamed(entry.at):
+        with _placed(r, "frame", frame.name, entry.at):
             mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
+
+
+@contextmanager
+def _placed(r: Reading, kind: str, name: str, at: Place) -> Iterator[None]:
+    """Note where something is described, and what is refused of it."""
+    r.places.setdefault((kind, name), at)
+    with r.report.blamed(at):
+        yield
 
 
 def _name(scope: Scope, only: str | None) -> str:
@@ -182,27 +199,34 @@ def _name(scope: Scope, only: str | None) -> str:
     return named.attributes.get("name", "").strip() or "mechanism"
 
 
-def _add_joints(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
-    """Add the joints, and those that fix static models on the world."""
+def _add_static(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
+    """Fix the links of static models on the world, and tell of joints between them, which cannot move."""
     for link in parts.links:
         if link.entry.home.static:
-            with r.report.blamed(link.entry.at):
-                name = f"{link.entry.full_name}_static"
-                mechanism.add_joint(name, Fixed(), WORLD, link.entry.full_name, r.frames.in_root(link.entry))
-    told: set[Scope] = set()
+            _fix(r, mechanism, link.entry, f"{link.entry.full_name}_static", Fixed())
+    idle = [joint for joint in parts.joints if _is_idle(joint)]
+    if idle:
+        names = ", ".join(quoted(joint.entry.full_name) for joint in idle[:3]) + (", ..." if len(idle) > 3 else "")
+        r.report.warn(idle[0].entry.at, f"{len(idle)} joint(s) between links of static models are left out: {names}")
+
+
+def _fix(r: Reading, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
+    """Add a joint between the world and where a link stands."""
+    with _placed(r, "joint", name, link.at):
+        mechanism.add_joint(name, joint, WORLD, link.full_name, r.frames.in_root(link))
+
+
+def _is_idle(joint: SdfJoint) -> bool:
+    return all(link is None or link.home.static for link in (joint.parent, joint.child))
+
+
+def _add_joints(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
     for joint in parts.joints:
-        ends = (_body(joint.parent), _body(joint.child))
-        if all(link is None or link.home.static for link in (joint.parent, joint.child)):
-            if joint.entry.home not in told:
-                told.add(joint.entry.home)
-                r.report.warn(
-                    joint.entry.at,
-                    f"joint {quoted(joint.entry.name)} is left out, as all are between links of static models",
-                )
-            continue
-        with r.report.blamed(joint.entry.at):
-            poses = joint.parent_pose, joint.child_pose
-            mechanism.add_joint(joint.entry.full_name, joint.joint, *ends, *poses, joint.limits, **joint.properties)
+        name, poses = joint.entry.full_name, (joint.parent_pose, joint.child_pose)
+        if not _is_idle(joint):
+            with _placed(r, "joint", name, joint.entry.at):
+                ends = _body(joint.parent), _body(joint.child)
+                mechanism.add_joint(name, joint.joint, *ends, *poses, joint.limits, **joint.properties)
     with r.report.blamed(1):
         resolve_mimics(mechanism.joints)
 
@@ -214,13 +238,15 @@ def _body(link: Attached) -> str:
 def _add_bases(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
     """Let every part that hangs on nothing float, or mark where the file has the only one."""
     anchors = list(_loose(mechanism, parts))
-    if is_floating or len(anchors) > 1:
-        for link in anchors:
-            name = _base_name(mechanism, link.entry)
-            with r.report.blamed(link.entry.at):
-                mechanism.add_joint(name, FreeFlyer(), WORLD, link.entry.full_name, r.frames.in_root(link.entry))
-    elif anchors:
+    if not is_floating and len(anchors) == 1:
         _mark_root(r, mechanism, anchors[0])
+        return
+    taken = {c.name for c in mechanism.joints}
+    for link in anchors:
+        names = (f"{link.entry.home.prefix}root", f"{link.entry.home.prefix}root_{link.entry.name}")
+        name = names[1] if names[0] in taken else names[0]
+        taken.add(name)
+        _fix(r, mechanism, link.entry, name, FreeFlyer())
 
 
 def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[Link]:
@@ -237,12 +263,6 @@ def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[Link]:
             yield next((link for link in links if link.entry.full_name not in children), links[0])
 
 
-def _base_name(mechanism: Mechanism, link: Entry) -> str:
-    taken = {c.name for c in mechanism.joints}
-    names = (f"{link.home.prefix}root", f"{link.home.prefix}root_{link.name}")
-    return next((name for name in names if name not in taken), f"{names[1]}_")
-
-
 def _mark_root(r: Reading, mechanism: Mechanism, anchor: Link) -> None:
     """Add a frame where the file's own is, if the root link does not stand there."""
     X = r.frames.in_root(anchor.entry)
@@ -254,4 +274,5 @@ def _mark_root(r: Reading, mechanism: Mechanism, anchor: Link) -> None:
     )
     note = r.report.remark if Matrix3.identity() == X.rotation else r.report.warn
     note(anchor.entry.at, told)
-    mechanism.add_frame(ROOT, anchor.entry.full_name, X.inverse())
+    with r.report.blamed(anchor.entry.at):
+        mechanism.add_frame(ROOT, anchor.entry.full_name, X.inverse())

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from cardan.errors import quoted
 from cardan.formats.report import Place
-from cardan.formats.sdf.documents import Document, Library
+from cardan.formats.sdf.documents import FRAMES_SINCE, Document, Library
 from cardan.formats.sdf.values import RawPose, flag_attribute, flag_of, name_of, pose_of, text_of
 from cardan.formats.xml import Element
 
@@ -22,8 +22,6 @@ MODEL_FRAME = "__model__"
 WORLD_FRAME = "world"
 SEPARATOR = "::"
 MAX_MODEL_DEPTH = 40
-RENAMED_SINCE = (1, 7)
-"""From this version on, the names of a scope are each one's own; before, a frame might be named like a link."""
 SCOPED_SINCE = (1, 8)
 """Before this version a name might contain the separator."""
 _RESERVED = re.compile(r"__.*__")
@@ -137,10 +135,12 @@ class Scope:
         merged = self.merged.get(name) or self.merged.get(head)
         return (merged, name) if merged else (self.names.get(head), rest)
 
-    def visible(self) -> list[str]:
-        """Return the names one may say here, for those who misspelled one."""
-        inner = [f"{e.name}{SEPARATOR}{name}" for e in self.names.values() if e.scope for name in e.scope.names]
-        return [*self.names, *self.merged, *inner]
+    def visible(self) -> Iterator[str]:
+        """Yield the names one may say here, for those who misspelled one."""
+        yield from (*self.names, *self.merged)
+        for entry in self.names.values():
+            if entry.scope is not None:
+                yield from (f"{entry.name}{SEPARATOR}{name}" for name in entry.scope.names)
 
 
 class Target(NamedTuple):
@@ -288,7 +288,7 @@ def _register(scope: Scope, entry: Entry) -> None:
         report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: a name may not contain '::'; choose another")
     taken = scope.names.get(name) or scope.merged.get(name)
     if taken is not None:
-        if entry.document.version >= RENAMED_SINCE or taken.kind == entry.kind:
+        if entry.document.version >= FRAMES_SINCE or taken.kind == entry.kind:
             report.error(
                 entry.element,
                 f"there is already a {taken.kind} named {quoted(name)} in line {taken.element.line}; "

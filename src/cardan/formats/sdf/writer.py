@@ -90,12 +90,12 @@ class _Writing(NamedTuple):
 def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Lines:
     """Return a model and the models in it; `world`: with a link that stands for the world."""
     anchor = f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
-    if world and anchor in {body.name for body in group.links}:
+    if world and anchor in group.links:
         raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
     parts = [_world_link(w, anchor)] if world else []
-    parts += [_link(w, group, body) for body in group.links]
+    parts += [_link(w, group, body) for body in group.links.values()]
     parts += [_model(w, inner, inner_name) for inner_name, inner in group.models.items()]
-    parts += [_joint(w, group, joint_name, c) for joint_name, c in group.joints.items()]
+    parts += [_joint(w, group, c) for c in group.joints.values()]
     parts += [_frame(group, frame, anchor) for frame in group.frames]
     return _element("model", {"name": _text(name)}, *parts)
 
@@ -123,18 +123,15 @@ def _link(w: _Writing, group: Group, body: Body) -> Lines:
 def _link_pose(w: _Writing, group: Group, body: str) -> Lines:
     """Return where a link is: in the joint that leads to it, if that stands in the same model."""
     leading = w.form.tree.get(body)
-    names = [name for name, c in group.joints.items() if c is leading]
-    if names and _stands_in_parent(group, leading):
-        pose = leading.child_pose.inverse()  # pyright: ignore[reportOptionalMemberAccess]
-        return _pose(pose, group.local(names[0], ""))
+    if leading is not None and leading.name in group.joints and _stands_in_parent(group, leading):
+        return _pose(leading.child_pose.inverse(), group.local(w.form.called[leading.name], ""))
     return _pose(w.form.poses[body])
 
 
-def _stands_in_parent(group: Group, c: Connection | None) -> bool:
+def _stands_in_parent(group: Group, c: Connection) -> bool:
     """Return whether the pose of a joint can be given in its parent: both, and the child, are in one model."""
-    ends = () if c is None else (c.parent, c.child)
-    names = {body.name for body in group.links} | {WORLD}
-    return bool(ends) and all(end in names for end in ends) and (not group.prefix or c.parent != WORLD)  # pyright: ignore
+    on_world = c.parent == WORLD and not group.prefix
+    return c.child in group.links and (on_world or c.parent in group.links)
 
 
 def _inertial(body: Body | None) -> Lines:
@@ -252,15 +249,15 @@ def _masks(shapes: Sequence[Shape]) -> dict[tuple[int, int], Lines]:
 # --- joints ------------------------------------------------------------------------------------------------------
 
 
-def _joint(w: _Writing, group: Group, name: str, c: Connection) -> Lines:
+def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
     inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
     what = f"joint {c.name!r}"
     ends = [_value(tag, _text(_end(group, body, what))) for tag, body in (("parent", c.parent), ("child", c.child))]
     pitch = _value("screw_thread_pitch", _turn(inner.pitch)) if _kind(c, inner) == "screw" else []
     armature = _value("cardan:armature", _numbers(c.armature)) if any(c.armature or ()) else []
-    axes = [_axis(group, c, inner, i, tag) for i, tag in enumerate(_tags(c, inner))]
+    axes = [_axis(w, group, c, inner, i, tag) for i, tag in enumerate(_tags(c, inner))]
     sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in w.form.sensors.get(c.name, ())]
-    attributes = {"name": _text(group.local(name, what)), "type": _kind(c, inner)}
+    attributes = {"name": _text(group.local(w.form.called[c.name], what)), "type": _kind(c, inner)}
     return _element("joint", attributes, _joint_pose(w, group, c), *ends, pitch, *axes, armature, *sensors)
 
 
@@ -290,7 +287,7 @@ def _tags(c: Connection, inner: Any) -> tuple[str, ...]:
     return ("axis",) if hasattr(inner, "axis") or (has_dynamics and c.joint.nv == 3) else ()
 
 
-def _axis(group: Group, c: Connection, inner: Any, i: int, tag: str) -> Lines:
+def _axis(w: _Writing, group: Group, c: Connection, inner: Any, i: int, tag: str) -> Lines:
     """Return an axis of a joint with its limits and what acts along it."""
     direction = (inner.axis1, inner.axis2)[i] if isinstance(inner, Universal) else getattr(inner, "axis", None)
     xyz = _value("xyz", "0 0 1" if direction is None else _numbers(axis(direction)))
@@ -309,14 +306,13 @@ def _axis(group: Group, c: Connection, inner: Any, i: int, tag: str) -> Lines:
     inside = [
         _on_a_line(_element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines
     ]
-    return _element(tag, {}, xyz, *inside, _mimic(group, c))
+    return _element(tag, {}, xyz, *inside, _mimic(w, group, c))
 
 
-def _mimic(group: Group, c: Connection) -> Lines:
+def _mimic(w: _Writing, group: Group, c: Connection) -> Lines:
     if not isinstance(c.joint, Mimic):
         return []
-    names = {other.name: name for name, other in group.joints.items()}
-    primary = names.get(c.joint.primary, c.joint.primary)
+    primary = w.form.called[c.joint.primary]
     leader = {"joint": _text(group.local(primary, f"joint {c.name!r}"))}
     numbers = _value("multiplier", repr(c.joint.multiplier)), _value("offset", repr(c.joint.offset))
     return _on_a_line(_element("mimic", leader, *numbers, _value("reference", "0")))
@@ -380,4 +376,7 @@ def _text(text: str) -> str:
     if _UNWRITABLE.search(text) or text != text.strip():
         expected = "characters XML can hold, and no white space around"
         raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{INSTEAD}.")
-    return html.escape(text, quote=True)
+    escaped = html.escape(text, quote=True)
+    for white, reference in (("\n", "&#10;"), ("\r", "&#13;"), ("\t", "&#9;")):
+        escaped = escaped.replace(white, reference)
+    return escaped

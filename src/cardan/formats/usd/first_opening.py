@@ -1,13 +1,17 @@
-"""Run as a program of its own: open files of binary USD and look at every value in them.
+"""Run as a program of its own: open binary USD, look at every value in it, and compose it.
 
-A damaged crate file may make OpenUSD run for ever or crash. This process, not the reader's, then does so. Arguments:
-the places of Python's modules as JSON, seconds of processor time, and the files. It ends with 0, or with 1 and the
-reason on its standard output, or is killed. It imports nothing of cardan, so that it starts quickly.
+A damaged crate file may make OpenUSD crash, or ask for memory without end. This process, not the reader's, then does
+so. It is told what to do in lines of JSON on its standard input, `[seconds, "look", [files]]` or `[seconds, "compose",
+[file]]`, after the places of Python's modules, and answers each by a line: the reason why a file cannot be opened, or
+an empty text. It imports nothing of cardan, so that it starts quickly.
 """
 
 import json
 import sys
 from typing import Any
+
+ADDRESSES = 3 * 2**30
+"""Bytes of addresses, not of memory: libraries and the stacks of their threads take most of them."""
 
 
 def bound(seconds: float) -> None:
@@ -22,16 +26,11 @@ def bound(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
 
 
-ADDRESSES = 3 * 2**30
-"""Bytes of addresses, not of memory: libraries and the stacks of their threads take most of them."""
-
-
 def look(path: str) -> None:
     """Read every field of every spec of a layer."""
     import pxr.Sdf  # pyright: ignore[reportMissingImports]
 
     Sdf: Any = pxr.Sdf
-
     layer = Sdf.Layer.FindOrOpen(path)
     if layer is None:
         raise ValueError("it is no layer")
@@ -44,18 +43,45 @@ def look(path: str) -> None:
     layer.Traverse(Sdf.Path.absoluteRootPath, read)
 
 
-def main(places: str, seconds: str, *files: str) -> int:
-    """Look at all files; return the exit status."""
-    sys.path[:] = json.loads(places)
-    bound(float(seconds))
+def compose(path: str) -> None:
+    """Do with a stage what the reader does: every value of every prim, its pose, its composition errors."""
+    import pxr.Usd  # pyright: ignore[reportMissingImports]
+    import pxr.UsdGeom  # pyright: ignore[reportMissingImports]
+
+    Usd: Any = pxr.Usd
+    UsdGeom: Any = pxr.UsdGeom
+    stage = Usd.Stage.Open(path)
+    [str(error) for error in getattr(stage, "GetCompositionErrors", list)()]
+    cache = UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
+    for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()):
+        values(prim)
+        try:
+            cache.GetLocalToWorldTransform(prim)
+        except Exception:  # the reader says so itself
+            continue
+
+
+def values(prim: Any) -> None:
+    """Ask for what a prim has."""
+    prim.GetPrimTypeInfo().GetAppliedAPISchemas()
+    for attribute in prim.GetAttributes():
+        attribute.Get()
+    for relationship in prim.GetRelationships():
+        relationship.GetTargets()
+
+
+def reason(seconds: float, task: str, files: list[str]) -> str:
+    """Return why one of some files cannot be opened, or an empty text."""
+    bound(seconds)
     for file in files:
         try:
-            look(file)
+            {"look": look, "compose": compose}[task](file)
         except Exception as error:
-            print(f"{file}: {getattr(error, 'args', [''])[0]}")
-            return 1
-    return 0
+            return f"{file}: {(error.args or ('',))[0]}"
+    return ""
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.path[:] = json.loads(sys.stdin.readline())
+    for line in sys.stdin:
+        print(json.dumps(reason(*json.loads(line))), flush=True)

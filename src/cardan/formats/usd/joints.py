@@ -14,6 +14,7 @@ from typing import Any
 
 from cardan.errors import quoted
 from cardan.formats.usd.dofs import Dof, Properties, limited, properties
+from cardan.formats.usd.mimics import Copying, read_mimic
 from cardan.formats.usd.scene import Scene
 from cardan.formats.usd.stage import Stage
 from cardan.formats.usd.values import authored, flag, number, rotation, targets, token, vector
@@ -48,6 +49,7 @@ class UsdJoint:
     may_touch: bool
     properties: Properties
     name: str
+    copying: Copying | None = None
 
     @property
     def path(self) -> str:
@@ -83,6 +85,7 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
             flag(prim, "physics:collisionEnabled", False),
             properties(stage, prim, dofs),
             prim.GetName(),
+            read_mimic(stage, prim, dofs),
         )
     return None
 

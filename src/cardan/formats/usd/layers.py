@@ -19,7 +19,7 @@ from cardan.formats.report import Place, Report
 from cardan.formats.resources import Places
 from cardan.formats.source import MAX_BYTES, _read_file
 from cardan.formats.usd.text_depth import depth
-from cardan.formats.usd.trial import complaint
+from cardan.formats.usd.trial import Trial
 from cardan.formats.usd.usd_package import pxr
 
 MAX_BYTES_TOGETHER = 4 * MAX_BYTES
@@ -51,12 +51,24 @@ class Opened:
     sublayers: list[str] = field(default_factory=list)
 
 
-def open_layers(report: Report, path: str, places: Places) -> Any:
-    """Return the root layer of a file, after looking at all it is composed of; None where that was refused."""
+def open_layers(report: Report, path: str, places: Places, trusted: bool = False) -> Any:
+    """Return the root layer of a file, after looking at all it is composed of; None where that was refused.
+
+    Args:
+        report: takes the faults.
+        path: of the file.
+        places: where layers may be.
+        trusted: whether binary layers are opened without a trial in another process.
+    """
+    with Trial(trusted) as trial:
+        return _open_layers(report, path, places, trial)
+
+
+def _open_layers(report: Report, path: str, places: Places, trial: Trial) -> Any:
     opened: dict[str, Opened] = {}
     waiting, size = [(path, Place())], 0
     for _ in range(MAX_LAYERS_DEEP):
-        size += _examine(report, [file for file, _ in waiting], size)
+        size += _examine(report, [file for file, _ in waiting], size, trial)
         if report.errors:
             return None
         found = [opened.setdefault(file, _opened(report, file)) for file, _ in waiting]
@@ -68,10 +80,12 @@ def open_layers(report: Report, path: str, places: Places) -> Any:
         report.error(waiting[0][1], f"layers include layers more than {MAX_LAYERS_DEEP} deep")
     if not report.errors:
         Sizes(opened, path).check(report)
+    if not report.errors and (told := trial.compose(path)):
+        report.error(0, f"cannot be composed: {brief(told)}")
     return None if report.errors else opened[path].layer
 
 
-def _examine(report: Report, files: Sequence[str], before: int) -> int:
+def _examine(report: Report, files: Sequence[str], before: int, trial: Trial) -> int:
     """Return the size of files after looking at their bytes; what cannot be opened is an error."""
     binary, size = [], 0
     for file in files:
@@ -90,7 +104,7 @@ def _examine(report: Report, files: Sequence[str], before: int) -> int:
             report.error(Place(file=_shown(report, file)), f"brackets are nested more than {MAX_NESTING} deep")
     if before + size > MAX_BYTES_TOGETHER:
         report.error(0, f"its layers have more than {MAX_BYTES_TOGETHER} bytes together")
-    elif not report.errors and (told := complaint(binary, size)):
+    elif not report.errors and (told := trial.look(binary, size)):
         report.error(Place(file=_shown(report, binary[0])), f"cannot be opened: {brief(told)}")
     return size
 

@@ -21,6 +21,7 @@ from cardan.formats.usd.groups import bits_of, filtered_pairs
 from cardan.formats.usd.joints import UsdJoint, read_joint
 from cardan.formats.usd.layers import brief
 from cardan.formats.usd.masses import body_inertia
+from cardan.formats.usd.mimics import copied
 from cardan.formats.usd.names import names_of
 from cardan.formats.usd.scene import Scene, survey
 from cardan.formats.usd.schema import remark_unread
@@ -150,13 +151,16 @@ class Reading:
     def add_joints(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         """Add the joints."""
         named = self.joint_names = names_of(self.report, "joints", [joint.path for joint in joints])
+        movers = {joint.path: (named[joint.path], joint.joint) for joint in joints if joint.copying is None}
         for joint in joints:
-            p = joint.properties
+            p, kind = joint.properties, joint.joint
+            if joint.copying is not None:
+                kind = copied(self.stage, joint.prim, kind, joint.copying, movers)
             with self.report.blamed(self.stage.where(joint.prim)):
                 parent, child = (self.names[body] for body in joint.bodies)
                 mechanism.add_joint(
                     named[joint.path],
-                    joint.joint,
+                    kind,
                     parent,
                     child,
                     *joint.poses,
@@ -212,9 +216,8 @@ class Reading:
         if initial:
             mechanism.add_configuration("initial", initial)
         for name, key in (("target", "targets"), ("state", "states")):
-            found = {
-                self.joint_names[j.path]: getattr(j.properties, key) for j in joints if any(getattr(j.properties, key))
-            }
+            said = {self.joint_names[j.path]: getattr(j.properties, key) for j in joints if j.copying is None}
+            found = {joint: values for joint, values in said.items() if any(values)}
             if found:
                 mechanism.add_configuration(name, found)
 

@@ -1,5 +1,6 @@
 """What the types, schemas and attributes of a stage mean to the reader: one table, which makes its remarks.
 
+Types stand under `stage`; an attribute under the type or the applied schema that has it, whole namespaces at the end.
 A name with `*` stands for every instance of a schema that is applied several times. Attributes are looked up by name
 alone: their namespaces make them unique. What is in no table, and in a namespace of physics, is remarked on, too;
 looks, cameras and lights are told of by the types of their prims.
@@ -12,21 +13,37 @@ from collections.abc import Iterator
 from typing import Any
 
 from cardan.formats.report import Place, Report
-from cardan.formats.usd.scene import Scene
+from cardan.formats.usd.scene import GEOMETRIES, JOINTS, Scene
 
 _SOLVER = "remark: a parameter of a solver"
 _STATE = "remark: a velocity; a description holds none"
 _CONTACT = "remark: a parameter of contact cardan's materials do not have"
 _COUNTER = "remark: a number a program wrote down for itself"
 _NONE = "remark: cardan has no such thing"
+_SOFT = "remark: bodies are rigid, and their shapes solid"
 _BODY_JOINT = {f"physics:{name}{side}": "read" for name in ("body", "localPos", "localRot") for side in "01"}
 _BREAK = "remark: joints of cardan do not break"
 
 ELEMENTS: dict[str, dict[str, str]] = {
-    # --- types of prims; "" is the verdict on the type itself
-    "Xform": {},
-    "Scope": {},
-    "Camera": {"": "read"},
+    "stage": {
+        **{f"<{kind}>": "read" for kind in ("Xform", "Scope", "Camera", "Material", "Shader", "PhysicsScene", *JOINTS)},
+        **{f"<{kind}>": "read" for kind in ("PhysicsCollisionGroup", *GEOMETRIES) if kind != "Cone"},
+        "<Cone>": "remark: cardan has no cone; the shape is left out, and its mass where a mass is computed",
+        "<GeomSubset>": "remark: a part of a mesh has no look of its own",
+        "<PointInstancer>": "remark: its instances are not written out",
+        "<TetMesh>": _SOFT,
+        "<BasisCurves>": _SOFT,
+        "<Points>": _SOFT,
+        "<MjcActuator>": "remark: actuators of MuJoCo are read from MJCF, not from USD",
+        "<NewtonActuator>": "remark: what Newton computes efforts by is no property of the robot",
+    },
+    "metadata": {
+        **dict.fromkeys(
+            ("metersPerUnit", "kilogramsPerUnit", "upAxis", "defaultPrim", "active", "instanceable"), "read"
+        ),
+        **dict.fromkeys(("subLayers", "references", "payload", "inherits", "specializes", "variants"), "read"),
+        "clips": "refused: they open files while values are read",
+    },
     "Cube": {"size": "read"},
     "Sphere": {"radius": "read"},
     "Cylinder": {"radius": "read", "height": "read", "axis": "read"},
@@ -35,11 +52,6 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "Capsule_1": {"radiusTop": "read", "radiusBottom": "read", "height": "read", "axis": "read"},
     "Mesh": {"points": "read", "faceVertexCounts": "read", "faceVertexIndices": "read"},
     "Plane": {"axis": "read", "width": "remark: a plane has no end", "length": "remark: a plane has no end"},
-    "Cone": {"": "remark: cardan has no cone; the shape is left out, and its mass where a mass is computed"},
-    "GeomSubset": {"": "remark: a part of a mesh has no look of its own"},
-    "PointInstancer": {"": "remark: its instances are not written out"},
-    "TetMesh": {"": "remark: bodies are rigid"},
-    "Material": {},
     "Shader": {"inputs:diffuseColor": "read", "inputs:opacity": "read"},
     "PhysicsScene": {"physics:gravityDirection": "read", "physics:gravityMagnitude": "read"},
     "PhysicsJoint": {
@@ -50,7 +62,6 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "physics:breakForce": _BREAK,
         "physics:breakTorque": _BREAK,
     },
-    "PhysicsFixedJoint": {},
     "PhysicsRevoluteJoint": {"physics:axis": "read", "physics:lowerLimit": "read", "physics:upperLimit": "read"},
     "PhysicsPrismaticJoint": {"physics:axis": "read", "physics:lowerLimit": "read", "physics:upperLimit": "read"},
     "PhysicsSphericalJoint": {"physics:coneAngle0Limit": "read", "physics:coneAngle1Limit": "read"},
@@ -65,8 +76,6 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "physics:mergeGroup": "read",
         "physics:invertFilteredGroups": "read",
     },
-    "MjcActuator": {"": "remark: actuators of MuJoCo are read from MJCF, not from USD"},
-    "NewtonActuator": {"": "remark: what Newton computes efforts by is no property of the robot"},
     # --- applied schemas
     "PhysicsRigidBodyAPI": {
         "physics:rigidBodyEnabled": "read",
@@ -80,13 +89,12 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "PhysicsMassAPI": {
         f"physics:{name}": "read" for name in ("mass", "density", "centerOfMass", "diagonalInertia", "principalAxes")
     },
-    "PhysicsCollisionAPI": {},
+    "PhysicsCollisionAPI": {"physics:collisionEnabled": "read"},
     "PhysicsMeshCollisionAPI": {"physics:approximation": "remark: meshes are kept as they are"},
     "PhysicsMaterialAPI": {
         f"physics:{name}": "read" for name in ("dynamicFriction", "staticFriction", "restitution", "density")
     },
     "PhysicsFilteredPairsAPI": {"physics:filteredPairs": "read"},
-    "PhysicsArticulationRootAPI": {},
     "PhysicsDriveAPI": {
         **{f"drive:*:physics:{key}": "read" for key in ("type", "stiffness", "damping", "maxForce", "targetPosition")},
         "drive:*:physics:targetVelocity": "remark: drives of cardan are told a velocity when they are used",
@@ -111,6 +119,9 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "newton:limitStiffness": _SOLVER,
         "newton:limitDamping": _SOLVER,
     },
+    "NewtonMimicAPI": {f"newton:mimic{key}": "read" for key in ("Joint", "Enabled", "Coef0", "Coef1")},
+    "PhysxMimicJointAPI": {f"physxMimicJoint:*:{key}": "read" for key in ("referenceJoint", "gearing", "offset")},
+    "MjcEqualityJointAPI": {f"mjc:{key}": "read" for key in ("target", "coef0", "coef1", "coef2", "coef3", "coef4")},
     "NewtonSceneAPI": {"newton:gravityEnabled": "read"},
     "MjcJointAPI": {
         "mjc:armature": "read",
@@ -121,28 +132,28 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "mjc:solreflimit": _SOLVER,
         "mjc:solimplimit": _SOLVER,
     },
-    "MaterialBindingAPI": {},
+    "MaterialBindingAPI": {"material:binding": "read", "material:binding:physics": "read"},
+    "namespaces": {
+        "physxScene:*": _SOLVER,
+        "physxArticulation:*": _SOLVER,
+        "physxRigidBody:*": "remark: PhysX's own damping and bounds of bodies",
+        "physxCollision:*": _CONTACT,
+        "physxMaterial:*": _CONTACT,
+        "newton:kamino:*": _SOLVER,
+        "newton:mpm:*": _NONE,
+        "mjc:option:*": _SOLVER,
+        "mjc:flag:*": _SOLVER,
+        "mjc:sol*": _SOLVER,
+        "mjc:condim*": _CONTACT,
+        "physics:tensor:*": _COUNTER,
+        "physics:newton:*": _COUNTER,
+        "physics:engine*": _COUNTER,
+    },
 }
-_PREFIXES: dict[str, str] = {
-    "physxScene:": _SOLVER,
-    "physxArticulation:": _SOLVER,
-    "physxRigidBody:": "remark: PhysX's own damping and bounds of bodies",
-    "physxCollision:": _CONTACT,
-    "physxMaterial:": _CONTACT,
-    "newton:kamino:": _SOLVER,
-    "newton:mpm:": _NONE,
-    "mjc:option:": _SOLVER,
-    "mjc:flag:": _SOLVER,
-    "mjc:sol": _SOLVER,
-    "mjc:condim": _CONTACT,
-    "physics:tensor:": _COUNTER,
-    "physics:newton:": _COUNTER,
-    "physics:engine": _COUNTER,
-}
-"""Verdicts on whole namespaces, by how a name begins; single names go before."""
 _PHYSICAL = re.compile(r"(physics|drive|limit|state|newton|physx\w*|mjc|omniphysics|warpSim|collection:colliders):")
-_INSTANCE = re.compile(r"^(drive|limit|state|physxLimit|collection):[^:]+:")
-ATTRIBUTES = {name: verdict for known in ELEMENTS.values() for name, verdict in known.items() if name}
+_INSTANCE = re.compile(r"^(drive|limit|state|physxLimit|physxMimicJoint|collection):[^:]+:")
+TYPES = ELEMENTS["stage"]
+ATTRIBUTES = {name: verdict for known in ELEMENTS.values() for name, verdict in known.items() if known is not TYPES}
 
 
 def verdict_of(name: str) -> str:
@@ -150,7 +161,7 @@ def verdict_of(name: str) -> str:
     key = _INSTANCE.sub(r"\1:*:", name)
     if key in ATTRIBUTES:
         return ATTRIBUTES[key]
-    return next((told for start, told in _PREFIXES.items() if name.startswith(start)), "")
+    return next((told for start, told in ELEMENTS["namespaces"].items() if name.startswith(start[:-1])), "")
 
 
 def remark_unread(report: Report, scene: Scene) -> None:
@@ -168,7 +179,7 @@ def remark_unread(report: Report, scene: Scene) -> None:
 def _unread(prim: Any, verdicts: dict[str, tuple[str, str] | None]) -> Iterator[tuple[str, str]]:
     kind = str(prim.GetTypeName())
     if kind not in verdicts:
-        verdicts[kind] = _told(kind, ELEMENTS.get(kind, {}).get("", "read") if kind in ELEMENTS or not kind else "")
+        verdicts[kind] = _told(kind, TYPES.get(f"<{kind}>", "") if kind else "read")
     for name in (kind, *prim.GetAuthoredPropertyNames()):
         if name not in verdicts:
             verdicts[name] = _told(name, verdict_of(name)) if _PHYSICAL.match(name) else None

@@ -31,7 +31,7 @@ def with_chains(stage: Stage, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
     """Return joints with those in a row made one, which stands where the first of them did."""
     rows: dict[tuple[str, str], list[UsdJoint]] = {}
     for joint in joints:
-        if isinstance(joint.joint, (Revolute, Prismatic)) and not joint.is_excluded:
+        if isinstance(joint.joint, (Revolute, Prismatic)) and not joint.is_excluded and joint.copying is None:
             rows.setdefault(joint.bodies, []).append(joint)
     made: dict[str, UsdJoint | None] = {}
     for row in rows.values():

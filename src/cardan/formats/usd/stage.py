@@ -107,7 +107,7 @@ def opened(source: Source, options: Options, report: Report) -> Iterator[Stage |
     package = pxr()
     with tempfile.TemporaryDirectory() if source.folder is None else _nothing() as folder, package.Tf.DiagnosticTrap():
         file = _file(source, folder)
-        layer = open_layers(report, file, Places(source.folder, options.package_dirs))
+        layer = open_layers(report, file, Places(source.folder, options.package_dirs), options.trusted)
         yield None if layer is None else _stage(layer, report, options, source, file)
 
 

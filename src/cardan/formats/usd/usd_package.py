@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from cardan.errors import MissingExtraError
 
 
+@cache
 def pxr(capability: str = "reading USD") -> Any:
     """Return the package `pxr` with the modules the reader uses.
 
