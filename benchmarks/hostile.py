@@ -108,9 +108,9 @@ def solvers(world: cardan.World, dt: float) -> Iterator[cardan.solvers.Solver]:
         lambda: cardan.solvers.Featherstone(world, dt),
         lambda: cardan.solvers.Featherstone(world, dt, contact="compliant"),
         lambda: cardan.solvers.Featherstone(world, dt, contact=None, integrator="rk4", limits=False),
-        lambda: cardan.solvers.XPBD(world, dt, contacts=False),
-        lambda: cardan.solvers.Variational(world, dt, contacts=False),
-        lambda: cardan.solvers.SemiImplicit(world, dt, contacts=False),
+        lambda: cardan.solvers.XPBD(world, dt),
+        lambda: cardan.solvers.Variational(world, dt),
+        lambda: cardan.solvers.SemiImplicit(world, dt),
         lambda: cardan.solvers.MuJoCo(world, dt),
     )
     for make in makers:

@@ -71,7 +71,7 @@ def maximal(take: Callable[..., Any], substeps: int = 1, **options: Any) -> Any:
     def maximal_step(model: Any, q: Any, v: Any) -> dict[str, Any]:
         none, gaps = [0.0] * model.nv, []
         for _ in range(substeps):
-            q, v, gap = take(model, q, v, Efforts(none, none), STEP / substeps, **dict(settings))
+            q, v, gap, _ = take(model, q, v, Efforts(none, none), STEP / substeps, **dict(settings))
             gaps += gap
         return {"q": q, "v": v, "gaps": gaps}
 

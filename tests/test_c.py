@@ -139,6 +139,17 @@ def test_names_that_mean_something_in_c(tmp_path):
 
 
 @needs_gcc
+def test_results_that_are_arguments_are_read_before_any_is_written(tmp_path):
+    """A result may be where an argument is, and another result be that argument."""
+    arrays = [Array("x", (2,)), Array("y", (2,))]
+    program = trace("f", lambda x, y: {"x": np.stack([y[1], x[0]]), "y": np.stack([x[1], x[0] + y[0]])}, arrays)
+    library, states = built(tmp_path, program), [np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0, 6.0], [7.0, 8.0]])]
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*states, *states)]
+    library.f_batch(ctypes.c_size_t(2), *pointers)
+    np.testing.assert_array_equal(np.hstack(states), [[6.0, 1.0, 2.0, 6.0], [8.0, 3.0, 4.0, 10.0]])
+
+
+@needs_gcc
 @pytest.mark.parametrize("single", [False, True])
 def test_long_programs_are_cut_into_parts(tmp_path, single):
     """Equal to the whole to the last bit, results where the inputs are, and no part much longer than the rest."""

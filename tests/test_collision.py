@@ -12,8 +12,10 @@ import cardan
 from cardan.algorithms.collision import FAR, points
 from cardan.errors import ParameterError, ShapeError, UnsupportedError
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from cardan.program import verify
 from cardan.robots import double_pendulum
 from cardan.simulation import contact_points
+from cardan.simulation.collide import collide_function
 from cardan.spatial import SE3
 from two_shapes import EVERY_PAIR, LEVEL, SHAPES, candidates, random_poses, shapes_of, smallest
 
@@ -492,6 +494,42 @@ def test_a_world_collides_where_the_state_is_now(quick_target):
     assert world.collide(world.state(2, "float32")).gap.dtype == np.float32
     with pytest.raises(ParameterError, match="state to collide"):
         world.collide(stack().state())
+
+
+def mixed():
+    """Five boxes, two balls and two capsules, each of its own size, near one another; one box cannot turn."""
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    makers = (lambda r: Box((r, 1.3 * r, 0.8 * r)), lambda r: Sphere(0.5 * r), lambda r: Capsule(0.3 * r, r))
+    for k, make in enumerate([makers[j] for j in (1, 0, 2, 0, 0, 1, 0, 2)]):
+        b.add_body(f"body{k}", pose=SE3(translation=[0.2 * (k % 3), 0.2 * (k // 3), 0.1 + 0.02 * k]))
+        b.add_shape(f"body{k}", make(0.2 + 0.02 * k))
+    b.add_link("cart")
+    b.add_shape("cart", makers[0](0.3))
+    b.add_joint("rail", cardan.joints.Prismatic([1, 0, 0]), "world", "cart", SE3(translation=[0.0, 0.0, 0.6]))
+    b.add_articulation("cart", ["rail"])
+    return b.finalize()
+
+
+def test_pairs_of_a_kind_are_one_block_and_what_each_is_alone(reference_target):
+    """Bit for bit, whichever way round a pair is; the program grows by a pair's share of moving values about."""
+    world = mixed()
+    rng = np.random.default_rng(4)
+    q = world.state(50).q
+    q = cardan.normalize(world.model, q + 0.1 * rng.normal(size=q.shape))
+    together = collide_function(world.pairs)
+    boxes = [pair for pair in world.pairs if type(pair.shape_a) is type(pair.shape_b) is Box]
+    assert len(boxes) == 10
+    single = collide_function((boxes[0],)).program(world.model).operations
+    program = verify(collide_function(tuple(boxes)).program(world.model))
+    assert [region.passes for region in program.regions] == [10]
+    assert program.operations < 2.5 * single
+    assert program.work > 9 * single
+    found = together(world.model, q)
+    alone = [collide_function((pair,))(world.model, q) for pair in world.pairs]
+    for name in ("gap", "point", "normal"):
+        expected = np.concatenate([getattr(each, name) for each in alone], axis=1)
+        np.testing.assert_array_equal(getattr(found, name), expected)
 
 
 def test_constants_of_each_world_move_its_shapes(quick_target):

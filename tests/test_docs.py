@@ -28,6 +28,8 @@ PAGES = {
     "loops.md": (),
     "maximal.md": (),
     "functions.md": (),
+    "sdf.md": (),
+    "usd.md": ("pxr",),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

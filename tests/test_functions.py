@@ -1,5 +1,7 @@
 """The public functions: arguments, errors, the user's own functions, symbols of other libraries."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -433,6 +435,32 @@ def test_a_tuple_is_several_results_and_a_list_is_stacked(arm, state):
     by_q = cardan.derivative(two, "q")(arm, q, v)
     np.testing.assert_array_equal(by_q[0], np.broadcast_to(np.eye(7), (2, 7, 7)))
     np.testing.assert_array_equal(by_q[1], np.zeros((2, 3, 7)))
+
+
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+def test_packed_results_are_those_of_the_function_side_by_side(arm, state, target):
+    @cardan.function
+    def several(model, q, v):
+        M = cardan.mass_matrix(model, q)
+        return {"M": M, "energy": 0.5 * sum(a * b for a, b in zip(v, M @ v, strict=True)), "v": v}
+
+    q, v = state[0], state[1]
+    packed = several.on(target).bind_packed(arm)
+    for rows in (slice(None), slice(0), 0):
+        expected, flat = several(arm, q[rows], v[rows]), packed(q[rows], v[rows])
+        assert flat.shape == (*q[rows].shape[:-1], arm.nv**2 + 1 + arm.nv)
+        for name, value in expected.items():
+            found = flat[packed.places[name]].reshape(np.shape(value))
+            np.testing.assert_allclose(found, value, rtol=1e-14, atol=1e-14)
+    assert packed(q.tolist(), v).shape == packed(q, v).shape  # the long way
+    out = np.empty_like(packed(q, v))
+    assert packed(q, v, out=out) is out
+    np.testing.assert_array_equal(out, packed(q, v))
+    with pytest.raises(ShapeError, match="'out'"):
+        packed(q, v, out=np.empty((3, 4)))
+    one = pickle.loads(pickle.dumps(cardan.mass_matrix.bind_packed(arm)))  # a matrix, in a row
+    assert one(q).shape == (len(q), arm.nv**2)
+    np.testing.assert_array_equal(one(q)[one.places["result"]].reshape(-1, arm.nv, arm.nv), cardan.mass_matrix(arm, q))
 
 
 def test_ragged_and_misdeclared_results_are_refused(arm, state):

@@ -8,7 +8,6 @@ from cardan import algorithms
 from cardan.algorithms import stepping
 from cardan.algorithms.maximal_steps import Efforts, semi_implicit_step, variational_step, xpbd_step
 from cardan.errors import UnsupportedError
-from cardan.geometry.shapes import Sphere
 from cardan.joints import CATALOGUE, Cable, Distance, FreeFlyer, Mimic, Reversed, Revolute, Spherical
 from cardan.simulation import solvers
 from mechanisms import random_inertia, random_pose
@@ -274,14 +273,6 @@ def test_steps_are_repeated_bit_for_bit_in_both_precisions(solver):
 @each
 def test_what_would_be_left_out_is_refused_by_name(solver):
     make = SOLVERS[solver]
-    ball = cardan.WorldBuilder()
-    ball.add_body("ball")
-    ball.add_shape("ball", Sphere(0.1))
-    ball.add_ground()
-    world = ball.finalize()
-    with pytest.raises(UnsupportedError, match=rf"solver {solver} cannot take contacts .*contacts=False"):
-        make(world, 1e-3)
-    make(world, 1e-3, contacts=False)
     with pytest.raises(UnsupportedError, match=r"compliance of joint 'hinge'"):
         make(arm(compliance=(1e-5,) * 6).world(), 1e-3)
     loop = arm()

@@ -305,6 +305,49 @@ def test_distance_is_a_free_flyer_with_a_bound():
     np.testing.assert_allclose(rod.constraint(batch.T)[0], [0.5, 2.0])
 
 
+def test_a_rope_that_gives_way_pulls_back_to_its_bound():
+    """Its efforts are the slope of its energy where it is at rest; it never pushes, whatever the damper says."""
+    rope = Distance(0.2, 0.5, stiffness=100.0, damping=3.0)
+    space, rng = rope.manifold, np.random.default_rng(0)
+
+    def energy(q):
+        d = np.linalg.norm(q[:3])
+        return 50.0 * (max(d - 0.5, 0.0) ** 2 + max(0.2 - d, 0.0) ** 2)
+
+    for length in (0.1, 0.3, 0.9):
+        axis, turn = (e / np.linalg.norm(e) for e in (rng.normal(size=3), rng.normal(size=4)))
+        q = (*(length * axis), *turn)
+        units = np.eye(6) * 1e-6
+        slopes = [(energy(space.integrate(q, e)) - energy(space.integrate(q, -e))) / 2e-6 for e in units]
+        np.testing.assert_allclose(rope.efforts(q, [0.0] * 6), np.negative(slopes), atol=1e-6)
+    at = lambda x: (x, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # noqa: E731
+    assert rope.efforts(at(0.6), (1.0, *[0.0] * 5))[0] == pytest.approx(-13.0)
+    assert rope.efforts(at(0.6), (-9.0, *[0.0] * 5))[0] == 0.0
+    assert rope.efforts(at(0.1), (-1.0, *[0.0] * 5))[0] == pytest.approx(13.0)
+    assert rope.efforts(at(0.1), (9.0, *[0.0] * 5))[0] == 0.0
+    assert not np.any(rope.efforts(at(0.0), (1.0, *[0.0] * 5)))  # there is no direction
+    assert not Distance(0.2, 0.5).has_efforts
+    assert Distance(0.2, 0.5).efforts(at(0.9), [0.0] * 6) == (0.0,) * 6
+    for wrong in ({"stiffness": -1.0}, {"damping": math.nan}, {"stiffness": "soft"}):
+        with pytest.raises(ParameterError, match="of a distance joint"):
+            Distance(maximum=1.0, **wrong)
+
+
+@pytest.mark.parametrize("solver", ["Featherstone", "XPBD", "SemiImplicit", "Variational"])
+def test_a_mass_hangs_on_a_rope_that_gives_way(quick_target, solver):
+    m = cardan.Mechanism("bungee")
+    m.add_body("mass", cardan.Inertia(2.0, (0, 0, 0), np.eye(3) * 0.01))
+    m.add_joint("rope", Distance(maximum=0.5, stiffness=400.0, damping=40.0), "world", "mass")
+    world = m.world()
+    q = (0.1, 0.0, -0.4, 0.0, 0.0, 0.0, 1.0)
+    state = getattr(cardan.solvers, solver)(world, 5e-3).step(world.state(q=[q]), steps=1600)
+    np.testing.assert_allclose(np.linalg.norm(state.q[0, :3]), 0.5 + 2.0 * 9.81 / 400.0, atol=2e-3)
+    for k in (1e6, 1e9):  # stiff beyond what an explicit step bears, along no axis
+        stiff = m.replace_joint("rope", Distance(maximum=0.5, stiffness=k)).mechanism.world()
+        state = getattr(cardan.solvers, solver)(stiff, 0.01).step(stiff.state(q=[(0.3, 0.3, -0.3, *q[3:])]), steps=60)
+        assert np.linalg.norm(state.q[0, :3]) < 0.6
+
+
 # --- cable -----------------------------------------------------------------------------------------------------------
 
 

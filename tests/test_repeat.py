@@ -1,10 +1,8 @@
 """Programs run several times on their own results: as many calls, bit for bit, on every target."""
 
 import copy
-import ctypes
 import os
 import pickle
-import random
 import shutil
 import subprocess
 import sys
@@ -15,15 +13,15 @@ import pytest
 
 import cardan
 from cardan.errors import DTypeError, ParameterError, ProgramError, ShapeError, UnknownNameError
-from cardan.program import Array, Program, trace, verify
+from cardan.program import Array, Program, expr, trace, verify
 from cardan.program.autodiff import vector_jacobian_product
 from cardan.program.program import Region
 from cardan.program.repeated import repeated
 from cardan.program.replay import LONGEST, replay, straight
-from cardan.targets import Outline, compile_program
-from cardan.targets.c import c_code
+from cardan.targets import Outline
 from cardan.targets.llvm import plan
 from mechanisms import random_model
+from programs import LOOPS, WRITTEN_OUT, evaluated, long_chain, random_program, run_c, same, written_out
 
 BATCHES = (1, 7, 8, 9, 500, 1000, 4097)
 
@@ -67,28 +65,10 @@ def chained(function, model, count, q, v, *rest):
     return q, v
 
 
-def same(found, expected):
-    return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(found, expected, strict=True))
-
-
 def traced(function, count=7, sizes=(3, 3)):
     arrays = [Array(name, (size,)) for name, size in zip("xy", sizes, strict=True)]
     program = trace("f", lambda x, y: dict(zip("xy", map(np.array, function(x, y)), strict=True)), arrays)
     return program, verify(repeated(program, count, {"x": "x", "y": "y"}))
-
-
-def long_chain(x, y, n=900):
-    """Return something of many operations, most of which cross from block to block."""
-    values = [*x, *y]
-    for k in range(n):
-        values.append(0.4 * values[k] + 0.4 * values[-1] * values[-5] + 0.2)
-    return values[-3:], values[-6:-3]
-
-
-def evaluated(program, target, arrays):
-    rows, dtype = len(arrays[0]), arrays[0].dtype
-    flat = compile_program(program, target)(arrays, rows, dtype)
-    return [np.ascontiguousarray(part) for part in np.split(flat, np.cumsum([a.size for a in program.outputs])[:-1], 1)]
 
 
 def passes(program, target, arrays, count):
@@ -493,12 +473,6 @@ def projection(loop):
     return projected
 
 
-def written_out(count, body, *start):
-    for _ in range(count):
-        start = (body(*start),) if len(start) == 1 else body(*start)
-    return start[0] if len(start) == 1 else start
-
-
 def problems(rows, dtype=np.float64):
     rng = np.random.default_rng(7)
     L = rng.normal(size=(rows, 4, 4))
@@ -596,64 +570,18 @@ def test_wrong_iterations():
         cardan.repeat(2, lambda x, y: x, 1.0, 2.0)
 
 
-class Writer:
-    """Writes a program of random operations and loops, the same for the same seed."""
-
-    def __init__(self, seed, loop):
-        self.rng, self.loop = random.Random(seed), loop
-
-    def grow(self, pool, conditions, steps, depth):
-        """Add values to a pool, and conditions."""
-        rng = self.rng
-        for _ in range(steps):
-            kind, a, b = rng.randrange(10), rng.choice(pool), rng.choice(pool)
-            if kind == 0:
-                conditions.append(a < b + 0.01)
-            elif kind < 7 or depth == 3:
-                chosen = cardan.where(conditions[-1], a, 0.3 * b) if conditions else -a
-                pool.append([0.0, 0.5 * a + 0.3 * b, 0.5 * a * b - 0.1, cardan.sin(a - b), chosen, -a, -0.5][kind % 7])
-            else:
-                start = tuple(rng.choice(pool) for _ in range(rng.randint(1, 4)))
-                found, ahead = self.iterate(pool, conditions, depth, start)
-                rng.setstate(ahead)
-                pool.extend(found)
-
-    def iterate(self, pool, conditions, depth, start):
-        """Return what a loop leaves of values; and how to go on with chance, however often its body was traced."""
-        count = self.rng.randint(2, 4)
-        state = after = self.rng.getstate()
-
-        def body(values):
-            nonlocal after
-            self.rng.setstate(state)
-            inner = [*pool, *values]
-            self.grow(inner, list(conditions), 6, depth + 1)
-            found = tuple(0.7 * cardan.clip(self.rng.choice(inner[-9:]), -2.0, 2.0) for _ in values[1:])
-            after = self.rng.getstate()
-            return (*found, self.rng.choice(inner))
-
-        return self.loop(count, body, start), after
-
-    def __call__(self, x, y):
-        pool = [*x, *y]
-        self.grow(pool, [], 14, 0)
-        return tuple([self.rng.choice(pool[-12:]) for _ in side] for side in (x, y))
-
-
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", [*range(24), *(pytest.param(k, marks=pytest.mark.full) for k in range(24, 324))])
 def test_random_programs(monkeypatch, seed):
     """Loops beside and within each other, cut into blocks of a few operations, against the same written out."""
     monkeypatch.setattr(plan, "BLOCK", 3 + seed % 5)
+    monkeypatch.setattr(plan, "STORES", 2 + seed % 3)
     monkeypatch.setattr(plan, "LONG", 1 if seed % 2 else plan.LONG)
-    arrays = [Array("x", (3,)), Array("y", (3,))]
-    programs = []
-    for loop in (cardan.repeat, written_out):
-        results = lambda x, y, loop=loop: dict(zip("xy", map(np.array, Writer(seed, loop)(x, y)), strict=True))  # noqa: E731
-        programs.append(verify(repeated(trace("f", results, arrays, regions=True), 1 + seed % 3, {"x": "x", "y": "y"})))
+    monkeypatch.setattr(expr, "WORTH", 0)
+    program, plain = (random_program(seed, loops, 1 + seed % 3) for loops in (LOOPS, WRITTEN_OUT))
     given = list(np.random.default_rng(seed).uniform(-1.0, 1.0, (2, 11, 3)))
-    expected = evaluated(straight(programs[1]), "numpy", given)
-    for target in ("numpy", "llvm") if seed % 3 == 0 else ("numpy",):
-        for found, wanted in zip(evaluated(programs[0], target, given), expected, strict=True):
+    expected = evaluated(straight(plain), "numpy", given)
+    for target in ("numpy", "llvm") if seed % 3 == 0 or seed >= 24 else ("numpy",):
+        for found, wanted in zip(evaluated(program, target, given), expected, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
 
 
@@ -687,14 +615,3 @@ def test_iterations_in_c(tmp_path):
         expected = straight_projected(pendulum(), A, b, v)
         b = expected["b"]
     close(out, expected)
-
-
-def run_c(tmp_path, program, arrays, results):
-    """Compile a program with every warning an error, and run it."""
-    code = c_code(program, "f", single=arrays[0].dtype == np.float32)
-    (tmp_path / "f.c").write_text(code.source)
-    (tmp_path / "f.h").write_text(code.header)
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *flags, "f.c", "-o", "f.so", "-lm"], check=True, cwd=tmp_path)
-    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *results)]
-    ctypes.CDLL(str(tmp_path / "f.so")).f_batch(ctypes.c_size_t(len(arrays[0])), *pointers)

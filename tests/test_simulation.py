@@ -394,6 +394,15 @@ def box_on(material, slope=0.0, mass=1.0, size=(0.2, 0.2, 0.1)):
     return b.finalize()
 
 
+def test_a_state_in_single_precision_stays_so_from_one_solver_to_the_next():
+    world = pendulum().world()
+    state = world.state(2, "float32")
+    for make in (Featherstone, MuJoCo, Featherstone):
+        state = make(world, 1e-3).step(state)
+        assert {array.dtype.name for array in (state.q, state.v, state.warm, state.residual)} == {"float32"}
+    np.testing.assert_allclose(state.time, 3e-3, rtol=1e-15)
+
+
 def test_time_is_exact_after_a_million_steps_in_single_precision():
     world = pendulum().world()
     solver, state, many = Featherstone(world, 1e-3), world.state(2, "float32"), 2**19 + 1

@@ -64,4 +64,5 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(CardanError, match="a state made by this solver's world"):
         Featherstone(varied, 1e-3).step(world.state())
     Variational(varied, 1e-3, contacts=False).step(varied.state())
+    Featherstone(varied, 1e-3, contact=None).step(varied.state())
     assert varied.state(2).poses.shape == (2, 1, 7)

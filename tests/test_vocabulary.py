@@ -103,9 +103,9 @@ def test_a_file_of_unknown_names_takes_no_time():
 
 
 def test_all_of_a_urdf_is_read_or_told():
-    text = '<robot name="r"><link name="a"/>\n<transmission/><gazebo/><gazebo/><thing/></robot>'
+    text = '<robot name="r"><link name="a"/>\n<sensor/><gazebo/><gazebo/><thing/></robot>'
     assert [fault.message.split(" is skipped")[0] for fault in check(text)] == [
-        "<transmission> in <robot>",
+        "<sensor> in <robot>",
         "<gazebo> in <robot>",
         "<thing> in <robot>",
     ]

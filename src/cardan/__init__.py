@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
-from cardan.arrays import determinant, interpolate, inverse, norm, repeat, solve
+from cardan.arrays import determinant, each, interpolate, inverse, norm, repeat, solve
 from cardan.errors import CardanError, DescriptionError
 from cardan.functions import (
     Function,
@@ -97,6 +97,7 @@ from cardan.spatial import SE3, Force, Inertia, Motion
 
 if TYPE_CHECKING:
     from cardan import robots, solvers
+    from cardan.comparison import compare
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
@@ -106,7 +107,7 @@ if TYPE_CHECKING:
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
-    "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json",
+    "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json", "compare",
     "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Spring", "Material",
     "Actuator", "Group", "joints", "manifolds",
     # worlds: what moves and touches
@@ -133,7 +134,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "clip",
     "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
     "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
-    "determinant", "interpolate", "inverse", "norm", "repeat", "solve",
+    "determinant", "interpolate", "inverse", "norm", "solve", "repeat", "each",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries
@@ -151,11 +152,12 @@ _fetch = fetcher(
         ".description": "Mechanism",
         ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
         ".formats.load": "load load_mechanism save",
+        ".comparison": "compare",
         ".coordinates": "conventions converter representation",
         ".simulation": "Control State World WorldBuilder",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli description coordinates formats geometry interop robots simulation verification solvers",
+    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers",
 )
 
 

@@ -6,7 +6,6 @@ A message says what was wrong, what was given, what was expected, where, and how
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,8 @@ def close_names(name: str, candidates: Iterable[str]) -> list[str]:
 
     Comparing all pairs of letters of all names takes minutes for a file that was made to take them.
     """
+    import difflib  # only where there is something to say: importing it takes a millisecond
+
     known = {c[:80]: c for c in islice(candidates, 1000)}
     return [known[match] for match in difflib.get_close_matches(name[:80], known, n=3, cutoff=0.5)]
 

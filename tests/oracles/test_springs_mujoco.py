@@ -12,6 +12,7 @@ from cardan import joints as J
 from cardan.description import Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.interop import to_mjspec
+from cardan.interop.mujoco_state import MujocoState
 from mechanisms import random_mechanism
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
@@ -108,3 +109,32 @@ def test_margins_are_added_there_and_here():
             data.qpos[9] = 0.2 + gap
             mujoco.mj_forward(there, data)
             assert data.ncon == touching
+
+
+def test_what_it_makes_of_other_joints_does_not_ask_for_their_annotations():
+    """A loop that is cut and a screw in two parts have other joints than the actuators and configurations name."""
+    m = Mechanism("press")
+    m.add_body("nut", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_body("plate", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_joint("thread", J.Helical((0, 0, 1), 0.1), "world", "nut")
+    m.add_joint("hinge", J.Revolute((0, 0, 1)), "nut", "plate")
+    m.add_joint("closing", J.Universal(), "plate", "world")
+    m.add_configuration("home", {"thread": 0.1, "closing": (0.0, 0.0)})
+    m.add_actuator(cardan.Actuator("motor", "closing", [(1.0, 0.0)]))
+    model = m.model()
+    there = to_mjspec(model, emulate=True).compile()
+    assert there.njnt == 5
+    cardan.conventions.to("mujoco", m.extract("nut", "plate").mechanism.model())
+    MujocoState(model, True)
+
+
+def test_the_period_under_mujocos_own_steps():
+    m = Mechanism("oscillator", gravity=(0.0, 0.0, 0.0))
+    m.add_body("wheel", Inertia(1.0, (0, 0, 0), np.diag([0.1, 0.2, 0.15])))
+    m.add_joint("axle", J.Revolute((0, 1, 0)), "world", "wheel", spring=Spring(8.0, 0.3))
+    period, world = 2.0 * np.pi * np.sqrt(0.2 / 8.0), m.world()
+    for integrator, error in (("rk4", 1e-9), ("euler", 1e-3)):
+        solver = cardan.solvers.MuJoCo(world, period / 1000, integrator=integrator)
+        state = solver.step(world.state(q=[[0.5]]), steps=1000)
+        np.testing.assert_allclose(state.q, [[0.5]], atol=error)
+        np.testing.assert_allclose(state.v, [[0.0]], atol=error)

@@ -1,7 +1,7 @@
 """Arrays of scalars of any type: what a kernel receives, and what NumPy's functions do with it."""
 
 from cardan.arrays.functions import determinant, interpolate, inverse, norm, solve
-from cardan.arrays.repeat import repeat
+from cardan.arrays.repeat import each, repeat
 from cardan.arrays.symbolic import SymbolicArray, array_of, as_argument, stack, symbolic
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "array_of",
     "as_argument",
     "determinant",
+    "each",
     "interpolate",
     "inverse",
     "norm",

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from cardan.cli.options import add_file, add_json, print_json, say
+from cardan.cli.options import add_file, add_json, print_json, reading, say
 from cardan.formats import check
 
 
@@ -20,10 +20,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the faults and return 1 if one of them is an error."""
-    faults = check(args.file, package_dirs=args.package, trusted=args.trusted)
+    faults = check(args.file, **reading(args))
     errors = sum(f.severity == "error" for f in faults)
     if args.json:
-        print_json([{key: asdict(f)[key] for key in ("file", "line", "severity", "message")} for f in faults])
+        print_json([asdict(fault) for fault in faults])
     else:
         for fault in faults:
             say(fault)

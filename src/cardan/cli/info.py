@@ -9,6 +9,7 @@ from cardan.cli.options import add_json, add_robot, harmless, load_robot, print_
 from cardan.description.text import graphviz_text
 from cardan.joints import Mimic
 from cardan.model import WORLD, Model
+from cardan.model.inputs import PASSIVE
 
 
 def add_parser(subparsers: Any) -> None:
@@ -67,7 +68,7 @@ def _joint(model: Model, c: Any) -> dict[str, Any]:
         "v": [iv.start, iv.stop],
         "mimic": {key: getattr(c.joint, key) for key in ("primary", "multiplier", "offset")} if is_mimic else None,
         "limits": {name: getattr(c.limits, name) for name in bounds},
-        **{key: getattr(c, key) for key in ("damping", "friction", "armature", "drive_stiffness", "drive_damping")},
+        **{key: getattr(c, key) for key in PASSIVE},
     }
 
 

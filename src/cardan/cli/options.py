@@ -14,6 +14,7 @@ import numpy as np
 from cardan import functions
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.formats import load, read_robot
+from cardan.formats.load import FORMATS
 from cardan.functions import Function
 from cardan.model import WORLD, Model
 
@@ -32,12 +33,50 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
 
 
 def add_file(parser: argparse.ArgumentParser, metavar: str = "FILE") -> None:
-    """Add FILE, --package and --trusted."""
-    parser.add_argument("file", metavar=metavar, help="robot description (URDF or JSON)")
+    """Add FILE and how it is read."""
+    parser.add_argument("file", metavar=metavar, help=f"robot description ({', '.join(FORMATS)})")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add how files are read: --package, --srdf, --xacro-arg, --model, --orphans, --trusted."""
     parser.add_argument(
         "--package", action="append", metavar="DIR", default=[], help="folder that contains package:// packages"
     )
+    parser.add_argument("--srdf", metavar="FILE", help="groups, named configurations and disabled contacts")
+    parser.add_argument(
+        "--xacro-arg",
+        action="append",
+        metavar="NAME:=VALUE",
+        default=[],
+        type=_argument,
+        help="argument of a .xacro file",
+    )
+    parser.add_argument("--model", metavar="NAME", help="which robot, in a file of several")
+    parser.add_argument(
+        "--orphans", choices=("warn", "error", "keep", "drop"), default="warn", help="joints on no robot"
+    )
     parser.add_argument("--trusted", action="store_true", help="import the joint classes that a .json file names")
+
+
+def _argument(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition(":=")
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME:=VALUE")
+    return name, value
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how files are read, as options of `load`."""
+    return {
+        "package_dirs": args.package,
+        "srdf": args.srdf,
+        "xacro_args": dict(args.xacro_arg),
+        "model": args.model,
+        "orphans": args.orphans,
+        "trusted": args.trusted,
+        "continuous": getattr(args, "continuous", "angle"),
+    }
 
 
 def add_continuous(parser: argparse.ArgumentParser) -> None:
@@ -49,13 +88,12 @@ def add_continuous(parser: argparse.ArgumentParser) -> None:
 
 def read_file(args: argparse.Namespace) -> Any:
     """Return the mechanism, or model, that FILE holds."""
-    return read_robot(args.file, continuous=args.continuous, package_dirs=args.package, trusted=args.trusted)
+    return read_robot(args.file, **reading(args))
 
 
 def load_robot(args: argparse.Namespace) -> Model:
     """Return the model the arguments name."""
-    options = {"continuous": args.continuous, "package_dirs": args.package, "trusted": args.trusted}
-    return load(args.file, base=args.base, root=args.root, **options)
+    return load(args.file, base=args.base, root=args.root, **reading(args))
 
 
 # --- functions ----------------------------------------------------------------------------------------------------

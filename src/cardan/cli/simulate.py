@@ -22,6 +22,7 @@ from cardan.cli.options import (
     check_output,
     harmless,
     print_json,
+    reading,
     say,
 )
 from cardan.cli.plots import check_picture, picture_writer
@@ -156,8 +157,7 @@ def solver_of(args: argparse.Namespace) -> Solver:
 
 def world_of(args: argparse.Namespace) -> World:
     """Return the robot of FILE in a world, with drives and on ground if that is asked for."""
-    options = {"continuous": args.continuous, "package_dirs": args.package, "trusted": args.trusted}
-    mechanism = load_mechanism(args.file, **options)
+    mechanism = load_mechanism(args.file, **reading(args))
     if args.pd:
         mechanism = driven(mechanism, Drive(*args.pd))
     ground = args.base == "floating" if args.ground is None else args.ground

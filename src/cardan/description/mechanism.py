@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -246,7 +246,8 @@ class Mechanism:
 
         Args:
             name: new name.
-            coordinates: nq numbers (or a number where nq = 1) by joint; joints that are left out are neutral.
+            coordinates: nq numbers (or a number where nq = 1) by joint; joints that are left out are neutral. Those of
+                joints that close loops count for models in which they do not (`model(closing=...)`).
 
         Raises:
             DuplicateNameError, UnknownNameError, ShapeError, ParameterError: for a name in use; a joint that does not
@@ -473,23 +474,23 @@ class Mechanism:
     def _made_of(self, parts: editing.Parts) -> Mechanism:
         """Return a mechanism of other parts, with the name and gravity of this one."""
         twin, more = Mechanism(self.name, self.gravity), parts.annotations
-        tables = (
-            ("body", twin._bodies, parts.bodies),
-            ("joint", twin._joints, parts.joints),
-            ("frame", twin._frames, parts.frames),
-            ("actuator", twin._actuators, more.actuators),
-            ("group", twin._groups, more.groups),
-            ("configuration", twin._configurations, more.configurations),
-        )
-        for kind, table, records in tables:
-            for record in records:
-                if kind in ("body", "frame"):
-                    twin._check_new(kind, record.name)
-                elif record.name in table:
-                    raise DuplicateNameError(kind, record.name, f"mechanism {self.name!r}")
-                table[record.name] = record
+        twin._hold("body", twin._bodies, parts.bodies)
+        twin._hold("joint", twin._joints, parts.joints)
+        twin._hold("frame", twin._frames, parts.frames)
+        twin._hold("actuator", twin._actuators, more.actuators)
+        twin._hold("group", twin._groups, more.groups)
+        twin._hold("configuration", twin._configurations, more.configurations)
         twin._shapes, twin._disabled_contacts = list(more.shapes), dict.fromkeys(more.disabled_contacts)
         return twin
+
+    def _hold(self, kind: str, table: dict[str, Any], records: Iterable[Any]) -> None:
+        """Take records into a table by name; raise where one is used twice."""
+        for record in records:
+            if kind in ("body", "frame"):
+                self._check_new(kind, record.name)
+            elif record.name in table:
+                raise DuplicateNameError(kind, record.name, f"mechanism {self.name!r}")
+            table[record.name] = record
 
     def _side(self, name: str, pose: Any) -> tuple[str, Any]:
         """Return the body of a body or frame, and a pose on it moved to there."""
@@ -596,7 +597,8 @@ class Mechanism:
 
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"
-        return f"<Mechanism {self.name!r}: {counts}>"
+        more = {"actuators": self._actuators, "groups": self._groups, "configurations": self._configurations}
+        return f"<Mechanism {self.name!r}: {counts}{''.join(f', {len(e)} {what}' for what, e in more.items() if e)}>"
 
 
 def base_joint(base: Any) -> Joint:

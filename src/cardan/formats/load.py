@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
-from cardan.formats.reading import Description, Options, outcome
+from cardan.formats.plausibility import review
+from cardan.formats.reading import COMMON, Description, Options, outcome
+from cardan.formats.robot_descriptions import is_named, located
 from cardan.formats.source import Source
 from cardan.formats.srdf.reader import add_to
 from cardan.joints import Joint
@@ -46,10 +48,15 @@ class Format(NamedTuple):
 NEVER = r"(?!)"
 """Begins nothing: only the ending tells."""
 _URDF = Format("urdf", "URDF", "<robot", is_written=True)
+_SDF = Format("sdf", "SDF", "<sdf", is_written=True)
+_USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
 FORMATS = {
     ".urdf": _URDF,
+    ".sdf": _SDF,
+    ".world": _SDF,
     ".json": Format("json", "JSON", r"\{", is_written=True),
     ".mjcf": Format("mjcf", "MJCF", "<mujoco", is_written=True),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
     ".xacro": Format("xacro", "xacro", NEVER),
     ".srdf": Format("srdf", "SRDF", NEVER),
 }
@@ -78,6 +85,8 @@ def _format(source: Source) -> Format:
 
 def describe(source: RobotSource, options: Options) -> Description:
     """Return what a robot description holds, with all faults and the places of its parts."""
+    if is_named(source):
+        source, options = located(str(source), options)
     opened = Source.of(source)
     form = _format(opened)
     room = form.module()
@@ -101,6 +110,15 @@ def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
     """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`."""
     made = Options.of(options)
     return outcome(describe(source, made), made, stacklevel=2)
+
+
+def understood(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of some options that mean something in the format of a description."""
+    Options.of(options)
+    if is_named(source):
+        return dict(options)
+    known = _format(Source.of(source)).module().OPTIONS | COMMON
+    return {name: value for name, value in options.items() if name in known}
 
 
 def load_mechanism(source: RobotSource, **options: Any) -> Mechanism:
@@ -134,7 +152,8 @@ def load(
     """Return the model of a robot description.
 
     Args:
-        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`).
+        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`), or
+            `"robot_descriptions/NAME"`, a description that package has fetched.
         base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
             `root`. A model in a JSON file has its base already.
         root: the body or frame the base joint moves; by default the root link.
@@ -145,7 +164,9 @@ def load(
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
             contacts; and those of single formats: `continuous` (URDF: see `read_urdf`), `xacro_args` (xacro: values of
             arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
-            `from_json`).
+            `from_json`; USD: open binary files without a trial), `model` (the path of a prim or the name of an
+            articulation to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that
+            belong to no articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
@@ -167,9 +188,15 @@ def load(
 
 
 def check(source: RobotSource, **options: Any) -> list[Fault]:
-    """Return all faults of a robot description, errors and warnings, by line; an empty list if there are none."""
+    """Return all faults of a robot description, errors, warnings and remarks, by line; an empty list if there are none.
+
+    Among the remarks is what is possible and probably not meant (`plausibility.py`).
+    """
     try:
-        return describe(source, Options.of(options)).report.faults()
+        found = describe(source, Options.of(options))
+        if isinstance(found.thing, Mechanism):
+            review(found.thing, found.places, found.report)
+        return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)
 

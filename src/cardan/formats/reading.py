@@ -17,6 +17,8 @@ from cardan.formats.report import At, Report
 from cardan.formats.resources import Packages, check_packages
 from cardan.model import Model
 
+COMMON = frozenset({"package_dirs", "on_inertia", "srdf"})
+"""Options of all formats."""
 _WORDS = {
     "on_inertia": ("warn", "error", "ignore"),
     "continuous": ("angle", "unit_complex"),
@@ -63,9 +65,7 @@ class Options:
         """Raise `ParameterError` for an option that was given and means nothing in a room."""
         for option in fields(self):
             given = getattr(self, option.name)
-            if option.name not in own | {"package_dirs", "on_inertia", "srdf"} and given != getattr(
-                Options(), option.name
-            ):
+            if option.name not in own | COMMON and given != getattr(Options(), option.name):
                 expected = f"it left out: {room} has no such option"
                 raise ParameterError(f"option {option.name}", got=given, expected=expected)
 

@@ -50,7 +50,9 @@ def is_content(source: Any) -> bool:
     """Return whether this is a description itself, as bytes or as text, not the path of one."""
     if isinstance(source, bytes):
         return True
-    return isinstance(source, str) and (not source.strip() or source.lstrip("\ufeff \t\r\n").startswith(("<", "{")))
+    return isinstance(source, str) and (
+        not source.strip() or source.lstrip("\ufeff \t\r\n").startswith(("<", "{", "#usda"))
+    )
 
 
 def open_regular(name: str) -> int:

@@ -112,7 +112,7 @@ class Vocabulary:
         """Yield the elements that are read and what is known of each, in document order."""
         longest = max((key.count("/") for key in self.elements), default=0)
         entries: dict[tuple[str, ...], Mapping[str, Verdict]] = {}  # there are few paths of what is read, cut to these
-        waiting = [(root, (root.tag,))]
+        waiting: list[tuple[Element, tuple[str, ...]]] = [(root, (root.tag,))]
         while waiting:
             element, path = waiting.pop()
             known = entries.get(path)

@@ -32,6 +32,7 @@ from cardan.model import Model
 from cardan.program import Program
 from cardan.runtime.threads import checked_count
 from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
+from cardan.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 
 if TYPE_CHECKING:
     from cardan.model.model import ModelWithInputs

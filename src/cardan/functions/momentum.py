@@ -167,7 +167,7 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
 
 @function(returns=())
 def potential_energy(model: Model, q: ArrayLike) -> Reals:
-    """Return the potential energy in gravity, zero for a mass at the world's origin.
+    """Return the potential energy in gravity, zero for a mass at the world's origin; that of springs is not in it.
 
     Args:
         model: the robot.

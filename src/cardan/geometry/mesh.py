@@ -18,7 +18,12 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import MissingExtraError, ParameterError
+from cardan.lazy import fetcher
 from cardan.spatial import Inertia, Symmetric3, Vector3
+
+_above = fetcher(__name__, {"...formats.usd.meshes": "surface_of_usd"})
+USD_ENDINGS = (".usd", ".usda", ".usdc", ".usdz")
+"""Of files that hold a mesh at the path behind `#` of its uri; trimesh does not read them."""
 
 
 def mesh_integrals(uri: str, path: str | None, scale: Sequence[float]) -> Inertia:
@@ -74,6 +79,9 @@ def surface_of_file(uri: str, path: str | None) -> Any:
     if path is None or not Path(path).is_file():
         hint = "The option package_dirs of cardan.load says where package:// leads."
         raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)
+    if Path(path).suffix.lower() in USD_ENDINGS:
+        points, triangles = _above("surface_of_usd")(uri, path)
+        return trimesh.Trimesh(points, triangles)
     try:
         surface: Any = trimesh.load_mesh(path)
     except Exception as error:  # what a reader of a dozen formats raises on faulty files is not known

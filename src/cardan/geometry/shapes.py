@@ -99,7 +99,7 @@ class Sphere(_Centred):
     @property
     def volume(self) -> float:
         """V = 4/3 pi r^3 [m^3]."""
-        return 4.0 / 3.0 * math.pi * self.radius**3
+        return 4.0 / 3.0 * math.pi * self.radius * self.radius * self.radius
 
     def unit_moments(self) -> tuple[float, float, float]:
         """Return 2/5 r^2 three times [m^2]."""
@@ -143,7 +143,7 @@ class Cylinder(_Centred):
     @property
     def volume(self) -> float:
         """V = pi r^2 l [m^3]."""
-        return math.pi * self.radius**2 * self.length
+        return math.pi * self.radius * self.radius * self.length
 
     def unit_moments(self) -> tuple[float, float, float]:
         """Return (3 r^2 + l^2) / 12 across, twice, and r^2 / 2 about the axis [m^2]."""
@@ -166,7 +166,7 @@ class Capsule(_Centred):
     @property
     def volume(self) -> float:
         """V = pi r^2 (l + 4/3 r) [m^3]."""
-        return math.pi * self.radius**2 * (self.length + 4.0 / 3.0 * self.radius)
+        return math.pi * self.radius * self.radius * (self.length + 4.0 / 3.0 * self.radius)
 
     def unit_moments(self) -> tuple[float, float, float]:
         """Return those of the cylinder and of the two hemispheres, weighted by their volumes [m^2].

@@ -18,7 +18,7 @@ from typing import Any
 from cardan import joints as J
 from cardan.errors import UnsupportedError
 from cardan.joints.recognise import hinge_of
-from cardan.model import WORLD, Connection, Drive, Model
+from cardan.model import WORLD, Annotations, Connection, Drive, Model
 from cardan.records import Spring
 from cardan.spatial import SE3
 
@@ -71,7 +71,7 @@ def emulated(model: Model) -> Emulated:
             raise UnsupportedError(what, "what emulates joints for MuJoCo", "let it mimic a hinge or slide")
     made = [KINDS[kind](c) if (kind := kinds[c.name]) else (c, (), ()) for c in model.connections]
     return Emulated(
-        replace(model, connections=tuple(c for c, _, _ in made)),
+        replace(model, connections=tuple(c for c, _, _ in made), annotations=Annotations()),  # of other joints
         tuple(coupling for _, couplings, _ in made for coupling in couplings),
         tuple(rope for _, _, ropes in made for rope in ropes),
     )
@@ -84,7 +84,7 @@ def kind_of_emulation(c: Connection) -> str | None:
         return "helical" if isinstance(hinge.joint, J.Helical) and hinge.joint.pitch != 0.0 else None
     if isinstance(c.joint, J.ConstantVelocity):
         return "constant velocity"
-    if isinstance(c.joint, J.Distance):
+    if isinstance(c.joint, J.Distance) and not c.joint.has_efforts:
         return "distance"
     return "free" if isinstance(c.joint, (J.FreeFlyer, J.FloatingMRP)) and c.parent != WORLD else None
 

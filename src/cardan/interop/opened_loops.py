@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cardan.joints import Fixed
-from cardan.model import Body, Connection, Model
+from cardan.model import Annotations, Body, Connection, Model
 from cardan.spatial import Inertia
 
 UNMOVED = Inertia(1.0, (0.0, 0.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
@@ -61,6 +61,7 @@ def closed_again(model: Model, can_close: Callable[[Connection], bool]) -> Model
         bodies=model.bodies + tuple(Body(half_of(c.name)) for c in cut),
         connections=model.connections + tuple(_weld(c) for c in cut),
         closures=(),
+        annotations=Annotations(),
     )
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -212,6 +211,8 @@ def _own_efforts_fault(joint: Joint) -> Fault | None:
 
 def _raised(what: str, error: Exception) -> Fault:
     """Return what an error raised on plain numbers says, and the line where."""
+    import traceback  # only where there is something to say: importing it takes a millisecond
+
     line = traceback.extract_tb(error.__traceback__)[-1]
     at = f"at {line.filename}:{line.lineno}"
     for frame in traceback.extract_tb(error.__traceback__):

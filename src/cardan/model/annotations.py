@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cardan.errors import DuplicateNameError, ShapeError, UnknownNameError
+from cardan.errors import DuplicateNameError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Joint, Mimic
 from cardan.records import WORLD, Actuator, Configuration, Connection, Drive, Group
 from cardan.spatial import SE3
@@ -66,18 +66,19 @@ class Annotations:
         for configuration in self.configurations:
             check_coordinates(configuration, joints)
 
-    def _check_names(self, bodies: Collection[str], joints: Mapping[str, Joint]) -> None:
+    def _check_names(self, bodies: Collection[str], joints: Collection[str]) -> None:
         known = {WORLD, *bodies}
-        on_bodies = {f"shape {s.name!r}": (s.body,) for s in self.shapes}
-        on_bodies |= {f"group {g.name!r}": g.bodies for g in self.groups}
-        on_bodies |= {"disabled contacts": [body for pair in self.disabled_contacts for body in pair]}
-        on_joints = {f"actuator {a.name!r}": a.joints for a in self.actuators}
-        on_joints |= {f"group {g.name!r}": g.joints for g in self.groups}
-        for kind, those, named in (("body", known, on_bodies), ("joint", joints, on_joints)):
-            for where, names in named.items():
-                for name in names:
-                    if name not in those:
-                        raise UnknownNameError(kind, name, those, where=where)
+        for where, names in (
+            *((f"shape {s.name!r}", (s.body,)) for s in self.shapes),
+            *((f"group {g.name!r}", g.bodies) for g in self.groups),
+            *(("disabled contacts", pair) for pair in self.disabled_contacts),
+        ):
+            _check_known("body", names, known, where)
+        for where, names in (
+            *((f"actuator {a.name!r}", a.joints) for a in self.actuators),
+            *((f"group {g.name!r}", g.joints) for g in self.groups),
+        ):
+            _check_known("joint", names, joints, where)
 
     # --- what becomes of them ---
 
@@ -147,6 +148,23 @@ class Annotations:
             tuple(pair for pair in self.disabled_contacts if pair[0] not in bodies and pair[1] not in bodies),
         )
 
+    def widened(self, joint: str, nv: int, more: int) -> Annotations:
+        """Return them for a joint with more coordinates behind its own nv: 0 in configurations, not driven."""
+
+        def geared(actuator: Actuator) -> Actuator:
+            rows: Any = zip(actuator.joints, actuator.gear, strict=True)  # pyright: ignore[reportArgumentType]
+            gear = [row if name != joint else row * (nv if len(row) == 1 else 1) + (0.0,) * more for name, row in rows]
+            return replace(actuator, gear=gear)
+
+        def stretched(c: Configuration) -> Configuration:
+            return Configuration(c.name, {**c.coordinates, joint: (*c.coordinates[joint], *[0.0] * more)})
+
+        return replace(
+            self,
+            actuators=tuple(geared(a) if joint in a.joints else a for a in self.actuators),
+            configurations=tuple(stretched(c) if joint in c.coordinates else c for c in self.configurations),
+        )
+
     def without_drives(self, drives: Mapping[str, Drive]) -> Annotations:
         """Return them without the actuators that are exactly some joints' drives, given by joint."""
         stale = {a.name for a in self.actuators if a.joints[0] in drives and a.drive() == drives[a.joints[0]]}
@@ -162,6 +180,12 @@ class Annotations:
             groups=tuple(replace(g, bodies=tuple(dict.fromkeys(map(there, g.bodies)))) for g in self.groups),
             disabled_contacts=tuple(pair for pair in pairs if pair[0] != pair[1]),
         )
+
+
+def _check_known(kind: str, names: Iterable[str], known: Collection[str], where: str) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known, where=where)
 
 
 def check_gears(actuator: Actuator, joints: Mapping[str, Joint]) -> None:
@@ -181,6 +205,7 @@ def check_coordinates(configuration: Configuration, joints: Mapping[str, Joint])
     Raises:
         UnknownNameError: for a joint that does not exist, or mimics another.
         ShapeError: for another number of coordinates.
+        ParameterError: for a quaternion, or the like, of length 0.
     """
     where = f"configuration {configuration.name!r}"
     for name, own in configuration.coordinates.items():
@@ -190,6 +215,8 @@ def check_coordinates(configuration: Configuration, joints: Mapping[str, Joint])
         nq = joints[name].nq
         if len(own) != nq:
             raise ShapeError(where, name, got=(len(own),), expected=f"({nq},)", hint=repr(joints[name]))
+        if not all(any(own[start:stop]) for start, stop in joints[name].manifold.unit_parts()):
+            raise ParameterError(f"{where}: {name!r}", got=own, expected="a direction of a length that is not 0")
 
 
 def kinds_of(connections: Iterable[Connection]) -> dict[str, Joint]:

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 from hashlib import blake2b
 from itertools import combinations
 from typing import NamedTuple
@@ -87,6 +86,8 @@ def rational(v: Value) -> float | None:
 
 def _of_float(x: float) -> int:
     """Return the fraction or decimal that was written, if a short one reads as the float; else exactly the float."""
+    from fractions import Fraction  # only where something is traced: importing it takes milliseconds
+
     exact, written = Fraction(x), f"{x:.15g}"
     simple = exact.limit_denominator(1000)
     number = simple if float(simple) == x else Fraction(written) if float(written) == x else exact

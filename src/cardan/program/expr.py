@@ -22,10 +22,14 @@ from cardan.arrays.symbolic import apply_function, by_numpy
 from cardan.content import UnknownContentError
 from cardan.errors import TraceError, users_line
 from cardan.program.no_number import no_branch, no_number
-from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
+from cardan.program.ops import COMMUTATIVE, LEAVES, SPEC, Kind, Op
 from cardan.program.program import Array, Instruction, Region
 
 Number = (float, int, np.floating, np.integer)
+
+WORTH = 8
+"""Operations for each value that goes in or comes out, from which on a block is run several times, not written out: a
+value is put in a table, taken from there, and read; with less to do in between, code and time would only grow."""
 
 
 class Graph:
@@ -114,6 +118,68 @@ class Graph:
         self.regions.append(Region(start, len(self.instructions), count, tuple(zip(heads, after, strict=True))))
         return [Expr(self, k) for k in after]
 
+    def mapped(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
+        """Return what a body makes of each of several rows of entries, by a region if that is worth it."""
+        if self.regions is None or len(rows) == 1:
+            return [body(row) for row in rows]
+        columns = list(zip(*rows, strict=True))
+        choices = [self._choices(column) for column in columns]
+        start = len(self.instructions)
+        found = body(
+            [c[0] if own is None else self._picked(own, start) for c, own in zip(columns, choices, strict=True)]
+        )
+        changing = self._changing(start)
+        results = {self.lift(e).index for e in found if type(e) in (Expr, Condition)} & changing
+        if not self._is_worth_it(start, changing, results):  # what was traced is dead then
+            return [body(row) for row in rows]
+        self.regions.append(Region(start, len(self.instructions), len(rows), ()))
+        return [
+            [self._kept(e, n) if type(e) is Expr and e.index in results else e for e in found] for n in range(len(rows))
+        ]
+
+    def _choices(self, column: Sequence[Any]) -> tuple[Expr, ...] | None:
+        """Return the values of one entry in all rows, all negated or none; None if they are the same."""
+        if all(e is column[0] for e in column):
+            return None
+        first, *others = lifted = [self.lift(e) for e in column]
+        if all(e.index == first.index and e.negative == first.negative for e in others):
+            return None
+        if all(e.negative for e in lifted):
+            return tuple(lifted)
+        return tuple(Expr(self, self.result(e)) for e in lifted)
+
+    def _picked(self, choices: tuple[Expr, ...], start: int) -> Expr:
+        """Return what is another of several values in each pass of the region that starts here."""
+        index = self.add(Op.PICKED, tuple(e.index for e in choices), float(start))
+        return Expr(self, index, choices[0].negative)
+
+    def _kept(self, value: Expr, number: int) -> Expr:
+        """Return what a value was in a pass."""
+        return Expr(self, self.add(Op.KEPT, (value.index,), float(number)), value.negative)
+
+    def _changing(self, start: int) -> set[int]:
+        """Return the instructions of the region that starts here whose values may change from pass to pass."""
+        after = {k: (a,) for region in self.regions or () if region.start >= start for k, a in region.carried}
+        changing: set[int] = set()
+        known = -1
+        while len(changing) > known:  # again where something is carried backwards
+            known = len(changing)
+            for k, (op, args, value) in enumerate(self.instructions[start:], start):
+                own = op is Op.PICKED and value == start
+                if own or not changing.isdisjoint(args) or not changing.isdisjoint(after.get(k, ())):
+                    changing.add(k)
+        return changing
+
+    def _is_worth_it(self, start: int, changing: set[int], results: set[int]) -> bool:
+        """Return whether a pass does enough operations, those of regions within it in each of their passes."""
+        times = {k: 1 for k in changing if self.instructions[k].op not in LEAVES}
+        for region in self.regions or ():
+            for k in times.keys() & set(region.instructions) if region.start >= start else ():
+                times[k] *= region.passes
+        read = {a for k in times for a in self.instructions[k].args} & changing
+        given = sum(self.instructions[a].op is Op.PICKED for a in read)
+        return sum(times.values()) >= WORTH * (given + len(results))
+
 
 class Expr:
     """A traced scalar: the value of an instruction, or its negative."""
@@ -125,6 +191,9 @@ class Expr:
 
     def __repeated__(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
         return self.graph.repeated(count, body, entries)
+
+    def __mapped__(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
+        return self.graph.mapped(body, rows)
 
     # --- arithmetic ---
 

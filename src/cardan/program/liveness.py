@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from cardan.program.ops import Op
-from cardan.program.program import Program, Region, phases
+from cardan.program.program import Program, Region, Rows, phases, rows_of
 
 Spans = Mapping[range, tuple[int, int]]
 """The first and the last block of each straight stretch."""
@@ -36,7 +37,8 @@ def heads_of(program: Program, spans: Spans, ops: Sequence[Op]) -> dict[int, int
 def last_readers(program: Program, home: Mapping[int, int], spans: Spans, heads: Mapping[int, int]) -> dict[int, int]:
     """Return the last block that needs each value which is needed beyond the block that computes it.
 
-    What a region needs of what was there before, it needs to its end: in the next pass again.
+    What a region needs of what was there before, it needs to its end: in the next pass again. But what it picks from
+    goes into a table as it begins; what it keeps comes into one at the end of each pass.
 
     Args:
         program: what is cut.
@@ -54,13 +56,53 @@ def last_readers(program: Program, home: Mapping[int, int], spans: Spans, heads:
         for a in program.instructions[k].args:
             if home.get(a) != block:
                 needed(a, block)
-    for region in program.regions:
-        end = span(program, spans, region)[1]
+    for region, rows in zip(program.regions, rows_of(program), strict=True):
+        start, end = span(program, spans, region)
         for pair in region.carried:
             for a in pair:
                 needed(a, end)
+        for a in rows.kept:
+            needed(a, end)
+        own = set(rows.picked)
         for k in region.instructions:
             for a in program.instructions[k].args:
                 if a < region.start:
-                    needed(a, end)
+                    needed(a, start if k in own else end)
     return last
+
+
+class Tables(NamedTuple):
+    """Where the tables of a region are among the places where values wait.
+
+    Attributes:
+        rows: what is in them.
+        picked: place of the row of the pass that runs; those of all passes follow, one after the other.
+        kept: place of the first row that is kept.
+        end: the first place behind.
+    """
+
+    rows: Rows
+    picked: int
+    kept: int
+    end: int
+
+
+def tables_of(program: Program, top: int) -> list[Tables]:
+    """Return the tables of each region, one behind the other from a place on; nothing else ever waits there."""
+    found: list[Tables] = []
+    for region, rows in zip(program.regions, rows_of(program), strict=True):
+        kept = top + (region.passes + 1) * len(rows.picked) if rows.picked else top
+        found.append(Tables(rows, top, kept, kept + region.passes * len(rows.kept)))
+        top = found[-1].end
+    return found
+
+
+def places_in(program: Program, tables: Sequence[Tables]) -> dict[int, int]:
+    """Return the places of PICKED and KEPT instructions."""
+    places = {k: table.picked + j for table in tables for j, k in enumerate(table.rows.picked)}
+    columns = {k: (table, j) for table in tables for j, k in enumerate(table.rows.kept)}
+    for k, (op, args, number) in enumerate(program.instructions):
+        if op is Op.KEPT:
+            table, j = columns[args[0]]
+            places[k] = table.kept + int(number) * len(table.rows.kept) + j
+    return places

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dis
 import sys
-import traceback
 from types import FrameType
 
 from cardan.errors import LIBRARIES, TraceError, room, users_frame, users_line
@@ -43,6 +42,8 @@ def no_branch() -> TraceError:
 
 def of_libraries(error: Exception) -> TraceError | None:
     """Return the error that explains what NumPy or SciPy raised when they met symbols unawares; None for any other."""
+    import traceback  # only where there is something to say: importing it takes a millisecond
+
     steps = [(room(frame), frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [k for k, (package, *_) in enumerate(steps) if package not in LIBRARIES]
     if not own:

@@ -62,13 +62,15 @@ class Op(Enum):
     NOT = "not"  # the opposite
     SELECT = "select"  # b if a else c
     CARRIED = "carried"  # a in the first pass of a region; then what the region says
+    PICKED = "picked"  # in each pass of a region another operand: in the first the first, ...
+    KEPT = "kept"  # behind a region, what a was in one of its passes
 
 
 class Spec(NamedTuple):
     """What an operation is.
 
     Attributes:
-        operands: their types.
+        operands: their types; a PICKED has as many of its own as its region has passes.
         result: its type.
         evaluate: the operation on scalars of any type.
         numpy: the operation on arrays of numbers: its definition.
@@ -130,8 +132,10 @@ SPEC: dict[Op, Spec] = {
     Op.NOT: Spec((_B,), _B, scalar.logical_not, np.logical_not, "!{0}"),
     Op.SELECT: Spec((_B, _R, _R), _R, scalar.where, np.where, "{0} ? {1} : {2}"),
     Op.CARRIED: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
+    Op.PICKED: Spec((_R,), _R, lambda a, *others: a, lambda a, *others: a, ""),
+    Op.KEPT: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
 }
 
-LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED})
+LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})
 """What is there without an operation."""
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

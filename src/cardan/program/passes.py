@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from cardan.program.program import Instruction, Program, Region
+from cardan.program.program import Instruction, Program, Region, rows_of
 
 
 def remove_dead_code(program: Program) -> Program:
@@ -46,11 +46,11 @@ def _needed(program: Program) -> bytearray:
 
 
 def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Region, ...]:
-    """Return what is left of the regions; those that carry nothing any more do the same in each pass."""
+    """Return what is left of the regions; those that carry and pick nothing any more do the same in each pass."""
     found = []
-    for region in program.regions:
+    for region, rows in zip(program.regions, rows_of(program), strict=True):
         carried = tuple((number[k], number[after]) for k, after in region.carried if needed[k])
-        if carried:
+        if carried or any(needed[k] for k in rows.picked):
             start = sum(needed[: region.start])
             found.append(Region(start, start + sum(needed[region.start : region.stop]), region.passes, carried))
     return tuple(found)

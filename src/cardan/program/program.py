@@ -23,8 +23,8 @@ class Instruction(NamedTuple):
     Attributes:
         op: which.
         args: numbers of the earlier instructions it acts on.
-        value: the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED from
-            others; else 0.
+        value: the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED
+            from others; the pass of a KEPT, from 0; else 0.
     """
 
     op: Op
@@ -50,7 +50,8 @@ class Array(NamedTuple):
 class Region(NamedTuple):
     """A stretch of a program that is run several times. Behind it, values in it are those of the last pass.
 
-    What is carried to an input goes on being there, so only a region that is in no other may do that.
+    What is carried to an input goes on being there, so only a region that is in no other may do that. A PICKED belongs
+    to the innermost region around it, a KEPT to the outermost of those around its operand and not around itself.
 
     Attributes:
         start: number of its first instruction.
@@ -68,6 +69,18 @@ class Region(NamedTuple):
     def instructions(self) -> range:
         """The numbers of its instructions."""
         return range(self.start, self.stop)
+
+
+class Rows(NamedTuple):
+    """What a region takes from a table and puts in one: a row for each of its passes.
+
+    Attributes:
+        picked: the PICKED instructions of the region, whose operands are the columns of the first table.
+        kept: the instructions of which KEPT ones want the value in each pass: the columns of the second.
+    """
+
+    picked: tuple[int, ...]
+    kept: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +157,26 @@ def phases(program: Program, within: Region | None = None) -> list[Region | rang
     return [part for part in found if isinstance(part, Region) or len(part)] or found
 
 
+def rows_of(program: Program) -> list[Rows]:
+    """Return the tables of each region."""
+    picked: dict[Region | None, list[int]] = {}
+    kept: dict[Region | None, dict[int, None]] = {}
+    for k, (op, args, _) in enumerate(program.instructions):
+        if op is Op.PICKED:
+            picked.setdefault(owner(program, k), []).append(k)
+        elif op is Op.KEPT:
+            kept.setdefault(owner(program, k), {})[args[0]] = None
+    return [Rows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
+
+
+def owner(program: Program, k: int) -> Region | None:
+    """Return the region to which a PICKED or KEPT instruction belongs; None if it belongs to none."""
+    op, args, _ = program.instructions[k]
+    if op is Op.PICKED:
+        return next((region for region in reversed(program.regions) if k in region.instructions), None)
+    return next((r for r in program.regions if args[0] in r.instructions and k not in r.instructions), None)
+
+
 def input_names(program: Program) -> list[str]:
     """Return the flattened inputs' names, such as `q[3]`."""
     return [f"{array.name}{_index(array.shape, k)}" for array in program.inputs for k in range(array.size)]
@@ -178,14 +211,15 @@ def _phase_lines(program: Program, parts: Sequence[Region | range], names: Seque
         else:
             yield f"  {part.passes} times {{"
             yield from _phase_lines(program, phases(program, part), names)
-            yield "  } and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
+            on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
+            yield "  }" + (on if part.carried else "")
 
 
 def _line(program: Program, k: int, names: Sequence[str]) -> str:
     op, args, value = program.instructions[k]
     operands = " ".join(f"%{a}" for a in args)
     shown = names[int(value)] if op is Op.INPUT else repr(value) if op is Op.CONST else operands
-    return f"  %{k} = {op.value} {shown}"
+    return f"  %{k} = {op.value} {shown}" + (f" of pass {value:g}" if op is Op.KEPT else "")
 
 
 def verify(program: Program) -> Program:
@@ -232,15 +266,31 @@ def _verify_regions(program: Program, kinds: list[Kind]) -> None:
             if program.instructions[k].op not in heads:
                 raise ProgramError(f"region {region[:3]} cannot carry anything to %{k}")
         around.append(region)
+    for k, instruction in enumerate(program.instructions):
+        if instruction.op in (Op.PICKED, Op.KEPT):
+            _verify_row(k, instruction, owner(program, k))
+    kept = [k for rows in rows_of(program) for k in rows.kept]
+    if len(kept) != len(set(kept)):
+        raise ProgramError("something is kept by two regions")
     heads = [k for region in program.regions for k, _ in region.carried]
     carried = {k for k, i in enumerate(program.instructions) if i.op is Op.CARRIED}
     if len(heads) != len(set(heads)) or not carried <= set(heads):
         raise ProgramError("something is carried twice, or waits for what no region carries")
 
 
+def _verify_row(k: int, instruction: Instruction, region: Region | None) -> None:
+    op, args, value = instruction
+    if region is None:
+        raise ProgramError(f"%{k}: there is no region {'around it' if op is Op.PICKED else 'behind which it is'}")
+    if op is Op.PICKED and (len(args) != region.passes or max(args) >= region.start):
+        raise ProgramError(f"%{k} needs {region.passes} operands from before %{region.start}, has {args}")
+    if op is Op.KEPT and value not in range(region.passes):
+        raise ProgramError(f"%{k}: there is no pass {value:g} of {region.passes}")
+
+
 def _verify_instruction(k: int, instruction: Instruction, kinds: list[Kind], flat_inputs: int) -> None:
     op, args, value = instruction
-    operands = SPEC[op].operands
+    operands = SPEC[op].operands * (len(args) if op is Op.PICKED else 1)
     if len(args) != len(operands):
         raise ProgramError(f"%{k}: {op.value} has {len(args)} operands, expected {len(operands)}")
     for a, kind in zip(args, operands, strict=True):

@@ -23,7 +23,7 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     """
     pairs = _pairs(program, carried)
     inside = program.regions
-    if inside and inside[0].carried == pairs:  # a repeat of a repeat
+    if pairs and inside and inside[0].carried == pairs:  # a repeat of a repeat
         count, inside = count * inside[0].passes, inside[1:]
     elif any(program.instructions[k].op is Op.INPUT for region in inside for k, _ in region.carried):
         return repeated(straight(program), count, carried)

@@ -8,7 +8,7 @@ from typing import Any
 from cardan.errors import ParameterError
 from cardan.program.expr import Graph
 from cardan.program.ops import SPEC, Op
-from cardan.program.program import Instruction, Program, Region, phases
+from cardan.program.program import Instruction, Program, Region, phases, rows_of
 from cardan.program.trace import assemble
 
 LONGEST = 200_000
@@ -24,15 +24,26 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
     """
     values: list[Any] = [None] * len(program.instructions)
     given: dict[int, Any] = {}
+    tables = dict(zip(program.regions, rows_of(program), strict=True))
+    kept: dict[tuple[int, float], Any] = {}
+
+    def compute(k: int) -> Any:
+        op, args, number = program.instructions[k]
+        if k in given:
+            return given[k]
+        return kept[args[0], number] if op is Op.KEPT else _value(program.instructions[k], inputs, values)
 
     def run(parts: Sequence[Region | range]) -> None:
         for part in parts:
             if isinstance(part, range):
                 for k in part:
-                    values[k] = given[k] if k in given else _value(program.instructions[k], inputs, values)
+                    values[k] = compute(k)
                 continue
-            for _ in range(part.passes):
+            rows = tables[part]
+            for n in range(part.passes):
+                given.update({k: values[program.instructions[k].args[n]] for k in rows.picked})
                 run(phases(program, part))
+                kept.update({(k, n): values[k] for k in rows.kept})
                 given.update({k: values[after] for k, after in part.carried})
             for k, _ in part.carried:
                 del given[k]

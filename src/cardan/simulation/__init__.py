@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from cardan.simulation.articulation import Articulation
     from cardan.simulation.builder import WorldBuilder
     from cardan.simulation.collide import ContactPoints, Contacts, contact_points
+    from cardan.simulation.compliant import compliant
     from cardan.simulation.control import Control
     from cardan.simulation.pairs import ContactPair, contact_pairs
     from cardan.simulation.state import State
@@ -25,6 +26,7 @@ __all__ = [
     "View",
     "World",
     "WorldBuilder",
+    "compliant",
     "contact_pairs",
     "contact_points",
     "solvers",
@@ -34,6 +36,7 @@ _HOMES = {
     ".articulation": "Articulation",
     ".builder": "WorldBuilder",
     ".collide": "ContactPoints Contacts contact_points",
+    ".compliant": "compliant",
     ".control": "Control",
     ".pairs": "ContactPair contact_pairs",
     ".state": "State",

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan.algorithms.collision import FAR, Candidate, points
+from cardan.algorithms.collision import FAR, Candidate, Two, points, points_of
 from cardan.algorithms.kinematics import Kinematics
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions.function import Function, function
@@ -40,27 +40,25 @@ def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
     @function(simplified=True)
     def collide(model: Model, q: ArrayLike) -> ContactPoints:
         kinematics = Kinematics(model, q)  # pyright: ignore[reportArgumentType] -- an array of symbols
-        found = [candidate for pair in pairs for candidate in candidates(kinematics, pair)]
-        return _together(found)
+        placed = [_placed(kinematics, pair) for pair in pairs]
+        found = points_of(placed, [two.X_a for two in placed])
+        return _together([candidate for those in found for candidate in those])
 
     return collide
 
 
-def candidates(kinematics: Kinematics, pair: ContactPair) -> list[Candidate]:
-    """Return the candidates of a pair, in the world.
-
-    Raises:
-        UnsupportedError: for a pair of shapes that has no page in `algorithms/collision`.
-    """
+def _placed(kinematics: Kinematics, pair: ContactPair) -> Two:
+    """Return the shapes of a pair and their poses."""
     X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
     if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it costs least
         X_a = SE3(None, X_a.translation)
-    return [_in_world(X_a, candidate) for candidate in _points(pair, X_a, X_b)]
+    return Two(pair.shape_a, X_a, pair.shape_b, X_b)
 
 
-def _points(pair: ContactPair, X_a: SE3, X_b: SE3) -> list[Candidate]:
+def _number(pair: ContactPair) -> int:
+    """Return how many candidates a pair has; this does not depend on the poses."""
     try:
-        return points(pair.shape_a, X_a, pair.shape_b, X_b)
+        return len(points(pair.shape_a, SE3(), pair.shape_b, SE3()))
     except UnsupportedError as error:
         raise UnsupportedError(f"pair {pair.name!r}, {error.what}", error.by, error.instead) from None
 
@@ -94,8 +92,8 @@ def collide(world: World, state: State) -> Contacts:
 
 
 def _owners(world: World) -> np.ndarray:
-    """Return which pair each candidate is of: their numbers do not depend on the poses."""
-    counts = [len(_points(pair, SE3(), SE3())) for pair in world.pairs]
+    """Return which pair each candidate is of."""
+    counts = [_number(pair) for pair in world.pairs]
     return np.repeat(np.arange(len(counts)), counts)
 
 

@@ -214,7 +214,7 @@ class View:
     def constants(self, state: State, name: str) -> np.ndarray:
         """Return constants of the selected links (`"mass"`, `"com"`, `"inertia"`), joints (`"parent_pose"`,
         `"child_pose"`) or degrees of freedom (`"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-        `"drive_damping"`), shape (worlds, A, n, ...).
+        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`), shape (worlds, A, n, ...).
 
         Raises:
             UnknownNameError: for another name.

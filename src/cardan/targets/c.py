@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cardan.errors import ParameterError
-from cardan.program.liveness import heads_of, last_readers, stretches
+from cardan.program.liveness import heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, SPEC, Kind, Op
 from cardan.program.program import Array, Program, Region, phases
 
@@ -78,7 +78,7 @@ def _renamed(program: Program, name: str) -> Program:
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):
         own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
-        while own in taken or re.fullmatch(r"[kt]\d+_", own) or own[:1].isdigit():
+        while own in taken or re.fullmatch(r"[jkrt]\d+_", own) or own[:1].isdigit():
             own = f"_{own}" if own[:1].isdigit() else f"{own}_"
         taken.add(own)
         arrays.append(array._replace(name=own))
@@ -128,6 +128,7 @@ class _Writer:
         self.home = {k: p for p, part in enumerate(self.parts) for k in part}
         self.heads = heads_of(program, self.spans, [Op.INPUT, Op.CARRIED])
         self.is_whole = len(self.parts) == 1 and not program.regions
+        self.tables = dict(zip(program.regions, tables_of(program, 0), strict=True))
         self.slots, self.places = self._slots()
         self.entries = _entries(program.inputs)
 
@@ -136,9 +137,9 @@ class _Writer:
         last = last_readers(self.program, self.home, self.spans, self.heads)
         if not self.is_whole:
             last |= {r: len(self.parts) for r in self.program.results if r in self.home or r in self.heads}
-        slots: dict[int, int] = {}
+        tables = list(self.tables.values())
+        slots, places = places_in(self.program, tables), tables[-1].end if tables else 0
         free: list[int] = []
-        places = 0
         for p, part in enumerate(self.parts):
             there = [k for k, first in self.heads.items() if first == p] + part
             for k in (k for k in there if k in last):
@@ -175,16 +176,43 @@ class _Writer:
             else:
                 k = f"k{self.program.regions.index(part)}_"
                 lines += [f"w[{self.slots[head]}] = {self._first(head)};" for head, _ in part.carried]
-                body = [*self._carry(k, part), *self._run(phases(self.program, part), calls)]
+                lines += self._table(part)
+                within = self._run(phases(self.program, part), calls)
+                body = [*self._carry(k, part), *self._pick(k, part), *within, *self._keep(k, part)]
                 own = ["{", f"    long {k};", f"    for ({k} = 0; {k} < {part.passes}; ++{k}) {{"]
                 lines += [*own, *(f"        {line}" for line in body), "    }", "}"]
         return lines
 
     def _carry(self, k: str, region: Region) -> list[str]:
         """Return the lines that put what is carried in its place, from the second pass on."""
+        if not region.carried:
+            return []
         read = [f"    const {self.real} t{head}_ = {self._value(after, -1)};" for head, after in region.carried]
         written = [f"    w[{self.slots[head]}] = t{head}_;" for head, _ in region.carried]
         return [f"if ({k} > 0) {{", *read, *written, "}"]
+
+    def _table(self, region: Region) -> list[str]:
+        """Return the lines that fill the table from which a region picks."""
+        picked, start = (
+            self.tables[region].rows.picked,
+            self.tables[region].picked + len(self.tables[region].rows.picked),
+        )
+        rows = zip(*(self.program.instructions[k].args for k in picked), strict=True)
+        return [f"w[{start + n}] = {self._value(a, -1)};" for n, a in enumerate(a for row in rows for a in row)]
+
+    def _pick(self, k: str, region: Region) -> list[str]:
+        """Return the lines that put a row of the table where the parts look for it."""
+        tables, columns = self.tables[region], len(self.tables[region].rows.picked)
+        j, row = f"j{k[1:]}", f"{tables.picked + columns} + {columns} * {k}"
+        loop = f"    for ({j} = 0; {j} < {columns}; ++{j})"
+        return (
+            ["{", f"    long {j};", loop, f"        w[{tables.picked} + {j}] = w[{row} + {j}];", "}"] if columns else []
+        )
+
+    def _keep(self, k: str, region: Region) -> list[str]:
+        """Return the lines that put what is kept of a pass in its row."""
+        tables, kept = self.tables[region], self.tables[region].rows.kept
+        return [f"w[{tables.kept + j} + {len(kept)} * {k}] = {self._value(a, -1)};" for j, a in enumerate(kept)]
 
     def _first(self, k: int) -> str:
         """Return what is in the place of something carried before the first pass."""
@@ -211,7 +239,7 @@ class _Writer:
     def _value(self, k: int, p: int) -> str:
         """Return how a part writes the value of an instruction."""
         op, _, number = self.program.instructions[k]
-        if k in self.heads:
+        if k in self.heads or op in (Op.PICKED, Op.KEPT):
             return f"w[{self.slots[k]}]"
         if op is Op.INPUT:
             return self.entries[int(number)]
@@ -220,8 +248,13 @@ class _Writer:
         return f"t{k}_" if self.home[k] == p else f"w[{self.slots[k]}]"
 
     def _results(self, p: int) -> list[str]:
-        targets = zip(_entries(self.program.outputs), self.program.results, strict=True)
-        return [f"    {target} = {self._value(r, p)};" for target, r in targets]
+        """Return the lines that write the results; inputs among them are all read before, for they may be there."""
+        values = [self._value(r, p) for r in self.program.results]
+        read = dict.fromkeys(self.entries)
+        names = {value: f"r{n}_" for n, value in enumerate(dict.fromkeys(values)) if value in read}
+        lines = [f"    const {self.real} {name} = {value};" for value, name in names.items()]
+        targets = zip(_entries(self.program.outputs), values, strict=True)
+        return [*lines, *(f"    {target} = {names.get(value, value)};" for target, value in targets)]
 
 
 def _cut(own: list[int]) -> list[list[int]]:

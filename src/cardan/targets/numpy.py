@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cardan.program.ops import SPEC, Op
-from cardan.program.program import Program, Region, phases
+from cardan.program.program import Program, Region, phases, rows_of
 from cardan.targets.runner import Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
@@ -29,6 +29,8 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
     values: list[Any] = [None] * len(program.instructions)
     last_use = _last_uses(program)
     given: dict[int, Any] = {}
+    tables = dict(zip(program.regions, rows_of(program), strict=True))
+    kept: dict[tuple[int, float], Any] = {}
     shape = np.broadcast_shapes(*map(np.shape, columns)) if program.regions else ()
 
     def filled(value: Any) -> Any:  # NumPy may round a function of one number and of an array differently
@@ -42,6 +44,8 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
             values[k] = columns[int(value)]
         elif op is Op.CONST:
             values[k] = number(value)
+        elif op is Op.KEPT:
+            values[k] = kept[args[0], value]
         else:
             values[k] = SPEC[op].numpy(*[values[a] for a in args])
             for a in args:
@@ -54,8 +58,11 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
                 for k in part:
                     compute(k)
                 continue
-            for _ in range(part.passes):
+            rows = tables[part]
+            for n in range(part.passes):
+                given.update({k: values[program.instructions[k].args[n]] for k in rows.picked})
                 run(phases(program, part))
+                kept.update({(k, n): values[k] for k in rows.kept})
                 given.update({k: filled(values[after]) for k, after in part.carried})
             for k, _ in part.carried:
                 del given[k]

@@ -39,9 +39,9 @@ FREE_PASSES = 2
 In later ones their limbs are what they were, articulated inertias and all, and cost nothing.
 """
 
-WRITTEN_OUT = 4
-"""So many alike iterations are written out, which is 6 % faster than a loop; more are one, which compiles sooner."""
-
+WRITTEN_OUT, MANY = 4, 32
+"""So many alike iterations, of so many contacts, are written out: that is 6 to 15 % faster than a loop. More are one,
+and compile sooner: a contact takes 450 operations an iteration, and five boxes, each with each, have a hundred."""
 
 Carried = tuple[list[Any], list[Any], list[Any], list[Any]]
 """The parts of an estimate that an iteration begins with."""
@@ -140,10 +140,12 @@ def minimum(
     equation = equation_of_motion(moment, contacts, dt, iterations)
     laws = [Cone.of(contact, dt) for contact in contacts]
     now = _start(equation, elements, laws)
-    for _ in range(min(iterations, FREE_PASSES)):
+    carrying = equation.carrying()
+    free = min(iterations, FREE_PASSES) if any(j not in carrying for j, _ in elements) else 0
+    for _ in range(free):
         now = _newton(equation, elements, laws, now, elements.linear(now.forces, now.a))
-    if iterations > FREE_PASSES:
-        now = _repeated(equation, elements, laws, now, iterations - FREE_PASSES)
+    if iterations > free:
+        now = _repeated(equation, elements, laws, now, iterations - free)
     return Minimum(now, laws, elements)
 
 
@@ -154,11 +156,13 @@ def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now:
     def once(a: Any, twists: Any, impulses: Any, forces: Any) -> Carried:
         estimate = Estimate(a, twists, impulses, forces, held)
         lines = elements.linear(estimate.forces, estimate.a)
-        lines = [new if j in carrying else old for (j, _), new, old in zip(elements, lines, held, strict=True)]
+        lines = [
+            line if j in carrying else held[k] for k, ((j, _), line) in enumerate(zip(elements, lines, strict=True))
+        ]
         return _newton(equation, elements, laws, estimate, lines).carried
 
     values = now.carried
-    if count > WRITTEN_OUT:
+    if count > WRITTEN_OUT or len(laws) > MANY:
         values = repeat(count, once, *values)
     else:
         for _ in range(count):

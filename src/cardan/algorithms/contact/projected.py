@@ -30,6 +30,8 @@ from cardan.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
 from cardan.spatial import Matrix3, Motion, Scalar, Vector3
 
 SWEEPS = 30
+ISOTROPIC = 1e-4
+"""The difference of two eigenvalues, relative to their sum, that is none: at 0 it would have no derivative."""
 RECOVERED = 0.1
 """Which share of a depth a step opens: the whole of it would throw bodies that were put into one another."""
 
@@ -88,7 +90,10 @@ def _rows(J: dict[int, Motion], nv: int) -> Rows:
 
 
 class Point(NamedTuple):
-    """A contact as a sweep sees it: n, mu, u*, and how far impulses go for a velocity along n and across it."""
+    """A contact as a sweep sees it: n, mu, u*, and how far impulses go for a velocity along n and across it.
+
+    Across, that is the inverse of the larger eigenvalue of G there: the longest step that overshoots in no direction.
+    """
 
     normal: Vector3
     friction: Scalar
@@ -98,6 +103,7 @@ class Point(NamedTuple):
 
     @staticmethod
     def of(contact: Contact, G: Matrix3, dt: float) -> Point:
+        """Return a contact that closes its gap, opens a share of its depth, or bounces."""
         n, e = contact.normal, contact.material.restitution
         v_n = n.dot(contact.velocity.linear)
         wanted = where(contact.gap > 0.0, -contact.gap, -RECOVERED * contact.gap) * (1.0 / dt)
@@ -110,8 +116,12 @@ class Point(NamedTuple):
     def wanting(contact: Contact, G: Matrix3, wanted: Scalar) -> Point:
         """Return a contact with a wanted velocity."""
         n = contact.normal
-        G_nn = n.dot(G @ n)
-        return Point(n, contact.material.friction, wanted, _over(G_nn), _over(G.trace() - G_nn))
+        G_n = G @ n
+        G_nn = n.dot(G_n)
+        trace = G.trace() - G_nn  # of G across the normal, whose squares sum to:
+        squares = sum((e * e for e in G.entries()), 0.0) - 2.0 * G_n.norm_squared() + G_nn * G_nn
+        apart = sqrt(maximum(2.0 * squares - trace * trace, 0.0) + (ISOTROPIC * trace) ** 2)
+        return Point(n, contact.material.friction, wanted, _over(G_nn), _over(0.5 * (trace + apart)))
 
     def impulse(self, g: Vector3, u: Vector3, G: Matrix3) -> Vector3:
         """Return the impulse in place of g, at which the velocity is u."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from cardan.algorithms.collision import points
+from cardan.algorithms.collision import Candidate, Two, points_of
 from cardan.algorithms.contact.point import WORLD, Contact
 from cardan.algorithms.implicit import Moment
 from cardan.geometry.shapes import Box, Ellipsoid, Geometry, Sphere
@@ -60,35 +60,45 @@ class Pair(Protocol):
 
 def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:
     """Return the contacts of pairs: those of each pair's candidates."""
-    return [contact for pair in pairs for contact in _of_pair(moment, pair)]
+    listed = list(pairs)
+    sides = [_sides(moment, pair) for pair in listed]
+    placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
+    found = points_of(placed, [a.X for a, _ in sides])
+    return [
+        _contact(moment, pair, a, b, candidate)
+        for pair, (a, b), those in zip(listed, sides, found, strict=True)
+        for candidate in those
+    ]
 
 
-def _of_pair(moment: Moment, pair: Pair) -> list[Contact]:
-    a, X_a = _place(moment, pair.a, pair.shape_a, pair.pose_a)
-    b, X_b = _place(moment, pair.b, pair.shape_b, pair.pose_b)
-    if a == WORLD:
-        (a, X_a), (b, X_b), (shape_a, shape_b) = (b, X_b), (a, X_a), (pair.shape_b, pair.shape_a)
-    else:
-        shape_a, shape_b = pair.shape_a, pair.shape_b
-    found = []
-    for candidate in points(shape_a, _in_world(moment, a, X_a), shape_b, _in_world(moment, b, X_b)):
-        seen = candidate._replace(
-            gap=candidate.gap - pair.margin, point=X_a @ candidate.point, normal=X_a.rotation @ candidate.normal
-        )
-        centres, extents = (X_a.translation, X_b.translation), (_extent(shape_a), _extent(shape_b))
-        found.append(Contact(moment, (a, b), seen, pair.material, centres, extents))
-    return found
+class _Side(NamedTuple):
+    """A shape of a pair, the node that it rides on, and its pose there."""
+
+    shape: Geometry
+    node: int
+    X: SE3
+
+    def pose_in_world(self, moment: Moment) -> SE3:
+        return self.X if self.node == WORLD else moment.poses[self.node] @ self.X
 
 
-def _place(moment: Moment, body: str, shape: Geometry, pose: SE3) -> tuple[int, SE3]:
-    """Return the node that a shape rides on, and its pose there; how a sphere is turned does not matter."""
+def _sides(moment: Moment, pair: Pair) -> tuple[_Side, _Side]:
+    """Return both sides, the first on a node that moves."""
+    a, b = _side(moment, pair.a, pair.shape_a, pair.pose_a), _side(moment, pair.b, pair.shape_b, pair.pose_b)
+    return (b, a) if a.node == WORLD else (a, b)
+
+
+def _side(moment: Moment, body: str, shape: Geometry, pose: SE3) -> _Side:
+    """Return a shape and its place; how a sphere is turned does not matter."""
     at = moment.model.attachment(body)
     X = at.pose @ pose
-    return at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X
+    return _Side(shape, at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X)
 
 
-def _in_world(moment: Moment, node: int, X: SE3) -> SE3:
-    return X if node == WORLD else moment.poses[node] @ X
+def _contact(moment: Moment, pair: Pair, a: _Side, b: _Side, candidate: Candidate) -> Contact:
+    seen = candidate._replace(gap=candidate.gap - pair.margin)
+    centres, extents = (a.X.translation, b.X.translation), (_extent(a.shape), _extent(b.shape))
+    return Contact(moment, (a.node, b.node), seen, pair.material, centres, extents)
 
 
 def _extent(shape: Geometry) -> float:

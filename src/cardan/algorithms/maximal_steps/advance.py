@@ -6,10 +6,14 @@ Source: `drives.py` for the decision; the step is any of this room's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cardan.algorithms.drives import Elements, Line, Servo
+from cardan.algorithms.contact.touching import Pair
+from cardan.algorithms.drives import Elements, Servo
+from cardan.algorithms.implicit import Moment
 from cardan.algorithms.maximal_steps.bodies import Begun, Efforts, Stepped
+from cardan.algorithms.maximal_steps.bounds import has_bounds
+from cardan.algorithms.maximal_steps.non_penetration import SWEEPS, estimated
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.scalar import absolute, maximum
@@ -54,21 +58,33 @@ def advance(
     begun = start(model, q, v, h)
     elements = Elements(model, begun.q, v, servo, h, limits=limits)
 
-    def taken(lines: Sequence[Line]) -> tuple[Stepped, list[Scalar]]:
-        stepped = begun.finish(Efforts(*elements.total(lines)))
-        return stepped, [(new - old) * (1.0 / h) for new, old in zip(stepped.v, v, strict=True)]
+    def mean(after: Vector) -> list[Scalar]:
+        return [(new - old) * (1.0 / h) for new, old in zip(after, v, strict=True)]
 
     lines = elements.linear()
-    stepped, a = taken(lines)
     for _ in range(0 if elements.are_lines else passes - 1):
+        efforts = Efforts(*elements.total(lines))
+        a = mean(begun.estimate(efforts) if begun.estimate else begun.finish(efforts).v)
         lines = elements.linear(elements.on(lines, a), a)
-        stepped, a = taken(lines)
+    stepped = begun.finish(Efforts(*elements.total(lines)))
+    a = mean(stepped.v)
     residual = maximum(elements.residual(elements.on(lines, a), a), stepped.slack)
     for gap in stepped.gaps:
         residual = maximum(residual, absolute(gap) * (1.0 / h))
     return Advanced(stepped.q, stepped.v, a, residual)
 
 
-def at_start(step: Callable[..., Stepped], **options: Any) -> Start:
+def at_start(step: Callable[..., Stepped], *, iterations: int, pairs: Sequence[Pair] = ()) -> Start:
     """Return the beginning of a step whose efforts are those where it begins."""
-    return lambda model, q, v, h: Begun(q, lambda loads: step(model, q, v, loads, h, **options))
+
+    def start(model: Model, q: Vector, v: Vector, h: float) -> Begun:
+        def finish(loads: Efforts) -> Stepped:
+            return step(model, q, v, loads, h, iterations, pairs)
+
+        def estimate(loads: Efforts) -> list[Scalar]:
+            return estimated(Moment(model, q, v), loads, h, pairs, iterations * SWEEPS)
+
+        bounded = any(has_bounds(c.joint) for c in (*model.connections, *model.closures))
+        return Begun(q, finish, None if bounded else estimate)
+
+    return start

@@ -468,10 +468,12 @@ class Begun(NamedTuple):
     Attributes:
         q: the configuration at which they are asked for.
         finish: returns the state after it, given them.
+        estimate: returns the velocity after it, about and for less, if there is a way: enough to decide on efforts.
     """
 
     q: Sequence[Scalar]
     finish: Callable[[Efforts], Stepped]
+    estimate: Callable[[Efforts], list[Scalar]] | None = None
 
 
 def finished(

@@ -82,9 +82,9 @@ def bounds_of(pair: Pair) -> list[Bound]:
 
 
 def distance_of(joint: Joint) -> Distance | None:
-    """Return the distance joint that a joint is, whichever way round: the distance is the same."""
+    """Return the distance joint that a joint is, whichever way round: the distance is the same; none that gives way."""
     inner = joint.joint if isinstance(joint, Reversed) else joint
-    return inner if isinstance(inner, Distance) else None
+    return inner if isinstance(inner, Distance) and not inner.has_efforts else None
 
 
 def has_bounds(joint: Joint) -> bool:

@@ -11,6 +11,10 @@ g = T^T M^-1 T, and half damped, d = sqrt(0.02) / (h g): some twelve such rows m
 unstable. Of order 1; gaps are those of springs that stretch. Coordinates keep none: each step begins with closed
 joints, and its velocities are projected to those the joints allow (`bodies.py`).
 
+Contacts are springs as well, k at most that of the material, with the damping that gives back its restitution and a
+friction that is viscous up to mu f_n; g is what the mechanism feels there, and it moves as the joints allow
+(`non_penetration.py`). With them the weight acts in each part: what rests feels it together with what bears it.
+
 Source: Newton's `SolverSemiImplicit` for the idea; Hairer, Lubich and Wanner (2006), section I.1.5, for the bound.
 Cost: all joints once in every part of a step.
 """
@@ -22,9 +26,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cardan.algorithms.contact import Contact, contacts
 from cardan.algorithms.contact.cone import SMALL
 from cardan.algorithms.contact.touching import Pair
+from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.maximal_steps.bodies import (
     Begun,
@@ -37,14 +41,16 @@ from cardan.algorithms.maximal_steps.bodies import (
     gain,
     impulses,
     momentum_after_turn,
+    response,
     started,
 )
 from cardan.algorithms.maximal_steps.bounds import Bounds
 from cardan.algorithms.maximal_steps.meeting import Meeting, together
+from cardan.algorithms.maximal_steps.non_penetration import Touch, Touching
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.scalar import log, maximum, minimum, sqrt, where
-from cardan.spatial import Force, Matrix3, Motion, Scalar, Vector3
+from cardan.spatial import Force, Motion, Scalar, Vector3
 
 STIFFNESS, DAMPING = 0.02, 0.5
 """k h^2 g, and the share of critical damping."""
@@ -107,7 +113,7 @@ def semi_implicit_start(
     holding = [_spring(system, row, part, stiffness, damping) for j in joined for row in j.rows]
     stopping = [_spring(system, row, part, stiffness, damping) for row in ends.rows]
     rows = [spring.row for spring in (*holding, *stopping)]
-    cushions = Cushions(system, start, contacts(Moment(model, q, v), pairs) if pairs else (), part)
+    cushions = Cushions(system, start, Moment(model, q, v), pairs, part)
     falling = part if pairs else 0.0  # what rests feels its weight with what bears it
     for _ in range(parts):
         twists = [b.twist() for b in placed]
@@ -134,38 +140,37 @@ class Cushion(NamedTuple):
     """A spring with a damper, and friction, where two shapes overlap.
 
     Attributes:
+        touch: the contact and the mechanism at it.
         meeting: of their bodies.
         stiffness: of the spring [N/m].
         damping: of the damper [N s/m].
         drag: friction over slip while it holds [N s/m].
     """
 
+    touch: Touch
     meeting: Meeting
     stiffness: Scalar
     damping: Scalar
     drag: Scalar
 
     @staticmethod
-    def of(system: System, start: Sequence[Placed], contact: Contact, h: float, among: int) -> Cushion:
+    def of(touch: Touch, start: Sequence[Placed], h: float, among: int) -> Cushion:
         """Return what holds a contact, of so many between two bodies, in parts of h."""
-        meeting, material = Meeting.of(contact, start), contact.material
-
-        def felt(direction: Vector3) -> Scalar:
-            return gain(system.bodies, Row(0.0, dict(meeting.wrenches(direction, start))))
-
-        along = felt(contact.normal)
-        across = sum(felt(Vector3(*unit)) for unit in Matrix3.identity().rows()) - along
+        material, n = touch.contact.material, touch.contact.normal
+        along = n.dot(touch.G @ n)
         k = minimum(material.stiffness, STIFFNESS / (h * h * along))
         damping = 2.0 * _damping_ratio(material.restitution) * sqrt(k / along)
-        return Cushion(meeting, k, damping, 1.0 / (h * among * across))
+        return Cushion(
+            touch, Meeting.of(touch.contact, start), k, damping, 1.0 / (h * among * (touch.G.trace() - along))
+        )
 
     def approach(self, placed: Sequence[Placed]) -> Scalar:
         """Return the rate of the gap."""
-        return self.meeting.contact.normal.dot(self.meeting.velocity(placed))
+        return self.touch.contact.normal.dot(self.meeting.velocity(placed))
 
     def force(self, gap: Scalar, placed: Sequence[Placed]) -> Vector3:
         """Return the force on the first body."""
-        n, mu = self.meeting.contact.normal, self.meeting.contact.material.friction
+        n, mu = self.touch.contact.normal, self.touch.contact.material.friction
         velocity = self.meeting.velocity(placed)
         v_n = n.dot(velocity)
         f_n = where(gap < 0.0, maximum(-(self.stiffness * gap + self.damping * v_n), 0.0), 0.0)
@@ -180,20 +185,35 @@ class Cushions:
     Args:
         system: the bodies and joints.
         start: the bodies where the step begins.
-        found: the contacts there.
+        moment: the same along the joints.
+        pairs: what may touch.
         h: the length of a part [s].
     """
 
-    def __init__(self, system: System, start: Sequence[Placed], found: Sequence[Contact], h: float) -> None:
-        among = Counter(contact.nodes for contact in found)
-        self.each = [Cushion.of(system, start, contact, h, among[contact.nodes]) for contact in found]
-        self.gaps = [contact.gap for contact in found]
-        self.h = h
+    def __init__(
+        self, system: System, start: Sequence[Placed], moment: Moment, pairs: Sequence[Pair], h: float
+    ) -> None:
+        self.system, self.start, self.moment, self.h = system, start, moment, h
+        touches = Touching(
+            moment, pairs, response(moment.model, moment.q, mass_matrix(moment.model, moment.q)), h
+        ).touches
+        among = Counter(touch.contact.nodes for touch in touches)
+        self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]
+        self.gaps = [touch.contact.gap for touch in touches]
 
     def kick(self, placed: Sequence[Placed]) -> list[Force]:
-        """Return the impulses on the bodies in a part of the step."""
-        forces = [cushion.force(gap, placed) * self.h for cushion, gap in zip(self.each, self.gaps, strict=True)]
-        parts = zip(self.each, forces, strict=True)
+        """Return the impulses on the bodies in a part of the step, of contacts and of the joints that hand them on."""
+        felt = [cushion.force(gap, placed) * self.h for cushion, gap in zip(self.each, self.gaps, strict=True)]
+        change: list[Scalar] = [0.0] * self.moment.model.nv
+        for cushion, impulse in zip(self.each, felt, strict=True):
+            change = cushion.touch.after(change, impulse)
+        twists = self.system.twists(self.moment.relative, change)
+        allowed = [body.impulse(twist) for body, twist in zip(self.system.bodies, twists, strict=True)]
+        own, here = self._on_bodies(felt, self.start), self._on_bodies(felt, placed)
+        return [a - b + c for a, b, c in zip(allowed, own, here, strict=True)]
+
+    def _on_bodies(self, felt: Sequence[Vector3], placed: Sequence[Placed]) -> list[Force]:
+        parts = zip(self.each, felt, strict=True)
         return together(len(placed), (w for cushion, f in parts for w in cushion.meeting.wrenches(f, placed)))
 
     def follow(self, placed: Sequence[Placed]) -> None:

@@ -8,7 +8,8 @@ With x the bodies' places, T0 the wrenches of all joints there and l their impul
 l is found by iterations l <- l - G^-1 C(x_n+1) / h with G = T0^T M^-1 T0, factored once. Where the forces are
 conservative the step is symplectic and of order 2: energy does not drift, momenta are kept but for rounding. Efforts
 that answer to the acceleration (`efforts.py`) are rows of the same system; with any of them all forces act before the
-bodies move, as in every implicit Euler step, of order 1.
+bodies move, as in every implicit Euler step, of order 1. Contacts push on the mean velocities that this leaves
+(`non_penetration.py`); the joints' impulses are then found once more.
 
 Source: Ryckaert, Ciccotti and Berendsen (1977), Andersen (1983) for SHAKE and RATTLE; Hairer, Lubich and Wanner,
 Geometric Numerical Integration (2006), section VII.1.4; `bodies.py` for the turning of bodies.

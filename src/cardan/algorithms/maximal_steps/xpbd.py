@@ -2,15 +2,23 @@
 
 From where gravity and efforts take the bodies in a step of h, each joint in turn, with C its residual, T its wrenches,
 
-    l = -(T^T M^-1 T)^-1 C,        x moved by M^-1 T l,        l += ...
+    l = -(T^T M^-1 T)^-1 C,        x moved by M^-1 T l
 
-and its efforts that answer to the acceleration with it, with the compliance 1 / W along S. Velocities are what the
-bodies have moved by, over h. Of order 1; energy is lost at first order. What the iterations leave is the gap.
+Velocities are what the bodies have moved by, over h. Of order 1; energy is lost at first order. What the iterations
+leave is the gap.
+
+What answers within the step, efforts tau - W a, the rotors' inertia A and contacts, is the exception. Passes over the
+joints would hand it on slowly: a drive that holds an arm would feel one link of it. So with any of it bodies begin with
+the velocities that the joints allow after weight, efforts and contacts,
+
+    (M_q + A + W) (v' - v) = h (tau + weight) + J^T g
+
+and the passes over the joints close what the motion bends, which is of the order of h^2.
 
 Source: Macklin, Mueller and Chentanez, XPBD: position-based simulation of compliant constrained dynamics (2016);
 Mueller et al., Detailed rigid body simulation with extended position based dynamics (2020). All rows of a joint at
-once, and the turning of bodies by momenta (`bodies.py`), are this house's.
-Cost: all joints once in every iteration.
+once, the turning of bodies by momenta (`bodies.py`), and forces as the joints allow, are this house's.
+Cost: all joints once in every iteration; with forces that answer, M_q and its factors.
 """
 
 from __future__ import annotations
@@ -43,7 +51,7 @@ from cardan.algorithms.tree import Vector
 from cardan.arrays.repeat import repeat
 from cardan.model import Model
 from cardan.scalar import is_zero, maximum
-from cardan.spatial import Scalar
+from cardan.spatial import Motion, Scalar
 
 DEPENDENT = 1e2
 """Roundings (`Regularization.nu`) of the diagonal that keep a joint's own rows independent."""
@@ -130,7 +138,7 @@ def shifted(system: System, placed: Sequence[Placed], rows: Sequence[Row], multi
     return found
 
 
-def _shifted(b: Placed, change) -> Placed:
+def _shifted(b: Placed, change: Motion) -> Placed:
     return b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))
 
 

@@ -287,8 +287,9 @@ def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
     gravity = at("gravity", VECTOR.read, given["gravity"], trusted)
     kinds = {"bodies": Body, "joints": Connection, "frames": Frame, "closures": Connection}
     bodies, joints, frames, closures = (tuple(_each(given, k, kind, trusted, faults)) for k, kind in kinds.items())
-    lists = (tuple(_each(given, key, kind, trusted, faults)) for key, kind in ANNOTATIONS.items())
-    annotations = Annotations(*lists, tuple(_pairs(given, lambda *pair: pair, trusted, faults)))
+    lists = {key: tuple(_each(given, key, kind, trusted, faults)) for key, kind in ANNOTATIONS.items()}
+    pairs = tuple(_pairs(given, lambda *pair: pair, trusted, faults))
+    annotations = Annotations(**lists, disabled_contacts=pairs)
     if faults.found:
         return None
     model = Model(name, bodies, joints, frames, gravity, closures, annotations=annotations)

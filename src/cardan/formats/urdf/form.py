@@ -35,6 +35,7 @@ from cardan.joints import (
 from cardan.joints.recognise import hinge_of
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.model.layout import resolve_mimics
+from cardan.records import Actuator
 from cardan.spatial import SE3, Vector3
 
 KINDS: dict[type[Joint], str] = {
@@ -66,6 +67,7 @@ class UrdfForm:
         loops: joints that close loops.
         frames: frames on links.
         shapes: shapes on links.
+        actuators: what drives the joints.
         moved: X_body_link of the links whose frame is not their body's.
     """
 
@@ -76,6 +78,7 @@ class UrdfForm:
     loops: tuple[Connection, ...]
     frames: tuple[Frame, ...]
     shapes: tuple[Shape, ...]
+    actuators: tuple[Actuator, ...]
     moved: dict[str, SE3]
 
 
@@ -90,10 +93,9 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
     for c in (*tree, *loops):
         _check_joint(c, closing=c in loops)
     resolve_mimics(tree)
-    shapes = thing.shapes if isinstance(thing, Mechanism) else ()
     links = {name: SE3.identity() for name in (WORLD, *(body.name for body in thing.bodies))}  # X_body_link
     placed = {c.name: c for c in _placed(tree, links)}
-    world = any(c.parent == WORLD for c in tree) or any(s.body == WORLD for s in shapes)
+    world = any(c.parent == WORLD for c in tree) or any(s.body == WORLD for s in thing.shapes)
     return UrdfForm(
         name=thing.name,
         bodies=tuple(_moved_body(body, links[body.name]) for body in thing.bodies),
@@ -101,7 +103,8 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
         tree=tuple(placed[c.name] for c in tree),
         loops=tuple(_moved_ends(c, links) for c in loops),
         frames=tuple(replace(f, pose=_seen(links[f.body], f.pose)) for f in thing.frames),
-        shapes=tuple(replace(s, pose=_seen(links[s.body], s.pose)) for s in shapes),
+        shapes=tuple(replace(s, pose=_seen(links[s.body], s.pose)) for s in thing.shapes),
+        actuators=thing.actuators,
         moved={name: X for name, X in links.items() if SE3.identity() != X},
     )
 

@@ -3,7 +3,8 @@
 Read are links (inertia, visuals, collisions), all joint types with limits, damping, friction and mimic; fixed joints
 stay joints. A `continuous` joint is one angle, or a point (cos, sin) on request. A root link named `world` is the
 world itself. Extensions (docs/urdf.md): the joint types `spherical` and `ball`, `<loop>`, `<frame>`, and an armature.
-Elements of other programs (gazebo, transmission, sensor, ...) are skipped with a remark.
+Transmissions and ROS 2's command interfaces are actuators. Elements of other programs (gazebo, sensor, ...) are
+skipped with a remark.
 
 Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 """
@@ -18,9 +19,10 @@ from typing import Literal, NamedTuple, TypeVar
 from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault
 from cardan.formats.reading import Description, Options, outcome
-from cardan.formats.report import Report
+from cardan.formats.report import At, Report
 from cardan.formats.resources import Meshes, Packages, Places
 from cardan.formats.source import Source
+from cardan.formats.urdf.actuators import read_actuators
 from cardan.formats.urdf.checks import check_robot
 from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
 from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
@@ -28,6 +30,7 @@ from cardan.formats.urdf.loops import UrdfFrame, read_frame
 from cardan.formats.urdf.schema import VERSIONS, VOCABULARY
 from cardan.formats.xml import Element, is_xacro, parse
 from cardan.model import WORLD
+from cardan.records import Actuator
 
 UrdfSource = str | bytes | os.PathLike[str]
 Thing = TypeVar("Thing")
@@ -40,6 +43,7 @@ class _Robot(NamedTuple):
     joints: list[UrdfJoint]
     loops: list[UrdfJoint]
     frames: list[UrdfFrame]
+    actuators: dict[str, tuple[Actuator, int]]
 
 
 def read_urdf(
@@ -94,7 +98,8 @@ def read_tree(source: Source, options: Options, root: Element, report: Report) -
     if report.errors:
         return Description(None, report)
     lines = {"body": robot.links, "joint": [*robot.joints, *robot.loops], "frame": robot.frames}
-    places = {(kind, thing.name): thing.line for kind, things in lines.items() for thing in things}
+    places: dict[tuple[str, str], At] = {(kind, x.name): x.line for kind, things in lines.items() for x in things}
+    places |= {("actuator", name): line for name, (_, line) in robot.actuators.items()}
     return Description(_mechanism(report, root.attributes["name"], robot), report, places)
 
 
@@ -109,8 +114,9 @@ def _read_elements(reading: Reading, root: Element) -> _Robot:
     frames = [read_frame(reading, e) for e in root.all("frame")]
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
         report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
-    robot = _Robot(_whole(links), _whole(joints), _whole(loops), _whole(frames))
-    check_robot(report, *robot, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
+    parts = (_whole(links), _whole(joints), _whole(loops), _whole(frames))
+    robot = _Robot(*parts, read_actuators(report, root, [*parts[1], *parts[2]]))
+    check_robot(report, *parts, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
     return robot
 
 
@@ -151,6 +157,9 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     for frame in robot.frames:
         with report.blamed(frame.line):
             mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
+    for actuator, line in robot.actuators.values():
+        with report.blamed(line):
+            mechanism.add_actuator(actuator)
     return None if report.errors else mechanism
 
 

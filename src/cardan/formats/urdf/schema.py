@@ -16,14 +16,13 @@ def _read(attributes: str, children: str = "") -> dict[str, str]:
 
 _SOFT = "remark: soft limits are a controller's"
 _RATES = "remark: acceleration, deceleration and jerk are not limited"
+_OF_A_MECHANISM = dict.fromkeys(("<role>", "<offset>"), "remark: what is between motor and joint is a ratio alone")
 _CLOSURE = "remark: the robot is read without it; write it as <loop>"
 ELEMENTS: dict[str, dict[str, str]] = {
     "robot": {
-        **_read("name version", "link joint material loop frame"),
+        **_read("name version", "link joint material loop frame transmission ros2_control"),
         "<coupling>": "refused: put <mimic joint=... multiplier=.../> into the joint that follows",
         "<gazebo>": "remark: it is the simulator Gazebo's",
-        "<transmission>": "remark: it is for controllers",
-        "<ros2_control>": "remark: it is for controllers",
         "<sensor>": "remark: sensors are not read",
         "<loop_joint>": _CLOSURE,
         "<loop_constraint>": _CLOSURE,
@@ -73,6 +72,28 @@ ELEMENTS: dict[str, dict[str, str]] = {
     },
     "dynamics": _read("damping friction armature"),
     "mimic": _read("joint multiplier offset"),
+    "transmission": _read("name type", "type joint actuator mechanicalReduction"),
+    "transmission/joint": _read("name", "hardwareInterface mechanicalReduction") | _OF_A_MECHANISM,
+    "transmission/actuator": {
+        **_read("name", "hardwareInterface mechanicalReduction"),
+        **_OF_A_MECHANISM,
+        "<motorTorqueConstant>": "remark: currents are not modelled",
+    },
+    "ros2_control": {
+        **_read("name type", "joint"),
+        "<hardware>": "remark: it is the driver's",
+        "<sensor>": "remark: sensors are not read",
+        "<gpio>": "remark: it is the driver's",
+        "<transmission>": "remark: the commands of its joints are read alone",
+    },
+    "ros2_control/joint": {
+        **_read("name", "command_interface"),
+        "<state_interface>": "remark: what is measured is not read",
+        "<param>": "remark: it is the driver's",
+        "<limits>": "remark: those of the joint count",
+    },
+    "command_interface": _read("name", "param"),
+    "param": _read("name"),
 }
 FOREIGN = {"pose": "is SDF's: write <origin xyz=... rpy=.../>", "inertia_matrix": "is no element of URDF: <inertia>"}
 VOCABULARY = Vocabulary("URDF", ELEMENTS, FOREIGN)

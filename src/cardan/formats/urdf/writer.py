@@ -1,4 +1,7 @@
-"""The URDF writer: a mechanism or a model as URDF text; what URDF cannot say is refused, never dropped.
+"""The URDF writer: a mechanism or a model as URDF text; what URDF cannot say is refused or told, never dropped.
+
+Refused is what changes how the robot moves; what is said beside (gains of actuators, groups, configurations, what
+contact feels) is left out, and listed.
 
 What is read from the text equals what was written, to the last bit almost everywhere, where URDF has the same form; a
 link whose frame must move (see `urdf_form`) is named. Armatures, loops and frames use the extensions of docs/urdf.md,
@@ -11,11 +14,12 @@ import html
 import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cardan.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan.errors import DescriptionWarning, ParameterError
+from cardan.formats.urdf.actuators import INTERFACES, SIMPLE, is_said_wholly, is_transmission
 from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan.formats.urdf.numbers import axis, inertial, rpy
@@ -23,6 +27,7 @@ from cardan.formats.urdf.schema import VOCABULARY
 from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Mimic, Planar, Revolute
 from cardan.model import WORLD, Body, Connection, Frame, Model
+from cardan.records import EARTH_GRAVITY, Actuator
 from cardan.spatial import SE3
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -34,14 +39,18 @@ class WrittenUrdf(NamedTuple):
     Attributes:
         text: the file's content.
         moved: X_body_link of the links whose frame is not their body's: it had to move to the joint's.
+        left_out: what URDF cannot say of what is beside the mechanics, such as `"configurations 'home'"`.
     """
 
     text: str
     moved: dict[str, SE3]
+    left_out: tuple[str, ...] = ()
 
 
 def to_urdf(thing: Mechanism | Model) -> str:
-    """Return a mechanism or a model as URDF text; `DescriptionWarning` names the links whose frames had to move.
+    """Return a mechanism or a model as URDF text.
+
+    A `DescriptionWarning` names the links whose frames had to move, and another what URDF cannot say and is left out.
 
     Raises:
         ParameterError: for what URDF cannot say, such as a joint of another type; JSON can.
@@ -49,8 +58,11 @@ def to_urdf(thing: Mechanism | Model) -> str:
     """
     written = write_urdf(thing)
     if written.moved:
-        names = ", ".join(repr(name) for name in list(written.moved)[:6]) + (", ..." if len(written.moved) > 6 else "")
+        names = _listed(written.moved)
         message = f"URDF has a link's frame at its joint: the frames of {names} moved there, with all that is on them"
+        warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
+    if written.left_out:
+        message = f"URDF cannot say, and left out are: {'; '.join(written.left_out)}"
         warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
     return written.text
 
@@ -65,13 +77,42 @@ def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
         on[shape.body].append(shape)
     _check_materials([shape for shapes in on.values() for shape in shapes])
     links = [_link(body, on[WORLD if body is None else body.name]) for body in (*([None] * form.world), *form.bodies)]
-    inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames)]
+    driven = [_transmission(a) for a in form.actuators if is_transmission(a)]
+    inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames), *driven]
     name = {"name": _text(form.name, "name of a robot")}
     if not form.name.strip():
         raise ParameterError("name of a robot in URDF", got=form.name, expected="a text that is not empty")
     version = {"version": "1.2"} if any(isinstance(s.geometry, Capsule) for s in form.shapes) else {}
     lines = ['<?xml version="1.0" encoding="utf-8"?>', *_element("robot", name | version, *inside, open=True)]
-    return WrittenUrdf("\n".join([*lines, ""]), form.moved)
+    return WrittenUrdf("\n".join([*lines, ""]), form.moved, tuple(_left_out(thing)))
+
+
+def _left_out(thing: Mechanism | Model) -> Iterator[str]:
+    """Yield what is said beside the mechanics and URDF has no words for."""
+    beside = thing.annotations
+    if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
+        yield f"gravity {tuple(thing.gravity)}"
+    lost = {
+        "actuators": [a.name for a in beside.actuators if not is_transmission(a)],
+        "gains and ranges of actuators": [
+            a.name for a in beside.actuators if is_transmission(a) and not is_said_wholly(a)
+        ],
+        "groups": [group.name for group in beside.groups],
+        "configurations": [configuration.name for configuration in beside.configurations],
+        "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],
+        "surfaces, groups, masks, margins or densities of shapes on": [
+            s.body for s in beside.shapes if any(getattr(s, key) != usual for key, usual in _PLAIN_SHAPE.items())
+        ],
+    }
+    yield from (f"{what} {_listed(dict.fromkeys(names))}" for what, names in lost.items() if names)
+
+
+_PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "density": None}
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    return ", ".join(map(repr, names[:6])) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
 
 
 def _element(tag: str, attributes: Mapping[str, str], *inside: Sequence[str], open: bool = False) -> list[str]:
@@ -110,11 +151,6 @@ def _inertial(body: Body) -> list[str]:
 def _shape(shape: Shape) -> list[str]:
     what = f"a shape of {shape.body!r}"
     name = {"name": _text(shape.name, f"name of {what}")} if shape.name else {}
-    if shape.surface is not None or (shape.group, shape.mask) != (1, ALL_BITS):
-        got = (shape.surface, shape.group, shape.mask)
-        raise ParameterError(
-            f"surface, group and mask of {what} in URDF", got=got, expected="none of its own", hint=HINT
-        )
     geometry = _on_a_line(_element("geometry", {}, _geometry(shape, what)))
     return _element(shape.role, name, _origin(shape.pose), geometry, _material(shape, what))
 
@@ -219,7 +255,7 @@ def _limit(c: Connection, kind: str) -> list[str]:
 
 
 def _dynamics(c: Connection) -> list[str]:
-    for what in ("drive_stiffness", "drive_damping", "compliance"):
+    for what in ("drive_stiffness", "drive_damping", "compliance", "spring_stiffness"):
         if any(getattr(c, what)):
             raise ParameterError(
                 f"{what} of joint {c.name!r} in URDF", got=getattr(c, what), expected="none", hint=HINT
@@ -245,6 +281,22 @@ def _mimic(c: Connection) -> list[str]:
         return []
     numbers = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
     return _element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | numbers)
+
+
+# --- actuators ---------------------------------------------------------------------------------------------------
+
+
+def _transmission(actuator: Actuator) -> list[str]:
+    kind = {"hardwareInterface": INTERFACES[actuator.kind]}
+    name, ratio = _text(actuator.name, "name of an actuator"), repr(actuator.gear[0][0])  # pyright: ignore
+    joint = _element("joint", {"name": _text(actuator.joints[0], "name of a joint")}, *_texts(kind))
+    motor = _element("actuator", {"name": name}, *_texts(kind | {"mechanicalReduction": ratio}))
+    simple = _texts({"type": f"transmission_interface/{SIMPLE}"})
+    return _element("transmission", {"name": f"{name}_transmission"}, *simple, joint, motor)
+
+
+def _texts(contents: Mapping[str, str]) -> list[list[str]]:
+    return [[f"<{tag}>{content}</{tag}>"] for tag, content in contents.items()]
 
 
 # --- frames, poses, texts ----------------------------------------------------------------------------------------

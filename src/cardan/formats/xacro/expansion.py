@@ -336,10 +336,10 @@ class Expansion:
             waiting += [(child, node) for child in reversed(element.children)]
         return document
 
-    def handle(self, operation: int, key: str, at: Line, node: Any, clone: Any) -> None:
+    def handle(self, operation: int, key: str, data: Any, src: Any, dst: Any) -> None:
         """Tell a clone of a node where it comes from (`xml.dom.UserDataHandler`)."""
         self.budget.pay(PER_ELEMENT)
-        clone.setUserData(key, at, self)
+        dst.setUserData(key, data, self)
 
     def _tree(self, node: Any) -> Element:
         root = Element("", {}, 0)

@@ -1,13 +1,14 @@
 """How the efforts that a joint exerts change with its configuration and velocity, by differentiating its own code.
 
-    stiffness_i = -d efforts_i / d x_i        damping_i = -d efforts_i / d v_i
+    stiffness_i = -d efforts_i / d x_i + sum_j |d efforts_i / d x_j|        damping_i likewise by v,  j not i
 
-along each degree of freedom by itself: what an implicit step needs to know of them.
+What an implicit step takes along each degree of freedom by itself may not be less than what the whole matrix of slopes
+is, or the step is unstable where it is stiff: a diagonal of such sums is never less (Gershgorin's circles).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from cardan.joints.state import kept_by_state
 from cardan.program import Array, Graph, Program, trace
 from cardan.program.autodiff import assemble, pushforward
 from cardan.program.replay import replay
-from cardan.scalar import is_zero
+from cardan.scalar import absolute, is_zero
 from cardan.spatial import Scalar
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Efforts(NamedTuple):
-    """What a joint exerts at a state, and by how much less with each coordinate and velocity; nv numbers each."""
+    """What a joint exerts at a state, and by how much less with its coordinates and velocities; nv numbers each."""
 
     efforts: list[Scalar]
     stiffness: list[Scalar]
@@ -55,9 +56,14 @@ def _linearised(template: Joint) -> Program:
     values = replay(efforts, symbols)
     slopes = pushforward(efforts, values, seeds)
     own = [values[r] for r in efforts.results]
-    falls = [-slopes[r].get(k + i, 0.0) for k in (0, nv) for i, r in enumerate(efforts.results)]
+    falls = [_fall(slopes[r], range(k, k + nv), k + i) for k in (0, nv) for i, r in enumerate(efforts.results)]
     outputs = [Array(name, (nv,)) for name in Efforts._fields]
     return assemble("efforts", graph, efforts.inputs, outputs, [*own, *falls])
+
+
+def _fall(slopes: Mapping[int, Any], directions: Iterable[int], own: int) -> Any:
+    across = (absolute(slopes[j]) for j in directions if j != own and j in slopes)
+    return sum(across, -slopes.get(own, 0.0))
 
 
 def _efforts(template: Joint) -> Program:

@@ -87,7 +87,7 @@ class Featherstone(CompiledSolver):
     supports: ClassVar[Mapping[str, str]] = {
         **SHARED,
         "cable": YES,
-        "distance": "its bounds: use cardan.solvers.XPBD or Variational, or a FreeFlyer for none",
+        "distance": "its bounds: give it a stiffness, use cardan.solvers.XPBD or Variational, or a FreeFlyer for none",
         "contact": YES,
     }
 

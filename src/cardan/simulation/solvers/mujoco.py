@@ -164,7 +164,8 @@ class MuJoCo(Solver):
                 good[sound] += at_once
         clock = state.clock(self.dt / self.substeps)
         found = [array.astype(state.dtype, copy=False) for array in (q, v, warm, np.zeros(len(state)))]
-        return state.advanced(found, clock.good + good, clock, count, out)
+        counted = clock.good + good.astype(state.dtype)
+        return state.advanced(found, counted, clock, count, out)
 
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv)."""

@@ -14,7 +14,9 @@ from cardan.simulation.world import World
 class SemiImplicit(MaximalSolver):
     """Bodies that springs hold together: what a joint does not allow is pushed back by its gap and rate.
 
-    Of order 1, without any solve; gaps are those of the springs (`residual`).
+    Of order 1; gaps are those of the springs (`residual`). Contacts are springs, too, as stiff as their material if the
+    step allows, damped so that they give back its restitution; their friction creeps, by the length of a part of a step
+    times a few times the slope's pull.
 
     Args:
         world: what moves.
@@ -24,7 +26,7 @@ class SemiImplicit(MaximalSolver):
         parts: into which a step is cut, between which the springs are asked.
         substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
-        contacts: False to let everything pass through everything else; with contacts a world is refused.
+        contacts: False to let everything pass through everything else.
 
     Raises:
         UnsupportedError: for a world with something the solver would leave out (`supports`).

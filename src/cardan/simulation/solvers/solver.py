@@ -26,7 +26,7 @@ YES = "yes"
 _DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
 SHARED = dict.fromkeys(_DONE, YES) | {
     "force of a closing joint": "let another joint of the loop close it: mechanism.world(closing=[...])",
-    "compliance": "a state keeps no gaps: use a D6 joint with drives",
+    "compliance": "give it coordinates: cardan.simulation.compliant(mechanism).world()",
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
 
@@ -206,7 +206,8 @@ class CompiledSolver(Solver):
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
         """What is given for each world, in the order a step takes it; of contacts only if it knows of them."""
-        own, inputs = self.function.interface.arguments, self.world.model.inputs
+        interface, inputs = self.function.interface, self.world.model.inputs
+        own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
     def _plan(self, count: int, without_control: bool) -> Plan:

@@ -13,16 +13,17 @@ class Variational(MaximalSolver):
     """Bodies by their poses, joints by one solve for all of them along the directions of the step's beginning.
 
     Symplectic and of order 2: of conservative motion the energy does not drift. Drives, damping, friction and stops are
-    taken implicitly, of order 1.
+    taken implicitly, of order 1. Contacts are rigid, as those of `XPBD`; in flight between them it stays symplectic.
 
     Args:
         world: what moves.
         dt: length of a step [s].
         iterations: for the impulses of the joints: each shrinks the gaps by a factor of the order of the step. With 2
-            the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not.
+            the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not. Over contacts
+            there are eight times as many.
         substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
-        contacts: False to let everything pass through everything else; with contacts a world is refused.
+        contacts: False to let everything pass through everything else.
 
     Raises:
         UnsupportedError: for a world with something the solver would leave out (`supports`).

@@ -13,14 +13,16 @@ class XPBD(MaximalSolver):
     """Bodies move as they please, then one joint after the other moves them back: XPBD.
 
     Of order 1; loses energy at first order. Cheap with few iterations, at the price of gaps that `residual` shows.
+    Drives, damping, friction and stops act with the weight as the joints allow, before bodies move. Contacts are rigid:
+    nothing overlaps at a step's end, what sticks stays where it was, restitution is of the velocities after it.
 
     Args:
         world: what moves.
         dt: length of a step [s].
-        iterations: over all joints.
+        iterations: over all joints; over contacts eight times as many.
         substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
-        contacts: False to let everything pass through everything else; with contacts a world is refused.
+        contacts: False to let everything pass through everything else.
 
     Raises:
         UnsupportedError: for a world with something the solver would leave out (`supports`).

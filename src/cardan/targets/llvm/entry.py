@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 
 from cardan.program.ops import Op
 from cardan.program.program import Program, Region, phases
-from cardan.targets.llvm.plan import STORES, Lanes, Plan, heap_bytes, streams
+from cardan.targets.llvm.plan import Lanes, Plan, carrying, entering, heap_bytes, in_groups, leaf_results, streams
 from cardan.targets.llvm.writer import Writer
 
 UNROLLED = 4  # groups of W columns that are transposed without a loop
 STREAM = 16 * 2**20  # bytes of results from which they bypass the caches: they would not stay there anyway
 
 
-def constant_results(program: Program, plan: Plan) -> list[list[tuple[float, int]]]:
+def constant_results(program: Program, plan: Plan) -> list[Sequence[tuple[float, int]]]:
     """Return the results that are numbers other than 0 (-0 is one), with their slots, in groups of `STORES`."""
     numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST and repr(i.value) != "0.0"}
     stores = [(number, slot) for k, number in numbers.items() for slot in plan.copies.get(k, ())]
-    return [stores[s : s + STORES] for s in range(0, len(stores), STORES)]
+    return in_groups(stores)
 
 
 def workspace(lanes: Lanes) -> str:
@@ -25,7 +25,7 @@ def workspace(lanes: Lanes) -> str:
     return f"ptr noalias align {lanes.bytes}"
 
 
-def constant_function(number: int, stores: list[tuple[float, int]], lanes: Lanes) -> str:
+def constant_function(number: int, stores: Sequence[tuple[float, int]], lanes: Lanes) -> str:
     """Return a function that puts constant results in their slots, where they stay for all tiles."""
     w = Writer(lanes)
     for value, slot in stores:
@@ -172,6 +172,7 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
         tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
         e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
         _run(e, tiles, phases(program))
+        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(program, plan)))))
         e.tiles(tiles, lambda tile: _write_results(e, start, tile, _rows(e, start, tile, last)))
 
     w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
@@ -192,28 +193,43 @@ def _tile_count(e: _Entry, rows: str) -> str:
     return e.w.least(e.w.emit(f"sdiv i64 {raised}, {e.lanes.width}"), str(e.plan.tiles))
 
 
+def _call(e: _Entry, tiles: str, *functions: str, number: int | str | None = None) -> None:
+    """Call functions on the workspace, each on all tiles; some want the number of the pass."""
+    more = "" if number is None else f", i64 {number}"
+    for function in functions:
+        e.tiles(tiles, lambda _, f=function: e.w.line(f"call void @{f}(ptr {e.workspace}{more})"))
+
+
 def _run(e: _Entry, tiles: str, parts: Sequence[Region | range]) -> None:
-    """Compute parts of a program block by block, each on all tiles; regions as often as they say."""
-
-    def call(function: str) -> None:
-        e.tiles(tiles, lambda _: e.w.line(f"call void @{function}(ptr {e.workspace})"))
-
+    """Compute parts of a program block by block; regions as often as they say."""
     for part in parts:
         if isinstance(part, range):
             first, last = e.plan.spans[part]
-            for b in range(first, last + 1):
-                call(f"block{b}")
+            _call(e, tiles, *(f"block{b}" for b in range(first, last + 1)))
         else:
-            number, inner = e.program.regions.index(part), phases(e.program, part)
+            _run_region(e, tiles, part)
 
-            def again(_: str, number: int = number, inner: Sequence[Region | range] = inner) -> None:
-                _run(e, tiles, inner)
-                call(f"again{number}")
 
-            call(f"enter{number}")
-            if part.passes > 1:
-                e.w.loop(1, part.passes, 1, again)
-            _run(e, tiles, inner)
+def _run_region(e: _Entry, tiles: str, region: Region) -> None:
+    p, inner = e.program.regions.index(region), phases(e.program, region)
+    rows = e.plan.tables[p].rows
+
+    def one(number: int | str) -> None:
+        _call(e, tiles, *(f"pick{p}_{n}" for n in range(len(in_groups(rows.picked)))), number=number)
+        _run(e, tiles, inner)
+        _call(e, tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
+
+    def then_again(number: str) -> None:
+        one(number)
+        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.program, e.plan, region)))))
+
+    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.program, e.plan, p)))))
+    if not region.carried:
+        e.w.loop(0, region.passes, 1, one)
+        return
+    if region.passes > 1:
+        e.w.loop(0, region.passes - 1, 1, then_again)
+    one(region.passes - 1)
 
 
 def _prepare(e: _Entry) -> None:

@@ -6,11 +6,13 @@ Splitting keeps code generation linear in the length of the program and live ran
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from cardan.program.liveness import Spans, heads_of, last_readers, stretches
+from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Program
+from cardan.program.program import Program, Region, rows_of
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
@@ -55,6 +57,10 @@ class Lanes:
         return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
 
 
+Move = tuple[int, int]
+"""An instruction, and the place where its value is to be."""
+
+
 @dataclass(slots=True)
 class Plan:
     """Which block computes each instruction, and where in the workspace values wait."""
@@ -63,13 +69,14 @@ class Plan:
     spans: Spans
     slot: dict[int, int] = field(default_factory=dict)
     copies: dict[int, list[int]] = field(default_factory=dict)
+    tables: list[Tables] = field(default_factory=list)
     slots: int = 0
     tiles: int = 1
     first_output: int = 0
 
 
 def plan_program(program: Program) -> Plan:
-    """Return the blocks and the workspace: inputs first, then outputs, then values that cross from block to block.
+    """Return the blocks and the workspace: inputs first, outputs, tables, then values that cross from block to block.
 
     A crossing value's slot is free again after the last block that reads it.
     """
@@ -82,11 +89,54 @@ def plan_program(program: Program) -> Plan:
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
     last_reader = last_readers(program, home, spans, heads)
-    fixed, buffer = inputs + len(program.results), len(program.results) if streams(program) else 0
+    plan.tables = tables_of(program, inputs + len(program.results))
+    plan.slot |= places_in(program, plan.tables)
+    fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
+    buffer = len(program.results) if streams(program) else 0
     plan.tiles = TILES if len(program.instructions) > LONG else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
     plan.slots = _assign_slots(plan, born, last_reader, fixed) + buffer
     return plan
+
+
+def place(program: Program, plan: Plan, k: int) -> int:
+    """Return where an instruction's value waits, for which others look."""
+    op, _, number = program.instructions[k]
+    return int(number) if op is Op.INPUT else plan.slot[k]
+
+
+def entering(program: Program, plan: Plan, number: int) -> list[Sequence[Move]]:
+    """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
+    region, tables = program.regions[number], plan.tables[number]
+    first = [(k, program.instructions[k].args) for k, _ in region.carried]
+    moves = [(args[0], place(program, plan, k)) for k, args in first if args]
+    for n in range(region.passes):
+        row = tables.picked + (n + 1) * len(tables.rows.picked)
+        moves += [(program.instructions[k].args[n], row + j) for j, k in enumerate(tables.rows.picked)]
+    return in_groups(moves)
+
+
+def carrying(program: Program, plan: Plan, region: Region) -> list[Sequence[Move]]:
+    """Return what goes where between two passes of a region; of the first group, all is read before any is written.
+
+    It is of values in places that are written: what was carried is carried on, to somewhere else.
+    """
+    heads = {k for k, _ in region.carried}
+    moves = [(after, place(program, plan, k)) for k, after in region.carried]
+    first = [move for move in moves if move[0] in heads]
+    return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
+
+
+def leaf_results(program: Program, plan: Plan) -> list[Sequence[Move]]:
+    """Return what goes where at the end: results that no block computes."""
+    own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
+    moves = [(k, slot) for k, slots in plan.copies.items() if program.instructions[k].op in own for slot in slots]
+    return in_groups(moves)
+
+
+def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return stores in groups of `STORES`, each for a function of its own."""
+    return [moves[start : start + STORES] for start in range(0, len(moves), STORES)]
 
 
 def streams(program: Program) -> bool:
@@ -102,6 +152,7 @@ def heap_bytes(plan: Plan, lanes: Lanes) -> int:
 
 def _blocks(program: Program, copies: dict[int, list[int]]) -> tuple[list[list[int]], Spans]:
     """Return the instructions in blocks of at most `BLOCK` operations and about `STORES` results."""
+    kept = {k for rows in rows_of(program) for k in rows.kept}
     blocks: list[list[int]] = []
     spans: dict[range, tuple[int, int]] = {}
     for stretch in stretches(program):
@@ -114,7 +165,7 @@ def _blocks(program: Program, copies: dict[int, list[int]]) -> tuple[list[list[i
                 blocks.append([])
                 stores = 0
             blocks[-1].append(k)
-            stores += len(copies.get(k, ()))
+            stores += len(copies.get(k, ())) + (k in kept)
         spans[stretch] = first, len(blocks) - 1
     return blocks, spans
 

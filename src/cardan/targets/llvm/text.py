@@ -10,11 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cardan.program.liveness import Tables
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Program
 from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
 from cardan.targets.llvm.math import SINCOS, function_name, math_definitions
-from cardan.targets.llvm.plan import Lanes, Plan, plan_program, streams
+from cardan.targets.llvm.plan import (
+    Lanes,
+    Move,
+    Plan,
+    carrying,
+    entering,
+    in_groups,
+    leaf_results,
+    plan_program,
+    streams,
+)
 from cardan.targets.llvm.writer import Writer, attributes
 
 _PLAIN = {Op.ADD: "fadd contract", Op.SUB: "fsub contract", Op.MUL: "fmul contract", Op.DIV: "fdiv", Op.NEG: "fneg"}
@@ -62,12 +73,11 @@ class _Writer:
                 self.names[k] = loaded
         return self.names[k]
 
-    def move(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Put the value of the second instruction of each pair where the first one's is; all are read before."""
-        values = [self.value(source) for _, source in pairs]
-        for (k, _), value in zip(pairs, values, strict=True):
-            op, _, number = self.program.instructions[k]
-            self.store(value, int(number) if op is Op.INPUT else self.plan.slot[k])
+    def move(self, moves: Sequence[Move]) -> None:
+        """Put the values of instructions in places; all are read before."""
+        values = [self.value(source) for source, _ in moves]
+        for (_, slot), value in zip(moves, values, strict=True):
+            self.store(value, slot)
 
 
 class _Block(_Writer):
@@ -83,8 +93,6 @@ class _Block(_Writer):
         for k in self.plan.blocks[self.number]:
             self.names[k] = self.compute(k)
             self.keep(k)
-        if self.number == len(self.plan.blocks) - 1:
-            self.copy_leaves()
         return self.written(f"block{self.number}")
 
     def keep(self, k: int) -> None:
@@ -99,13 +107,6 @@ class _Block(_Writer):
             name = self.w.select(name, 1.0, 0.0)
         for slot in slots:
             self.store(name, slot)
-
-    def copy_leaves(self) -> None:
-        """Store the results that are an input, or carried."""
-        for k, slots in self.plan.copies.items():
-            if self.program.instructions[k].op in (Op.INPUT, Op.CARRIED):
-                for slot in slots:
-                    self.store(self.value(k), slot)
 
     def compute(self, k: int) -> str:
         """Write one instruction and return the name of its value."""
@@ -141,16 +142,52 @@ class _Block(_Writer):
         return self.pairs[a]
 
 
-def _moves(program: Program, plan: Plan, lanes: Lanes) -> list[str]:
-    """Return the functions that put values where a region looks for what is carried: at first, and after each pass."""
+def _moving(name: str, moves: Sequence[Sequence[Move]], program: Program, plan: Plan, lanes: Lanes) -> list[str]:
+    """Return a function for each group of values, which puts them in their places."""
     texts = []
-    for p, region in enumerate(program.regions):
-        first = [(k, program.instructions[k].args[0]) for k, _ in region.carried if program.instructions[k].args]
-        for name, pairs in ((f"enter{p}", first), (f"again{p}", region.carried)):
-            writer = _Writer(program, plan, lanes)
-            writer.move(pairs)
-            texts.append(writer.written(name))
+    for n, group in enumerate(moves):
+        writer = _Writer(program, plan, lanes)
+        writer.move(group)
+        texts.append(writer.written(f"{name}{n}"))
     return texts
+
+
+def _moves(program: Program, plan: Plan, lanes: Lanes) -> list[str]:
+    """Return the functions that put values where regions look for them, and results that are no operation's."""
+    texts = _moving("leaves", leaf_results(program, plan), program, plan, lanes)
+    for p, region in enumerate(program.regions):
+        texts += _moving(f"enter{p}_", entering(program, plan, p), program, plan, lanes)
+        texts += _moving(f"again{p}_", carrying(program, plan, region), program, plan, lanes)
+        tables = plan.tables[p]
+        for n, columns in enumerate(in_groups(range(len(tables.rows.picked)))):
+            texts.append(_picking(f"pick{p}_{n}", columns, tables, lanes))
+        for n, columns in enumerate(in_groups(range(len(tables.rows.kept)))):
+            texts.append(_keeping(f"keep{p}_{n}", columns, _Writer(program, plan, lanes), tables))
+    return texts
+
+
+def _row(w: Writer, first: int, columns: int) -> str:
+    """Write where the row of a pass begins, in a table that begins at a place."""
+    start = w.at("%ws", first * w.lanes.bytes)
+    return w.at(start, w.emit(f"mul nuw nsw i64 %pass, {columns * w.lanes.bytes}"))
+
+
+def _picking(name: str, columns: Sequence[int], tables: Tables, lanes: Lanes) -> str:
+    """Return a function that puts some of what a pass picks where the blocks of the region look for it."""
+    w, size = Writer(lanes), lanes.bytes
+    row = _row(w, tables.picked + len(tables.rows.picked), len(tables.rows.picked))
+    for j in columns:
+        w.store(w.v, w.load(w.v, w.at(row, j * size), size), w.at("%ws", (tables.picked + j) * size), size)
+    return w.procedure(name, [(workspace(lanes), "%ws"), ("i64", "%pass")])
+
+
+def _keeping(name: str, columns: Sequence[int], writer: _Writer, tables: Tables) -> str:
+    """Return a function that puts some of what is kept of a pass in its row."""
+    w, kept, size = writer.w, tables.rows.kept, writer.lanes.bytes
+    row = _row(w, tables.kept, len(kept))
+    for j in columns:
+        w.store(w.v, writer.value(kept[j]), w.at(row, j * size), size)
+    return w.procedure(name, [(workspace(writer.lanes), "%ws"), ("i64", "%pass")])
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:

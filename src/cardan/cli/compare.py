@@ -1,0 +1,31 @@
+"""`cardan compare A B`: what differs between two robots, and why."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from cardan.cli.options import add_json, add_reading, print_json, reading, say
+from cardan.comparison import compare
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser("compare", help="what differs between two robots; exit status 1 if anything does")
+    parser.add_argument("a", metavar="A", help="robot description")
+    parser.add_argument("b", metavar="B", help="another")
+    parser.add_argument("--tolerance", type=float, default=1e-9, help="relative, of all numbers (default: 1e-9)")
+    add_reading(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the comparison and return 1 if there is a difference."""
+    found = compare(args.a, args.b, tolerance=args.tolerance, **reading(args))
+    if args.json:
+        print_json({"equal": found.equal, **asdict(found)})
+    else:
+        say(found)
+    return int(not found.equal)

@@ -1,0 +1,121 @@
+"""What is compared of a robot: its bodies, joints and the rest by name, of a mechanism or a model alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cardan.description import Mechanism
+from cardan.description.paths import Graph
+from cardan.errors import DTypeError, MechanismError
+from cardan.formats.load import read_robot, understood
+from cardan.model import WORLD, Body, Connection, Frame, Model
+
+Robot = Mechanism | Model | str | bytes | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A robot as it is compared.
+
+    Attributes:
+        thing: the mechanism or model.
+        bodies: by name.
+        tree: the joints of its tree by the child, directed away from the world, roots first.
+        closures: the joints that close loops.
+        joints: all by name, as they are described.
+    """
+
+    thing: Mechanism | Model
+    bodies: Mapping[str, Body]
+    tree: Mapping[str, Connection]
+    closures: tuple[Connection, ...]
+    joints: Mapping[str, Connection]
+
+    @classmethod
+    def of(cls, thing: Mechanism | Model) -> View:
+        """Return the view of a robot; the parts of a mechanism that do not hang on the world float."""
+        bodies = {body.name: body for body in thing.bodies if body.name != WORLD}
+        if isinstance(thing, Model):
+            joints, closures = tuple(thing.connections), tuple(thing.closures)
+            tree = {c.child: c for c in joints}
+        else:
+            graph = Graph(tuple(bodies), thing.joints, thing.frames)
+            tree = _directed(graph, _roots(bodies, thing))
+            closures = tuple(graph.closures)
+            joints = tuple(thing.joints)
+        return cls(thing, bodies, tree, closures, {c.name: c for c in (*joints, *closures)})
+
+    @property
+    def name(self) -> str:
+        """Name of the robot."""
+        return self.thing.name
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """[m/s^2]."""
+        return np.array(tuple(self.thing.gravity), dtype=float)
+
+    @property
+    def frames(self) -> Mapping[str, Frame]:
+        """By name."""
+        return {frame.name: frame for frame in self.thing.frames}
+
+
+def _roots(bodies: Mapping[str, Body], mechanism: Mechanism) -> list[str]:
+    """Return the world, then the bodies that are no joint's child, then all: where a traversal may begin."""
+    children = {c.child for c in mechanism.joints}
+    return [WORLD, *(name for name in bodies if name not in children), *bodies]
+
+
+def _directed(graph: Graph, roots: list[str]) -> dict[str, Connection]:
+    """Return the joint above each body, directed away from the first root that reaches it."""
+    tree: dict[str, Connection] = {}
+    seen: set[str] = set()
+    for root in roots:
+        for visit in graph.traversal(root) if root not in seen else ():
+            seen.add(visit.body)
+            if visit.joint is not None:
+                c = graph.tree[visit.joint]
+                tree[visit.body] = c if c.child == visit.body else c.reversed()
+    return tree
+
+
+def opened(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
+    """Return a robot that is given, or read from a description.
+
+    Raises:
+        DTypeError: for what is neither.
+        DescriptionError: for a description with errors.
+    """
+    if isinstance(robot, (Mechanism, Model)):
+        return robot
+    if not isinstance(robot, (str, bytes, os.PathLike)):
+        expected = "a mechanism, a model, or a robot description"
+        raise DTypeError("compare", "robot", got=f"a {type(robot).__name__}", expected=expected)
+    return read_robot(robot, **understood(robot, options))
+
+
+def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[View, View]:
+    """Return the views of two robots; where one is a model, the mechanism is made one with the same base."""
+    if isinstance(a, Model) and isinstance(b, Mechanism):
+        b = _on_base(b, a)
+    elif isinstance(b, Model) and isinstance(a, Mechanism):
+        a = _on_base(a, b)
+    return View.of(a), View.of(b)
+
+
+def _on_base(mechanism: Mechanism, like: Model) -> Model:
+    """Return the model of a mechanism on the base of another."""
+    own = {c.name for c in mechanism.joints}
+    base = next((c for c in like.connections if c.parent == WORLD and c.name not in own), None)
+    if base is None:
+        return mechanism.model()
+    try:
+        return mechanism.model(root=base.child, base=base.joint)
+    except MechanismError:
+        return mechanism.model()

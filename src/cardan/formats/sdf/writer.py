@@ -1,0 +1,382 @@
+"""The SDF writer: a mechanism or a model as a file with one model; what SDF cannot say is refused by name.
+
+Poses are written as the reader takes them apart again: a joint in its parent, a link in the joint that leads to it.
+What SDF has no word for and programs may skip stands in elements and attributes of the namespace `cardan`.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
+from cardan.errors import DescriptionWarning, ParameterError, UnsupportedError
+from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
+from cardan.formats.sdf.links import ENTRIES
+from cardan.formats.urdf.numbers import axis, inertial, rpy
+from cardan.geometry.shapes import ALL_BITS
+from cardan.joints import Helical, Mimic, Revolute, Universal
+from cardan.model import WORLD, Body, Connection, Frame, Model
+from cardan.records import EARTH_GRAVITY, Material
+from cardan.spatial import SE3, Inertia
+
+VERSION = "1.11"
+_BITS = 16
+_PATCH = 3.0 * math.pi / 16.0
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+Lines = list[str]
+
+
+class WrittenSdf(NamedTuple):
+    """A mechanism as SDF.
+
+    Attributes:
+        text: the file's content.
+        losses: what SDF cannot say and the motion does not need: actuators, groups, ...
+    """
+
+    text: str
+    losses: tuple[str, ...]
+
+
+def to_sdf(thing: Mechanism | Model) -> str:
+    """Return a mechanism or a model as SDF text; `DescriptionWarning` names what SDF has no word for.
+
+    Raises:
+        UnsupportedError: for what SDF cannot say and the motion needs, such as a joint of another type; JSON can.
+    """
+    written = write_sdf(thing)
+    for loss in written.losses:
+        warnings.warn(DescriptionWarning(f"{thing.name}: SDF does not hold {loss}"), stacklevel=2)
+    return written.text
+
+
+def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
+    """Return a mechanism or a model as SDF text, and what it does not hold; errors as for `to_sdf`."""
+    if not isinstance(thing, (Mechanism, Model)):
+        raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
+    if not thing.bodies:
+        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", "add one with add_body")
+    form = sdf_form(thing)
+    writing = _Writing(form, {}, _masks(thing.shapes))
+    for shape in thing.shapes:
+        writing.shapes.setdefault(shape.body, []).append(shape)
+    on_world = [f for f in form.top.frames if f.body == WORLD]
+    model = _model(writing, form.top, form.name, world=bool(WORLD in writing.shapes or on_world))
+    gravity = tuple(map(float, thing.gravity))
+    if gravity != EARTH_GRAVITY:
+        model = _element("world", {"name": _text(form.name)}, _value("gravity", _numbers(gravity)), model)
+    head = {"version": VERSION, "xmlns:cardan": "cardan"}
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', *_element("sdf", head, model)]
+    weightless = [b.name for b in thing.bodies if b.inertia is None]
+    losses = (
+        [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
+    )
+    return WrittenSdf("\n".join([*lines, ""]), (*form.losses, *losses))
+
+
+class _Writing(NamedTuple):
+    """What every part needs: the mechanism, the shapes by body, and the bits of the shapes' groups and masks."""
+
+    form: SdfForm
+    shapes: dict[str, list[Shape]]
+    masks: Mapping[tuple[int, int], Lines]
+
+
+def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Lines:
+    """Return a model and the models in it; `world`: with a link that stands for the world."""
+    anchor = f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
+    if world and anchor in group.links:
+        raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
+    parts = [_world_link(w, anchor)] if world else []
+    parts += [_link(w, group, body) for body in group.links.values()]
+    parts += [_model(w, inner, inner_name) for inner_name, inner in group.models.items()]
+    parts += [_joint(w, group, c) for c in group.joints.values()]
+    parts += [_frame(group, frame, anchor) for frame in group.frames]
+    return _element("model", {"name": _text(name)}, *parts)
+
+
+# --- links -------------------------------------------------------------------------------------------------------
+
+
+def _world_link(w: _Writing, name: str) -> Lines:
+    """Return a link fixed on the world, for what stands there, with its joint."""
+    shapes = [_shape(w, shape, f"{shape.role}_{i}") for i, shape in enumerate(w.shapes.get(WORLD, ()))]
+    ends = (_value("parent", WORLD), _value("child", name))
+    joint = _element("joint", {"name": f"{name}_joint", "type": "fixed"}, *ends)
+    return [*_element("link", {"name": name}, _inertial(None), *shapes), *joint]
+
+
+def _link(w: _Writing, group: Group, body: Body) -> Lines:
+    shapes = w.shapes.get(body.name, ())
+    names = _names(shapes)
+    inside = [_shape(w, shape, name) for shape, name in zip(shapes, names, strict=True)]
+    sensors = [_sensor(frame, frame.pose) for frame in w.form.sensors.get(body.name, ())]
+    name = group.local(body.name, f"body {body.name!r}")
+    return _element("link", {"name": _text(name)}, _link_pose(w, group, body.name), _inertial(body), *inside, *sensors)
+
+
+def _link_pose(w: _Writing, group: Group, body: str) -> Lines:
+    """Return where a link is: in the joint that leads to it, if that stands in the same model."""
+    leading = w.form.tree.get(body)
+    if leading is not None and leading.name in group.joints and _stands_in_parent(group, leading):
+        return _pose(leading.child_pose.inverse(), group.local(w.form.called[leading.name], ""))
+    return _pose(w.form.poses[body])
+
+
+def _stands_in_parent(group: Group, c: Connection) -> bool:
+    """Return whether the pose of a joint can be given in its parent: both, and the child, are in one model."""
+    on_world = c.parent == WORLD and not group.prefix
+    return c.child in group.links and (on_world or c.parent in group.links)
+
+
+def _inertial(body: Body | None) -> Lines:
+    inertia: Any = Inertia.zero() if body is None or body.inertia is None else body.inertia
+    if inertia.mass == 0.0 and any(inertia.first_moment):
+        raise UnsupportedError(f"inertia of body {body.name!r}: a first moment of no mass", "SDF", INSTEAD)  # pyright: ignore
+    com, entries = inertial(inertia)
+    moments = [_value(tag, repr(float(e))) for tag, e in zip(ENTRIES, entries, strict=True)]
+    mass = _value("mass", repr(float(inertia.mass)))
+    return _element("inertial", {}, mass, _pose(SE3(translation=com)), _on_a_line(_element("inertia", {}, *moments)))
+
+
+# --- shapes ------------------------------------------------------------------------------------------------------
+
+
+def _names(shapes: Sequence[Shape]) -> list[str]:
+    """Return names for the shapes of a body, each once for its role."""
+    taken: set[tuple[str, str]] = set()
+    names = []
+    for shape in shapes:
+        name, count = shape.name or shape.role, 0
+        while (shape.role, name) in taken:
+            count += 1
+            name = f"{shape.name or shape.role}_{count}"
+        taken.add((shape.role, name))
+        names.append(name)
+    return names
+
+
+def _shape(w: _Writing, shape: Shape, name: str) -> Lines:
+    what = f"shape {name!r} of {shape.body!r}"
+    if shape.margin:
+        raise UnsupportedError(f"the margin of {what}", "SDF", INSTEAD)
+    geometry = _on_a_line(_element("geometry", {}, _geometry(shape, what)))
+    inside = [_pose(shape.pose), geometry]
+    if shape.role == "visual":
+        inside.append(_look(shape))
+    else:
+        inside.append([] if shape.density is None else _value("density", repr(shape.density)))
+        inside.append(_surface(w, shape, what))
+    return _element(shape.role, {"name": _text(name)}, *inside)
+
+
+def _geometry(shape: Shape, what: str) -> Lines:
+    geometry = shape.geometry
+    if isinstance(geometry, Box):
+        return _element("box", {}, _value("size", _numbers(geometry.size)))
+    if isinstance(geometry, Ellipsoid):
+        return _element("ellipsoid", {}, _value("radii", _numbers(geometry.radii)))
+    if isinstance(geometry, Sphere):
+        return _element("sphere", {}, _value("radius", repr(geometry.radius)))
+    if isinstance(geometry, (Capsule, Cylinder)):
+        lengths = _value("radius", repr(geometry.radius)), _value("length", repr(geometry.length))
+        return _element(type(geometry).__name__.lower(), {}, *lengths)
+    if isinstance(geometry, Plane):
+        return _element("plane", {}, _value("normal", "0 0 1"))
+    if not isinstance(geometry, Mesh) or not geometry.uri.strip():
+        raise UnsupportedError(f"the geometry of {what} ({geometry})", "SDF", INSTEAD)
+    scale = [] if geometry.scale == (1.0, 1.0, 1.0) else _value("scale", _numbers(geometry.scale))
+    return _element("mesh", {}, _value("uri", _text(geometry.uri)), scale)
+
+
+def _look(shape: Shape) -> Lines:
+    name = {"cardan:name": _text(shape.material)} if shape.material else {}
+    colour = [] if shape.rgba is None else _value("diffuse", _numbers(shape.rgba))
+    albedo = _value("albedo_map", _text(shape.texture)) if shape.texture else []
+    pbr = _element("pbr", {}, _element("metal", {}, albedo)) if albedo else []
+    return _on_a_line(_element("material", name, colour, pbr)) if name or colour or pbr else []
+
+
+def _surface(w: _Writing, shape: Shape, what: str) -> Lines:
+    """Return friction, restitution and bitmask of a shape."""
+    bits = w.masks.get((shape.group, shape.mask))
+    contact = [] if bits is None else _element("contact", {}, bits)
+    material = [] if shape.surface is None else _material(shape.surface, what)
+    return _on_a_line(_element("surface", {}, *material, contact)) if contact or material else []
+
+
+def _material(surface: Material, what: str) -> list[Lines]:
+    default = Material()
+    for key in ("stiffness", "dissipation", "rolling"):
+        if getattr(surface, key) != getattr(default, key):
+            raise UnsupportedError(f"the {key} of the surface of {what}", "SDF", INSTEAD)
+    if surface.torsional and not surface.friction:
+        raise UnsupportedError(f"torsional friction without friction of {what}", "SDF", INSTEAD)
+    mu = _value("mu", repr(surface.friction)) + _value("mu2", repr(surface.friction))
+    patch = repr(surface.torsional / _PATCH), repr(surface.friction)
+    torsional = _value("patch_radius", patch[0]) + _value("coefficient", patch[1])
+    turning = _element("torsional", {}, torsional) if surface.torsional else []
+    friction = _element("friction", {}, _element("ode", {}, mu), turning)
+    bounce = _value("restitution_coefficient", repr(surface.restitution))
+    return [friction, _element("bounce", {}, bounce) if surface.restitution else []]
+
+
+def _masks(shapes: Sequence[Shape]) -> dict[tuple[int, int], Lines]:
+    """Return for each group and mask the bitmasks by which the same shapes collide.
+
+    cardan's shapes touch if each one's group is in the other's mask; SDF's if either's category is in the other's
+    bitmask: then every kind gets a category of its own.
+    """
+    kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
+    if kinds in ([], [(1, ALL_BITS)]):
+        return {}
+    if all(group == mask < 1 << _BITS for group, mask in kinds):
+        return {kind: _value("collide_bitmask", str(kind[0])) for kind in kinds}
+    if len(kinds) > _BITS:
+        raise UnsupportedError(f"{len(kinds)} kinds of groups and masks of shapes", "SDF", f"it has 16 bits. {INSTEAD}")
+    touched = [sum(1 << j for j, b in enumerate(kinds) if a[0] & b[1] and b[0] & a[1]) for a in kinds]
+    return {
+        kind: _value("collide_bitmask", str(touched[i])) + _value("category_bitmask", str(1 << i))
+        for i, kind in enumerate(kinds)
+    }
+
+
+# --- joints ------------------------------------------------------------------------------------------------------
+
+
+def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
+    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    what = f"joint {c.name!r}"
+    ends = [_value(tag, _text(_end(group, body, what))) for tag, body in (("parent", c.parent), ("child", c.child))]
+    pitch = _value("screw_thread_pitch", _turn(inner.pitch)) if _kind(c, inner) == "screw" else []
+    armature = _value("cardan:armature", _numbers(c.armature)) if any(c.armature or ()) else []
+    axes = [_axis(w, group, c, inner, i, tag) for i, tag in enumerate(_tags(c, inner))]
+    sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in w.form.sensors.get(c.name, ())]
+    attributes = {"name": _text(group.local(w.form.called[c.name], what)), "type": _kind(c, inner)}
+    return _element("joint", attributes, _joint_pose(w, group, c), *ends, pitch, *axes, armature, *sensors)
+
+
+def _end(group: Group, body: str, what: str) -> str:
+    return WORLD if body == WORLD else group.local(body, what)
+
+
+def _joint_pose(w: _Writing, group: Group, c: Connection) -> Lines:
+    """Return where a joint is: in its parent if its child is where the joint is, else in its child."""
+    if w.form.tree.get(c.child) is c and _stands_in_parent(group, c):
+        return _pose(c.parent_pose, "__model__" if c.parent == WORLD else group.local(c.parent, ""))
+    return _pose(c.child_pose)
+
+
+def _kind(c: Connection, inner: Any) -> str:
+    """Return SDF's type of a joint: a revolute one without limits is continuous, as is a screw that does not travel."""
+    if isinstance(inner, Revolute) or (isinstance(inner, Helical) and inner.pitch == 0.0):
+        limited = any(map(math.isfinite, (*c.limits.lower, *c.limits.upper)))  # pyright: ignore
+        return "revolute" if limited else "continuous"
+    return KINDS[type(inner)]
+
+
+def _tags(c: Connection, inner: Any) -> tuple[str, ...]:
+    if isinstance(inner, Universal):
+        return "axis", "axis2"
+    has_dynamics = any((*(c.damping or ()), *(c.friction or ())))
+    return ("axis",) if hasattr(inner, "axis") or (has_dynamics and c.joint.nv == 3) else ()
+
+
+def _axis(w: _Writing, group: Group, c: Connection, inner: Any, i: int, tag: str) -> Lines:
+    """Return an axis of a joint with its limits and what acts along it."""
+    direction = (inner.axis1, inner.axis2)[i] if isinstance(inner, Universal) else getattr(inner, "axis", None)
+    xyz = _value("xyz", "0 0 1" if direction is None else _numbers(axis(direction)))
+    limits = {
+        "lower": c.limits.lower,
+        "upper": c.limits.upper,
+        "effort": c.limits.effort,
+        "velocity": c.limits.velocity,
+    }
+    bounds = [_value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
+    acting = {
+        "damping": c.damping, "friction": c.friction, "spring_stiffness": c.spring_stiffness,
+        "spring_reference": c.spring_rest,
+    }  # fmt: skip
+    dynamics = [_value(key, repr(float(e[i]))) for key, e in acting.items() if e and e[i]]
+    inside = [
+        _on_a_line(_element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines
+    ]
+    return _element(tag, {}, xyz, *inside, _mimic(w, group, c))
+
+
+def _mimic(w: _Writing, group: Group, c: Connection) -> Lines:
+    if not isinstance(c.joint, Mimic):
+        return []
+    primary = w.form.called[c.joint.primary]
+    leader = {"joint": _text(group.local(primary, f"joint {c.name!r}"))}
+    numbers = _value("multiplier", repr(c.joint.multiplier)), _value("offset", repr(c.joint.offset))
+    return _on_a_line(_element("mimic", leader, *numbers, _value("reference", "0")))
+
+
+def _turn(pitch: float) -> str:
+    """Return the travel of a turn, from which the reader makes the pitch again, to the last bit if there is one."""
+    travel = 2.0 * math.pi * pitch
+    near = (travel, math.nextafter(travel, math.inf), math.nextafter(travel, -math.inf))
+    return repr(next((e for e in near if e / (2.0 * math.pi) == pitch), travel))
+
+
+# --- frames, poses, texts ----------------------------------------------------------------------------------------
+
+
+def _frame(group: Group, frame: Frame, anchor: str) -> Lines:
+    what = f"frame {frame.name!r}"
+    body = anchor if frame.body == WORLD else group.local(frame.body, what)
+    if frame.body == WORLD and group.prefix:
+        raise UnsupportedError(f"{what}, which is on the world", "SDF", "name it without '::' (Mechanism.renamed)")
+    kind = {} if frame.kind == "operational" else {"cardan:kind": frame.kind}
+    attributes = {"name": _text(group.local(frame.name, what)), "attached_to": _text(body)}
+    return _on_a_line(_element("frame", attributes | kind, _pose(frame.pose)))
+
+
+def _sensor(frame: Frame, pose: SE3) -> Lines:
+    name = _text(frame.name.rpartition("::")[2])
+    return _on_a_line(_element("sensor", {"name": name, "type": "custom"}, _pose(pose)))
+
+
+def _pose(pose: SE3, relative_to: str = "") -> Lines:
+    """Return a pose; nothing for the identity in the frame that counts anyway."""
+    attributes = {"relative_to": _text(relative_to)} if relative_to else {}
+    if pose == SE3.identity():
+        return _element("pose", attributes) if attributes else []
+    return _value("pose", f"{_numbers(pose.translation)} {_numbers(rpy(pose.rotation))}", attributes)
+
+
+def _element(tag: str, attributes: Mapping[str, str], *inside: Sequence[str]) -> Lines:
+    """Return the lines of an element, each of those in it."""
+    start = f"<{tag}" + "".join(f' {name}="{value}"' for name, value in attributes.items())
+    lines = [f"  {line}" for element in inside for line in element]
+    return [f"{start}>", *lines, f"</{tag}>"] if lines else [f"{start}/>"]
+
+
+def _value(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> Lines:
+    start = f"<{tag}" + "".join(f' {name}="{value}"' for name, value in (attributes or {}).items())
+    return [f"{start}>{text}</{tag}>"]
+
+
+def _on_a_line(element: Sequence[str]) -> Lines:
+    return ["".join(map(str.strip, element))]
+
+
+def _numbers(values: Any) -> str:
+    return " ".join(repr(float(value) + 0.0) for value in values)  # + 0.0 makes -0.0 a 0.0
+
+
+def _text(text: str) -> str:
+    """Return a text as XML holds it."""
+    if _UNWRITABLE.search(text) or text != text.strip():
+        expected = "characters XML can hold, and no white space around"
+        raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{INSTEAD}.")
+    escaped = html.escape(text, quote=True)
+    for white, reference in (("\n", "&#10;"), ("\r", "&#13;"), ("\t", "&#9;")):
+        escaped = escaped.replace(white, reference)
+    return escaped

@@ -1,0 +1,175 @@
+"""Degrees of freedom of USD's joints: limits, drives and what else is said of each, in radians and metres.
+
+USD states angles in degrees, and stiffness and damping of angular drives per degree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cardan.formats.usd.scene import schemas
+from cardan.formats.usd.stage import Stage
+from cardan.formats.usd.values import authored, non_negative, number, token
+from cardan.joints import Limits
+from cardan.records import Drive, Spring
+
+DEGREE = math.pi / 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Dof:
+    """A degree of freedom.
+
+    Attributes:
+        name: as its attributes have it: `angular`, `linear`, `rotX`, `transX`, ...
+        is_angular: whether it turns.
+        lower: smallest position [rad, m].
+        upper: largest position.
+    """
+
+    name: str
+    is_angular: bool
+    lower: float = -math.inf
+    upper: float = math.inf
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether it goes on for ever in both directions."""
+        return self.lower == -math.inf and self.upper == math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What a number of an attribute of a degree of freedom is worth, in radians or metres, kilograms and seconds."""
+
+    position: float
+    effort: float
+    inertia: float
+
+    @staticmethod
+    def of(stage: Stage, is_angular: bool) -> Units:
+        """Return those of a stage."""
+        if is_angular:
+            moment = stage.mass * stage.length**2
+            return Units(DEGREE, moment, moment)
+        return Units(stage.length, stage.mass * stage.length, stage.mass)
+
+    @property
+    def gain(self) -> float:
+        """Of an effort per position."""
+        return self.effort / self.position
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """What is said of the degrees of freedom of a joint, for `Connection`, and where its drives want to go."""
+
+    limits: Limits
+    drive: Drive | None
+    spring: Spring | None
+    damping: tuple[float, ...]
+    friction: tuple[float, ...]
+    armature: tuple[float, ...]
+    targets: tuple[float, ...]
+    states: tuple[float, ...]
+
+
+def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high: str) -> Dof:
+    """Return a degree of freedom with the limits two attributes give it; lower > upper where they say so."""
+    unit = Units.of(stage, is_angular).position
+    lower = number(stage, prim, low, -math.inf, infinite=True)
+    upper = number(stage, prim, high, math.inf, infinite=True)
+    return Dof(name, is_angular, lower * unit, upper * unit)
+
+
+def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
+    """Return what is said of degrees of freedom, in their order."""
+    drives = [_drive(stage, prim, dof) for dof in dofs]
+    stiffness, damping, effort, targets = zip(*drives, strict=True) if drives else ((), (), (), ())
+    springs = [_spring(stage, prim, dof) for dof in dofs]
+    limits = Limits(
+        [dof.lower for dof in dofs],
+        [dof.upper for dof in dofs],
+        velocity=[_velocity(stage, prim, dof) for dof in dofs],
+        effort=effort,
+    )
+    return Properties(
+        limits,
+        Drive(stiffness, damping) if any((*stiffness, *damping)) else None,
+        Spring(*zip(*springs, strict=True)) if any(k for k, _ in springs) else None,
+        tuple(_damping(stage, prim, dof) for dof in dofs),
+        tuple(_friction(stage, prim, dof) for dof in dofs),
+        tuple(_armature(stage, prim, dof) for dof in dofs),
+        targets,
+        tuple(_state(stage, prim, dof) for dof in dofs),
+    )
+
+
+def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, float]:
+    """Return stiffness, damping, largest effort and target of a drive; a drive by acceleration is left out."""
+    start, unit = f"drive:{dof.name}:physics", Units.of(stage, dof.is_angular)
+    if f"PhysicsDriveAPI:{dof.name}" not in schemas(prim):
+        if authored(prim, f"{start}:stiffness") or authored(prim, f"{start}:damping"):
+            told = f"{start} has values, but PhysicsDriveAPI:{dof.name} is not applied: to UsdPhysics there is no drive"
+            stage.report.remark(stage.where(prim), told)
+        return 0.0, 0.0, math.inf, 0.0
+    stiffness = non_negative(stage, prim, f"{start}:stiffness", 0.0) * unit.gain
+    damping = non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
+    effort = number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
+    target = number(stage, prim, f"{start}:targetPosition", 0.0) * unit.position
+    if effort < 0.0:
+        stage.report.error(stage.where(prim), f"{start}:maxForce is negative, expected a number >= 0")
+    if token(stage, prim, f"{start}:type", ("force", "acceleration")) == "acceleration" and (stiffness or damping):
+        told = f"{start}:type is 'acceleration': its gains go with the inertia it feels; it is left out"
+        stage.report.remark(stage.where(prim), told)
+        return 0.0, 0.0, max(effort, 0.0), 0.0
+    return stiffness, damping, max(effort, 0.0), target
+
+
+def _first(stage: Stage, prim: Any, names: dict[str, float], default: float = 0.0) -> float:
+    """Return the first of some attributes that is authored, times what its number is worth."""
+    for name, unit in names.items():
+        if authored(prim, name):
+            return unit * abs(number(stage, prim, name, default, infinite=default == math.inf))
+    return default
+
+
+def _armature(stage: Stage, prim: Any, dof: Dof) -> float:
+    unit = Units.of(stage, dof.is_angular).inertia
+    return _first(stage, prim, dict.fromkeys(("newton:armature", "physxJoint:armature", "mjc:armature"), unit))
+
+
+def _friction(stage: Stage, prim: Any, dof: Dof) -> float:
+    return _first(
+        stage, prim, dict.fromkeys(("newton:friction", "mjc:frictionloss"), Units.of(stage, dof.is_angular).effort)
+    )
+
+
+def _damping(stage: Stage, prim: Any, dof: Dof) -> float:
+    unit = Units.of(stage, dof.is_angular)
+    return _first(stage, prim, {"newton:damping": unit.gain, "mjc:damping": _per_radian(unit, dof)})
+
+
+def _spring(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float]:
+    """Return stiffness and rest of a spring."""
+    unit = Units.of(stage, dof.is_angular)
+    stiffness = _first(stage, prim, {"mjc:stiffness": _per_radian(unit, dof)})
+    return stiffness, number(stage, prim, "mjc:springref", 0.0) * unit.position if stiffness else 0.0
+
+
+def _per_radian(unit: Units, dof: Dof) -> float:
+    return unit.gain * (unit.position if dof.is_angular else 1.0)
+
+
+def _velocity(stage: Stage, prim: Any, dof: Dof) -> float:
+    unit = Units.of(stage, dof.is_angular).position
+    return _first(stage, prim, {"newton:velocityLimit": unit, "physxJoint:maxJointVelocity": unit}, math.inf)
+
+
+def _state(stage: Stage, prim: Any, dof: Dof) -> float:
+    """Return where the joint is said to stand at first."""
+    unit = Units.of(stage, dof.is_angular).position
+    return number(stage, prim, f"state:{dof.name}:physics:position", 0.0) * unit

@@ -1,0 +1,26 @@
+"""OpenUSD, an extra: imported when it is used, and not before."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from cardan.errors import MissingExtraError
+
+
+@cache
+def pxr(capability: str = "reading USD") -> Any:
+    """Return the package `pxr` with the modules the reader uses.
+
+    Args:
+        capability: what it is wanted for, for the error.
+
+    Raises:
+        MissingExtraError: if it is not installed; the message says which command installs it.
+    """
+    try:
+        import pxr as package  # pyright: ignore[reportMissingImports]
+        from pxr import Ar, Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade  # noqa: F401 # pyright: ignore
+    except ImportError:
+        raise MissingExtraError(capability, "usd") from None
+    return package

@@ -1,0 +1,194 @@
+"""Two robots compared: nothing is found in equal ones; what was planted is found, at its place, with its cause."""
+
+import json
+import pickle
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+import cardan
+from cardan import SE3, Inertia, compare
+from cardan.cli.main import main
+from cardan.errors import CardanError, DescriptionError, DTypeError, ParameterError
+from compare_pairs import OTHER_COORDINATES, PAIRS, arm, changed
+
+ARM7 = cardan.robots.urdf_path("arm7")
+
+
+def test_a_robot_equals_itself(tmp_path):
+    cardan.save(arm(), tmp_path / "arm.json")
+    for other in (arm(), tmp_path / "arm.json", arm().copy()):
+        found = compare(arm(), other)
+        assert found
+        assert found.equal
+        assert found.differences == ()
+        assert set(found.errors) == {"pose", "mass matrix", "bias forces"}
+        assert max(found.errors.values()) == 0.0
+    assert "no difference" in str(compare(ARM7, ARM7))
+
+
+@pytest.mark.parametrize(("other", "where", "what", "cause"), PAIRS.values(), ids=PAIRS.keys())
+def test_what_was_planted_is_found(other, where, what, cause):
+    found = compare(arm(), other)
+    assert not found
+    first = found.differences[0]
+    assert first.where == where
+    assert what in first.what
+    assert re.search(re.escape(cause) if "|" not in cause else cause, first.cause), first.cause
+    assert bool(first.cause) or not cause
+    assert where in str(found)
+
+
+SINGLE = [name for name in PAIRS if name not in ("mass moved on", "joint reversed", "another density", "another kind")]
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_one_difference_is_few(name):
+    """What hangs below a difference is no further one."""
+    found = compare(arm(), PAIRS[name][0]).differences
+    assert len({d.where for d in found}) == 1, found
+
+
+@pytest.mark.parametrize("name", [name for name in PAIRS if name not in ("mass moved on", "fixed bodies made one")])
+def test_it_is_found_from_the_other_side(name):
+    found = compare(PAIRS[name][0], arm())
+    mine = compare(arm(), PAIRS[name][0])
+    assert [d.kind for d in found.differences] == [d.kind for d in mine.differences]
+
+
+def test_models_are_compared_with_mechanisms():
+    floating = arm().remove("anchor").mechanism
+    for base in ("fixed", "floating"):
+        assert compare(floating, floating.model(base=base))
+        assert compare(floating.model(base=base), floating)
+        assert not compare(floating.model(base=base), PAIRS["mass in grams"][0].remove("anchor").mechanism)
+
+
+def test_other_coordinates_are_a_note():
+    for a, b in (OTHER_COORDINATES, OTHER_COORDINATES[::-1]):
+        found = compare(a, b)
+        assert found, found
+        assert "moves alike and has other coordinates" in found.notes[0]
+        assert found.errors["pose"] < 1e-14
+
+
+def test_a_frame_that_is_moved_with_all_on_it_is_told_so():
+    """The robot is the same: what is on the upper arm is stated in another frame."""
+    X = SE3(cardan.spatial.rotations.matrix_from_zyx((0.3, 0.2, 0.1)), (0.1, 0.2, 0.3))
+    old = arm()
+    J = old.bodies[1].inertia
+    back = X.inverse()
+    about = J.inertia_at_com.rotated(back.rotation)
+    moved = Inertia(J.mass, back.rotation @ J.com + back.translation, about)
+    joints = {"shoulder": {"child_pose": back}, "elbow": {"parent_pose": back @ old.joints[2].parent_pose}}
+    shapes = [cardan.description.Shape("upper", "collision", s.geometry, back @ s.pose) for s in old.shapes]
+    found = compare(old, changed({"upper": moved}, joints, shapes=shapes))
+    (difference,) = found.differences
+    assert (difference.kind, difference.where) == ("frame", "upper")
+    assert "the robot is the same" in difference.cause
+    assert max(found.errors.values()) < 1e-12
+
+
+def test_what_urdf_moves_is_the_same_robot():
+    for name in cardan.robots.__all__ if hasattr(cardan.robots, "__all__") else ():
+        make = getattr(cardan.robots, name)
+        try:
+            robot = make()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                text = cardan.to_urdf(robot)
+        except (CardanError, TypeError, AttributeError):
+            continue
+        assert {d.kind for d in compare(robot, text).differences} <= {"frame"}, name
+
+
+def test_a_scale_makes_no_difference():
+    for scale in (1e-6, 1e6):
+        bodies = {
+            b.name: Inertia(b.inertia.mass * scale, b.inertia.com, b.inertia.inertia_at_com * scale)
+            for b in arm().bodies
+        }
+        a = changed(bodies)
+        assert compare(a, a)
+        bodies["upper"] = Inertia(bodies["upper"].mass * 1.001, bodies["upper"].com, bodies["upper"].inertia_at_com)
+        assert [d.where for d in compare(a, changed(bodies)).differences] == ["upper"]
+        assert compare(a, changed(bodies), tolerance=0.01)
+
+
+def test_what_is_no_robot_is_refused(tmp_path):
+    with pytest.raises(DTypeError, match="a mechanism, a model, or a robot description"):
+        compare(arm(), 3)
+    with pytest.raises(ParameterError, match="tolerance"):
+        compare(arm(), arm(), tolerance=0.0)
+    with pytest.raises(DescriptionError):
+        compare(arm(), tmp_path / "none.urdf")
+
+
+def test_results_pickle_and_robots_stay_as_they_are():
+    a, b = arm(), PAIRS["mass in grams"][0]
+    found = compare(a, b)
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert a == arm()
+
+
+def test_the_command(tmp_path, capsys):
+    a, b = tmp_path / "a.json", tmp_path / "b.json"
+    cardan.save(arm(), a)
+    cardan.save(PAIRS["inertia about the origin"][0], b)
+    assert main(["compare", str(a), str(a)]) == 0
+    assert "no difference" in capsys.readouterr().out
+    assert main(["compare", str(a), str(b)]) == 1
+    assert "b's is taken about the origin of the body frame" in capsys.readouterr().out
+    assert main(["compare", str(a), str(b), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["equal"] is False
+    assert told["differences"][0]["where"] == "upper"
+    assert main(["compare", str(a), str(tmp_path / "none.json")]) == 1
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "compare.md"
+SHOWN = ("inertia about the origin", "frame turned", "joint reversed", "limits in degrees", "mass moved on")
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_page_shows_what_is_said(name):
+    assert str(compare(arm(), PAIRS[name][0])) in PAGE.read_text(encoding="utf-8")
+
+
+# --- convert --check ---
+
+
+def test_what_was_written_is_checked(tmp_path, capsys):
+    source = tmp_path / "arm.json"
+    cardan.save(arm(), source)
+    for ending, differences in ((".json", "no difference"), (".urdf", "home: is among the named configurations of a")):
+        assert main(["convert", str(source), str(tmp_path / f"out{ending}"), "--check"]) == 0
+        out = capsys.readouterr().out
+        assert differences in out
+        assert "0 differences that were not stated" in out
+
+
+def test_a_loss_that_is_not_stated_fails(tmp_path, capsys, monkeypatch):
+    source = tmp_path / "arm.json"
+    cardan.save(arm(), source)
+    monkeypatch.setattr("cardan.cli.convert.save", lambda thing, file: cardan.save(PAIRS["mass in grams"][0], file))
+    assert main(["convert", str(source), str(tmp_path / "out.json"), "--check"]) == 1
+    assert "b is 1000 times a" in capsys.readouterr().out
+
+
+def test_how_files_are_read_is_said_to_every_command(tmp_path, capsys):
+    robot = '<robot name="r" xmlns:xacro="x"><link name="l$(arg n)"/></robot>'
+    (tmp_path / "r.xacro").write_text(robot)
+    (tmp_path / "r.srdf").write_text('<robot name="r"><group name="all"><link name="l2"/></group></robot>')
+    pytest.importorskip("xacro")
+    arguments = [str(tmp_path / "r.xacro"), "--xacro-arg", "n:=2", "--srdf", str(tmp_path / "r.srdf")]
+    assert main(["check", *arguments]) == 0
+    assert main(["convert", *arguments[:1], str(tmp_path / "r.json"), *arguments[1:]]) == 0
+    assert tuple(cardan.load_mechanism(tmp_path / "r.json").groups) == ("all",)
+    assert main(["compare", arguments[0], str(tmp_path / "r.json"), *arguments[1:3]]) == 1
+    assert "all: is among the groups of b alone" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["check", arguments[0], "--xacro-arg", "n=2"])
+    assert "expected NAME:=VALUE" in capsys.readouterr().err

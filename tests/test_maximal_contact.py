@@ -1,0 +1,254 @@
+"""Contact in maximal coordinates against statics, Coulomb, restitution, conservation laws, differences."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
+from cardan.description import Box, Capsule, Plane, Shape, Sphere
+from cardan.errors import UnsupportedError
+from cardan.joints import FreeFlyer, Prismatic, Revolute
+from cardan.simulation.driven import driven
+from cardan.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
+
+G = 9.81
+LYING = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
+SHAPES = {"box": (Box((0.1, 0.2, 0.1)), 0.05), "sphere": (Sphere(0.1), 0.1), "capsule": (Capsule(0.1, 0.3), 0.1)}
+rigid = pytest.mark.parametrize("make", [XPBD, Variational])
+every = pytest.mark.parametrize("make", [XPBD, Variational, SemiImplicit])
+
+
+def on_ground(shape, z, material=None, slope=0.0):
+    b = WorldBuilder(gravity=G * np.array([np.sin(slope), 0.0, -np.cos(slope)]))
+    b.add_body("body", pose=SE3(translation=[0, 0, z]))
+    b.add_shape("body", shape, material=material)
+    b.add_ground(material)
+    return b.finalize()
+
+
+def two_spheres(restitution):
+    b = WorldBuilder(gravity=[0, 0, 0])
+    for name, x, density in (("a", -0.15, 1000.0), ("b", 0.15, 3000.0)):
+        b.add_body(name, pose=SE3(translation=[x, 0, 0]))
+        b.add_shape(name, Sphere(0.1), density=density, material=Material(friction=0.5, restitution=restitution))
+    return b.finalize()
+
+
+# --- statics ---
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@rigid
+def test_what_rests_does_not_sink_in_five_seconds(make, shape):
+    geometry, height = SHAPES[shape]
+    world = on_ground(geometry, height)
+    q = world.initial.copy()
+    q[3:7] = LYING if shape == "capsule" else q[3:7]
+    after = make(world, 5e-3).step(world.state(q=q), steps=1000)
+    assert np.abs(world.collide(after).gap).max() < 1e-7
+    assert np.abs(after.q - q).max() < 5e-5
+    assert np.abs(after.v).max() < 2e-5
+    assert not after.diverged.any()
+
+
+def test_a_spring_rests_at_the_depth_of_its_load():
+    world = on_ground(*SHAPES["sphere"])
+    after = SemiImplicit(world, 5e-3).step(world.state(), steps=600)
+    load, stiffness = G * world.model.mass, world.pairs[0].material.stiffness
+    np.testing.assert_allclose(world.collide(after).gap, -load / stiffness, rtol=1e-6)
+    assert np.abs(after.v).max() < 1e-9
+
+
+@pytest.mark.parametrize("ratio", [1e-2, 1e2])
+@rigid
+def test_a_light_foot_bears_a_heavy_trunk_on_a_driven_leg(make, ratio):
+    """Which passes over bodies alone would not carry: the foot would be pushed, and the trunk go on falling."""
+    trunk, foot, stiffness = 10.0, 10.0 * ratio, 4e3 * max(1.0, ratio)
+    m = Mechanism("hopper")
+    for name, mass in (("trunk", trunk), ("foot", foot)):
+        m.add_body(name, Inertia(mass, (0, 0, 0), 0.01 * mass * np.eye(3)))
+    m.add_shape(Shape("foot", "collision", Box((0.2, 0.2, 0.1))))
+    m.add_joint("free", FreeFlyer(), "world", "trunk")
+    m.add_joint("leg", Prismatic((0, 0, -1)), "trunk", "foot", drive=Drive(stiffness, 400.0 * max(1.0, ratio)))
+    world = m.world(ground=True)
+    q = world.initial.copy()
+    q[2], q[7] = 0.55, 0.5
+    control = world.control()
+    control.position = [[*np.zeros(6), 0.5]]
+    after = make(world, 2e-3).step(world.state(q=q), control, steps=1000)
+    np.testing.assert_allclose(after.q[0, 7], 0.5 - trunk * G / stiffness, atol=1e-4)
+    np.testing.assert_allclose(world.collide(after).gap, 0.0, atol=3e-6)
+    assert np.abs(after.v).max() < 5e-3
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@every
+def test_a_quadruped_stands_on_its_drives(make, dtype):
+    world = driven(cardan.robots.quadruped(), Drive(80.0, 2.0)).world(base="floating", ground=True)
+    q = world.initial.copy()
+    q[2], q[7:] = 0.383, np.tile([0.0, 0.6, -1.2], 4)
+    control = world.control(dtype=dtype)
+    control.position = cardan.limit_coordinates(world.model, q)
+    after = make(world, 1e-3).step(world.state(q=q, dtype=dtype), control, steps=2000)
+    assert not after.diverged.any()
+    assert 0.36 < after.q[0, 2] < 0.383
+    assert after.q[0, 6] > 0.999  # upright
+    assert world.collide(after).gap.min() > (-2e-3 if make is SemiImplicit else -1e-6)
+    assert after.residual[0] < 1e-2
+
+
+@pytest.mark.full
+@rigid
+def test_a_stack_of_boxes_stands(make):
+    b = WorldBuilder()
+    for k in range(4):
+        b.add_body(f"box{k}", pose=SE3(translation=[0.01 * (k % 2), 0, 0.05 + 0.1 * k]))
+        b.add_shape(f"box{k}", Box((0.2, 0.2, 0.1)))
+    b.add_ground()
+    world = b.finalize()
+    state = world.state()
+    after = make(world, 2e-3).step(state, steps=1000)
+    assert np.abs(after.poses[..., 2] - state.poses[..., 2]).max() < 5e-5
+    assert np.abs(after.poses[..., :2] - state.poses[..., :2]).max() < 2e-3
+
+
+# --- friction, restitution ---
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@rigid
+def test_a_block_on_an_incline_sticks_below_its_friction_and_slides_by_the_rest(make, dtype):
+    """One compiled step, a friction in each world."""
+    slope, mu = np.arctan(0.4), np.array([0.5, 0.42, 0.38, 0.2, 0.0])
+    world = on_ground(Box((0.1, 0.1, 0.1)), 0.05, slope=slope).with_inputs("contact_friction")
+    state = world.state(len(mu), dtype=dtype, contact_friction=mu[:, None])
+    after = make(world, 2e-3).step(state, steps=250)
+    rate = G * np.maximum(np.sin(slope) - mu * np.cos(slope), 0.0)
+    coarse = 1e-4 if dtype == "float64" else 2e-3
+    np.testing.assert_allclose(after.v[:, 0], 0.5 * rate, atol=coarse)
+    np.testing.assert_allclose(after.q[:, 0], 0.125 * rate, rtol=5e-3, atol=coarse)
+    np.testing.assert_allclose(after.q[:, 2], 0.05, atol=1e-6)
+
+
+def test_springs_creep_where_others_stick_and_slide_as_they_do():
+    slope, mu = np.arctan(0.4), np.array([0.5, 0.2, 0.0])
+    world = on_ground(Box((0.1, 0.1, 0.1)), 0.05, slope=slope).with_inputs("contact_friction")
+    state = world.state(len(mu), contact_friction=mu[:, None])
+    after = SemiImplicit(world, 5e-4).step(state, steps=1000)
+    rate = G * np.maximum(np.sin(slope) - mu * np.cos(slope), 0.0)
+    np.testing.assert_allclose(after.v[:, 0], 0.5 * rate, atol=0.01)
+
+
+@every
+def test_a_ball_bounces_to_the_square_of_its_restitution(make):
+    e = np.array([0.0, 0.5, 0.8, 0.9])
+    world = on_ground(Sphere(0.1), 0.6, Material(restitution=0.0)).with_inputs("contact_restitution")
+    found = make(world, 1e-3).rollout(world.state(4, contact_restitution=e[:, None]), steps=800)
+    heights = [z[np.argmin(z) :].max() for z in found.q[:, :, 2].T - 0.1]
+    np.testing.assert_allclose(np.divide(heights, 0.5), e**2, rtol=0.15 if make is SemiImplicit else 0.03, atol=6e-3)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@every
+def test_two_spheres_that_meet_askew_and_spin_keep_all_their_momentum(make, restitution):
+    world = two_spheres(restitution)
+    v = np.zeros(12)
+    v[:3], v[4] = (1.0, 0.3, 0.0), 2.0
+    state = world.state(v=v)
+    after = make(world, 1e-3).step(state, steps=300)
+    before, kept = (cardan.centroidal_momentum(world.model, s.q, s.v) for s in (state, after))
+    np.testing.assert_allclose(kept, before, atol=1e-11)
+    assert np.abs(after.v[0, 6:9]).max() > 0.1  # they did meet
+
+
+def test_spheres_leave_one_another_as_fast_as_their_restitution_says():
+    world = two_spheres(0.5)
+    after = XPBD(world, 1e-3).step(world.state(v=[1.0, *np.zeros(11)]), steps=200)
+    np.testing.assert_allclose(after.v[0, 6] - after.v[0, 0], 0.5, rtol=1e-6)
+    np.testing.assert_allclose(after.v[0, 6], 1.5 / 4.0, rtol=1e-6)
+
+
+@rigid
+def test_what_was_put_inside_is_moved_out_and_not_thrown(make):
+    world = on_ground(Sphere(0.1), 0.08)
+    after = make(world, 1e-3).step(world.state(), steps=20)
+    np.testing.assert_allclose(after.q[0, 2], 0.1, atol=1e-6)
+    assert np.abs(after.v).max() < 1e-2
+
+
+# --- joints, loops ---
+
+
+@rigid
+def test_a_pendulum_comes_to_rest_on_the_ground_and_swings_as_before_until_then(make):
+    m = Mechanism("pendulum")
+    m.add_body("rod", Inertia(1.0, (0.5, 0, 0), 0.05 * np.eye(3)))
+    m.add_shape(Shape("rod", "collision", Sphere(0.05), SE3(translation=[1.0, 0, 0])))
+    m.add_joint("hinge", Revolute((0, 1, 0)), "world", "rod", SE3(translation=[0, 0, 0.5]))
+    world = m.world(ground=True)
+    solver, alone = make(world, 1e-3), Featherstone(world, 1e-4, contact=None)
+    free = alone.step(world.state(), steps=2000)
+    np.testing.assert_allclose(solver.step(world.state(), steps=200).q, free.q, atol=1e-2)
+    after = solver.step(world.state(), steps=1500)
+    np.testing.assert_allclose(np.sin(after.q), 0.45, atol=1e-6)
+    assert np.abs(after.v).max() < 1e-6
+
+
+@pytest.mark.full
+@rigid
+def test_a_closed_loop_comes_to_rest_on_a_plane(make):
+    """Its coupler's pin, a ball of 2 cm, on a plane 10 cm below the cranks' pins."""
+    m = cardan.robots.four_bar()
+    m.add_shape(Shape("coupler", "collision", Sphere(0.02)))
+    m.add_shape(Shape("world", "collision", Plane(), SE3(translation=[0, 0, -0.1])))
+    world = m.world()
+    after = make(world, 1e-3).step(world.state(), steps=1500)
+    np.testing.assert_allclose(after.poses[0, 1, 2], -0.08, atol=1e-7)
+    np.testing.assert_allclose(cardan.loop_residual(world.model, after.q), 0.0, atol=1e-9)
+    assert np.abs(after.v).max() < 1e-9
+
+
+# --- every form of a call ---
+
+
+@rigid
+def test_many_worlds_are_the_same_ones_and_steps_are_repeated_bit_for_bit(make):
+    world = on_ground(Box((0.1, 0.2, 0.1)), 0.07)
+    rng = np.random.default_rng(3)
+    v = rng.normal(size=(5, 6))
+    solver = make(world, 2e-3)
+    together = solver.step(world.state(5, v=v), steps=40)
+    for k in range(5):
+        one = solver.step(world.state(v=v[k]), steps=40)
+        np.testing.assert_allclose(one.q[0], together.q[k], atol=1e-12)
+    state = world.state(v=v[0])
+    np.testing.assert_array_equal(solver.step(state, steps=3).q, solver.step(solver.step(state, steps=2)).q)
+
+
+@every
+def test_a_step_is_differentiated_through_a_contact(make):
+    slope = np.arctan(0.4)
+    world = on_ground(Sphere(0.1), 0.0999, Material(friction=0.1), slope=slope)
+    step = make(world, 1e-3).function
+    q, v = world.initial, np.array([0.3, 0.1, -0.2, 0.0, 1.0, 0.5])
+
+    @cardan.function(returns=())
+    def speed(model, q, v):
+        return sum(e * e for e in step(model, q, v, count=0.0)["v"])
+
+    slopes = cardan.gradient(speed, "v")(world.model, q, v)
+    h = 1e-6
+    differences = [(speed(world.model, q, v + h * e) - speed(world.model, q, v - h * e)) / (2 * h) for e in np.eye(6)]
+    np.testing.assert_allclose(slopes, differences, rtol=1e-4, atol=1e-6)
+
+
+# --- refused ---
+
+
+@every
+def test_rolling_friction_is_refused_by_name_unless_nothing_touches(make):
+    world = on_ground(Sphere(0.1), 0.1, Material(rolling=1e-3))
+    with pytest.raises(UnsupportedError, match=r"rolling friction \(body.*convex law"):
+        make(world, 1e-3)
+    make(world, 1e-3, contacts=False)
