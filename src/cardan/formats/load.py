@@ -14,8 +14,9 @@ from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
 from cardan.formats.plausibility import review
 from cardan.formats.reading import COMMON, Description, Options, outcome
+from cardan.formats.resources import Places
 from cardan.formats.robot_descriptions import is_named, located
-from cardan.formats.source import Source
+from cardan.formats.source import Source, is_content
 from cardan.formats.srdf.reader import add_to
 from cardan.joints import Joint
 from cardan.model import WORLD, Model
@@ -195,7 +196,8 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
     try:
         found = describe(source, Options.of(options))
         if isinstance(found.thing, Mechanism):
-            review(found.thing, found.places, found.report)
+            folder = None if is_content(source) or is_named(source) else Path(os.fsdecode(source)).resolve().parent
+            review(found.thing, found.places, found.report, Places(folder, options.get("package_dirs")).allow)
         return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)

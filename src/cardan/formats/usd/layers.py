@@ -25,6 +25,8 @@ from cardan.formats.usd.usd_package import pxr
 MAX_BYTES_TOGETHER = 4 * MAX_BYTES
 MAX_LAYERS_DEEP = 16
 MAX_NESTING = 200
+MAX_VALUES = 4_000_000
+"""Commas in text: OpenUSD's parser needs about 100 bytes for each value."""
 MAX_CHAIN = 32
 """References in a row: OpenUSD's time grows with a high power of it (5000 take minutes, then its stack is full)."""
 MAX_PRIMS = 100_000
@@ -100,6 +102,9 @@ def _examine(report: Report, files: Sequence[str], before: int, trial: Trial) ->
         size += len(content)
         if not content.startswith(b"#usda"):
             binary.append(file)
+        elif content.count(b",") > MAX_VALUES:
+            told = f"has more than {MAX_VALUES} values; write it as binary USD, with  usdcat FILE -o FILE.usdc"
+            report.error(Place(file=_shown(report, file)), told)
         elif depth(content) > MAX_NESTING:
             report.error(Place(file=_shown(report, file)), f"brackets are nested more than {MAX_NESTING} deep")
     if before + size > MAX_BYTES_TOGETHER:
