@@ -230,7 +230,7 @@ def test_a_model_with_inputs_is_compared_with_its_own_values():
 
 
 def test_what_is_lost_beside_excuses_no_other_loss(tmp_path, capsys, monkeypatch):
-    """A warning of an actuator that is called as its joint says nothing of the joint, nor the robot's name of a body."""
+    """A warning of an actuator that is called as its joint says nothing of the joint, nor a robot's name of a body."""
     m = arm().renamed({"base": "arm"}).mechanism
     m.add_actuator(cardan.Actuator("elbow", "elbow", gain=2.0))
     cardan.save(m, tmp_path / "in.json")
