@@ -368,6 +368,8 @@ def test_all_of_the_corpus_that_is_read_comes_back():
                 m = cardan.load_mechanism(file, package_dirs=folders)
             except CardanError:
                 continue
+        if not m.bodies:
+            continue  # a world with nothing in it
         assert moves_alike(m, again(m)), file
         count += 1
     assert count > 80
