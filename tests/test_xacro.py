@@ -132,6 +132,7 @@ def test_expressions(expression, value):
         ("[0] * 10**9", "entries at most"),
         ("python.range(10**12)", "entries at most"),
         ("list(map(len, ['a' * 80000] * 80000))", "entries"),
+        ("math.prod([2**1000] * 19999)", "more than 1024 bits"),
         ("factorial(10**6)", "of more than 170"),
         ("comb(10**6, 5 * 10**5)", "of more than 200"),
         ("round(1, -10**9)", "that many digits"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import warnings
 from typing import Any
 
@@ -11,6 +12,8 @@ from cardan.comparison import Difference, compare
 from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats import save
 from cardan.formats.load import FORMATS
+
+_LISTED = ("actuators", "groups", "configurations", "contact")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -63,4 +66,6 @@ def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
 
 def _is_stated(difference: Difference, losses: list[str]) -> bool:
     """Return whether a writer's warning names what differs; a body's frame may be anywhere on it."""
-    return difference.kind == "frame" or any(repr(difference.where.split(",")[0]) in loss for loss in losses)
+    name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
+    kinds = [kind for kind in _LISTED if kind in difference.what]  # of which a writer may name the first few
+    return difference.kind == "frame" or any(name.search(loss) or any(k in loss for k in kinds) for loss in losses)

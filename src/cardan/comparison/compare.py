@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan.comparison import causes, records, states
-from cardan.comparison.matching import Chain, chains, inertia, is_fixed, matched, order, structure
+from cardan.comparison.matching import Chain, chains, fixed_renamed, inertia, is_fixed, matched, order, structure
 from cardan.comparison.motion import Motion, compared, moved, pose
 from cardan.comparison.result import Comparison, Difference
 from cardan.comparison.view import Robot, View, alike, opened
@@ -60,6 +60,9 @@ class _Comparing:
         if a.name != b.name:
             self.notes.append(f"the robots are called {a.name!r} and {b.name!r}")
         self.pairs = matched(a, b)
+        renamed = [f"{c!r} ({d!r} in b)" for c, d in fixed_renamed(a, b, self.pairs)]
+        if renamed:
+            self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
         self.found += self._with_causes(structure(a, b, self.pairs))
         self._gravity()
         self._tree()
@@ -99,9 +102,15 @@ class _Comparing:
             if one is not None and two is not None:
                 self._joint(body, one, two, back)
             elif one is not None or two is not None:
-                where = "a" if one is not None else "b"
-                self.found.append(Difference("structure", body, f"hangs on a joint in {where} alone"))
+                self._hanging(body, one or two, "a" if one is not None else "b")
             self._body(body)
+
+    def _hanging(self, body: str, chain: Chain | None, where: str) -> None:
+        """Note a body that only one robot holds; fixed on the world it is what `Mechanism.model` makes of the other."""
+        if chain is not None and chain.above == WORLD and is_fixed(chain.moving):
+            self.notes.append(f"{body!r} is fixed on the world in {where}, and hangs on nothing in the other")
+        else:
+            self.found.append(Difference("structure", body, f"hangs on a joint in {where} alone"))
 
     def _joint(self, body: str, mine: Chain, theirs: Chain, back: Mapping[str, str]) -> None:
         if mine.above != back.get(theirs.above):

@@ -109,12 +109,18 @@ def structure(a: View, b: View, pairs: Mapping[str, str]) -> list[Difference]:
                 Difference("structure", name, "is called otherwise", name, other, "same place, joint and mass")
             )
         mine, theirs = a.tree.get(name), b.tree.get(other)
-        if mine is not None and theirs is not None and mine.name != theirs.name:
+        if mine is not None and theirs is not None and mine.name != theirs.name and not is_fixed(mine):
             found.append(Difference("structure", mine.name, "this joint is called otherwise", mine.name, theirs.name))
     names = {c.name for c in a.closures}, {c.name for c in b.closures}
     found += [Difference("structure", name, "closes a loop in a alone") for name in sorted(names[0] - names[1])]
     found += [Difference("structure", name, "closes a loop in b alone") for name in sorted(names[1] - names[0])]
     return found
+
+
+def fixed_renamed(a: View, b: View, pairs: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the names of fixed joints that have another in the second robot: no coordinate depends on them."""
+    both = [(a.tree[name], b.tree[other]) for name, other in pairs.items() if name in a.tree and other in b.tree]
+    return [(c.name, d.name) for c, d in both if c.name != d.name and is_fixed(c)]
 
 
 def _missing(name: str, view: View, where: str) -> Difference:

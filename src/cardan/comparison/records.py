@@ -12,6 +12,7 @@ from cardan.comparison import causes
 from cardan.comparison.motion import matrix, moved
 from cardan.comparison.result import Difference
 from cardan.comparison.view import View
+from cardan.description import Mechanism
 from cardan.joints import Limits, Mimic
 from cardan.model import WORLD, Connection
 
@@ -134,7 +135,7 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
         return
     for f in fields(s.geometry):
         x, y = getattr(s.geometry, f.name), getattr(t.geometry, f.name)
-        if f.name == "path" or x == y:
+        if f.name == "path" or x == y or (f.name == "uri" and s.geometry.path and s.geometry.path == t.geometry.path):
             continue
         numbers = not isinstance(x, str) and not isinstance(y, str) and x is not None and y is not None
         if not numbers or not _near(x, y, tolerance):
@@ -154,7 +155,11 @@ def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:
 
 
 def _stated(view: View, kind: str) -> dict[str, Any]:
+    """Return what is stated by name; configurations with all their joints."""
     parts = getattr(view.thing, kind)
+    if kind == "named_configurations" and isinstance(view.thing, Mechanism):
+        neutral = {c.name: tuple(map(float, c.joint.neutral())) for c in view.tree.values() if c.joint.nq}
+        return {name: {**neutral, **given} for name, given in parts.items()}
     return dict(parts) if isinstance(parts, Mapping) else {part.name: part for part in parts}
 
 
@@ -179,7 +184,8 @@ def _by_name(kind: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], tole
 
 def _same(a: Any, b: Any, tolerance: float) -> bool:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(_near(a[key], b[key], tolerance) for key in a)
+        alike = [key for key in a if key in b and len(a[key]) == len(b[key])]  # other coordinates are told elsewhere
+        return a.keys() == b.keys() and all(_near(a[key], b[key], tolerance) for key in alike)
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return _near(a, b, tolerance)
     return a == b
