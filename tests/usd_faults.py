@@ -69,6 +69,8 @@ PLANTED = {
     "distance": (world(A_B, joint("Distance", "float physics:minDistance = 3\nfloat physics:maxDistance = 2")), "minimum and maximum of a distance joint: got"),
     "units": (world(body("A"), m=0), "error: metersPerUnit is 0, expected a number > 0"),
     "up": (world(body("A"), up="X"), "upAxis is 'X', expected 'Y' or 'Z'"),
+    "list": (world(body("A", "string[] physics:centerOfMass = ['a', 'b']\nstring physics:principalAxes = 'x'\nfloat3 physics:diagonalInertia = (1, 1, 1)")), "physics:centerOfMass: got .* expected three finite numbers"),
+    "values": (world(body("A", "float[] x = [" + "1," * 4_000_001 + "1]")), "has more than 4000000 values"),
     "layer": (world(body("A"), reference("references = @./nothing.usda@")), r"/World/R: error: the layer './nothing.usda' was not found"),
     "system": (world(body("A"), reference("references = @/etc/passwd@")), r"/World/R: error: .*is outside the folders"),
     "expression": (world(body("A"), reference('references = @`"${X}.usda"`@')), "is an expression, which is not followed"),

@@ -163,11 +163,11 @@ def load(
         options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
-            contacts; and those of single formats: `continuous` (URDF: see `read_urdf`), `xacro_args` (xacro: values of
-            arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
-            `from_json`; USD: open binary files without a trial), `model` (the path of a prim or the name of an
-            articulation to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that
-            belong to no articulation).
+            contacts; and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
+            values of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered,
+            see `from_json`; USD: open binary files without a trial), `model` (the one model of an SDF world, the path
+            of a prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`,
+            `"keep"` or `"drop"` joints that belong to no articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
@@ -204,7 +204,7 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
 
 
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
-    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`, `.mjcf`.
+    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`, `.sdf`, `.mjcf`.
 
     JSON holds everything; the others mechanisms and models only, with what each can say. What ends in `.xml` is MJCF.
 

@@ -20,7 +20,7 @@ from cardan.formats.usd.materials import physics_material
 from cardan.formats.usd.meshes import mesh_inertia
 from cardan.formats.usd.shapes import Solid
 from cardan.formats.usd.stage import Posed, Stage
-from cardan.formats.usd.values import authored, number, rotation, value, vector
+from cardan.formats.usd.values import authored, number, numbers_of, rotation, value, vector
 from cardan.geometry.shapes import Mesh, Plane
 from cardan.spatial import Inertia, Matrix3, Symmetric3, Vector3
 
@@ -80,8 +80,7 @@ def _positive(stage: Stage, prim: Any, name: str) -> float:
 
 def _centre(stage: Stage, body: Any, posed: Posed) -> Vector3 | None:
     """Return the centre of mass in body axes; None where it is to be computed, which is written as -inf."""
-    given = value(body, "physics:centerOfMass")
-    if given is None or not authored(body, "physics:centerOfMass") or all(e == -math.inf for e in given):
+    if not authored(body, "physics:centerOfMass") or numbers_of(value(body, "physics:centerOfMass")) == [-math.inf] * 3:
         return None
     local = vector(stage, body, "physics:centerOfMass", (0.0, 0.0, 0.0))
     return Vector3(*(float(e) for e in posed.stretch @ np.array(local)))
@@ -93,8 +92,8 @@ def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     if not any(moments):
         return None
     given = value(body, "physics:principalAxes")
-    is_said = given is not None and any((given.real, *given.imaginary))  # (0, 0, 0, 0) means they are not
-    R = rotation(stage, body, "physics:principalAxes") if is_said else Matrix3.identity()
+    is_zero = not any((getattr(given, "real", 1.0), *getattr(given, "imaginary", ())))  # that means it is not said
+    R = Matrix3.identity() if is_zero else rotation(stage, body, "physics:principalAxes")
     unit = stage.mass * stage.length**2
     return Symmetric3.of(Matrix3.diagonal(*(unit * e for e in moments))).rotated(R)
 

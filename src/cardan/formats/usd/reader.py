@@ -122,6 +122,9 @@ class Reading:
                 with self.report.blamed(stage.where(prim)):
                     self.add_body(mechanism, path, body_inertia(stage, prim, posed, colliders.get(path, ())))
                 self.poses[self.names[path]] = posed.pose
+                if posed.is_sheared:
+                    told = "its transform shears it; its pose is the nearest one without"
+                    self.report.remark(stage.where(prim), told)
         for solid, bits in zip(solids, bits_of(stage, scene, solids), strict=True):
             if (solid.body in scene.bodies or not solid.body) and not self.report.errors:
                 with self.report.blamed(stage.where(solid.prim)):
