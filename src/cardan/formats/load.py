@@ -206,7 +206,7 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
     """Write a mechanism, a model, a joint, ... to a file in the format of its ending.
 
-    These are `.json`, `.urdf`, `.sdf`, `.mjcf`; what ends in `.xml` is MJCF. JSON holds everything; the others mechanisms
+    These are `.json`, `.urdf`, `.sdf`, `.mjcf`; `.xml` is MJCF. JSON holds everything; the others mechanisms
     and models only, with what each can say.
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
