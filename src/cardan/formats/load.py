@@ -204,7 +204,7 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
 
 
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
-    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`, ... or `.mjcf`.
+    """Write a mechanism, a model, a joint, ... to a file, in the format its ending says: `.json`, `.urdf`, `.mjcf`, ...
 
     JSON holds everything; the others mechanisms and models only, with what each can say. What ends in `.xml` is MJCF.
 
