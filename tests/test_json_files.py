@@ -308,7 +308,9 @@ def test_load_and_save(tmp_path):
 
 def test_what_cannot_be_saved_or_loaded(tmp_path):
     for name in ("robot.usd", "robot", "robot.txt", "robot.xacro"):
-        with pytest.raises(ParameterError, match=r"file to save to: got .*expected a name that ends in \.urdf or .*json"):
+        with pytest.raises(
+            ParameterError, match=r"file to save to: got .*expected a name that ends in \.urdf or .*json"
+        ):
             cardan.save(everything(), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "robot.yaml").write_text("robot: {}")

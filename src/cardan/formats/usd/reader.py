@@ -45,12 +45,12 @@ def read(source: Source, options: Options) -> Description:
     with opened(source, options, report) as stage:
         if stage is None:
             return Description(None, report)
-        reading = Reading(stage, survey(stage))
         try:
+            reading = Reading(stage, survey(stage))
             mechanism = reading.mechanism()
         except pxr().Tf.ErrorException as error:  # of what it notices only when it is asked
             report.error(0, f"OpenUSD cannot read it: {brief(str(error))}")
-            mechanism = None
+            return Description(None, report)
         return Description(None if report.errors else mechanism, report, reading.places)
 
 
