@@ -219,6 +219,14 @@ def test_bits_of_shapes_may_be_others_if_the_same_shapes_touch():
     assert [d.what for d in found.differences] == ["group, mask: may touch lower, collision 0 in a alone"]
 
 
+def test_models_of_other_roots_are_compared():
+    """Their joints do not stand in the order of the tree."""
+    model = arm().remove("anchor").mechanism.model(root="hand", base="floating")
+    assert compare(model, model)
+    other = changed({"lower": Inertia(9.0)}).remove("anchor").mechanism
+    assert {d.where for d in compare(model, other).differences} >= {"lower"}
+
+
 def test_a_model_with_inputs_is_compared_with_its_own_values():
     model = arm().model()
     found = compare(model, model.with_inputs("mass"))
