@@ -364,3 +364,11 @@ def test_threads_expand_at_once():
     for thread in work:
         thread.join()
     assert sorted(found) == list(range(1, 9))
+
+
+def test_an_attribute_with_a_prefix_is_not_that_without():
+    """To minidom they are one unless they have namespaces: the first was lost."""
+    body = '<xacro:element xacro:name="link" name="dyn"/><xacro:property name="p" value="1"/>'
+    assert [b.name for b in cardan.load_mechanism(robot(body, "")).bodies] == ["dyn"]
+    other = "<xacro:element name=\"dyn\" xacro:name=\"${'li' + 'nk'}\"/>"
+    assert [b.name for b in cardan.load_mechanism(robot(other, "")).bodies] == ["dyn"]

@@ -329,7 +329,8 @@ class Expansion:
             node = document.createElement(element.tag)
             node.setUserData("at", Line(element.line, file), self)
             for name, value in element.attributes.items():
-                node.setAttribute(name, value)
+                prefix = name.rpartition(":")[0] or None  # without it a:name and name are one to minidom
+                node.setAttributeNS(prefix, name, value)
             if element.text.strip():
                 node.appendChild(document.createTextNode(element.text))
             parent.appendChild(node)
