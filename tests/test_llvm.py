@@ -218,6 +218,26 @@ def test_after_an_interrupt_nothing_runs_any_more():
             assert len(done) == at_once
 
 
+def test_an_interrupt_while_a_thread_begins_does_not_keep_the_process_from_ending():
+    """The process waited forever for a thread that no list of threads to be ended had in it."""
+    script = """
+import threading
+from cardan.runtime.threads import split
+
+def start(thread, begin=threading.Thread.start):
+    begin(thread)
+    raise KeyboardInterrupt
+
+threading.Thread.start = start
+try:
+    split(80, 10**6, 1, 2, lambda *part: None)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (0, "interrupted\n"), ended.stderr
+
+
 def test_what_goes_wrong_on_another_thread_is_raised_and_ends_the_batch():
     from cardan.runtime.threads import split
 

@@ -1,7 +1,10 @@
 """MJCF, read through MuJoCo: what is said of a file, and that nothing is dropped in silence."""
 
+import contextlib
 import math
+import random
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -13,6 +16,8 @@ from cardan.formats import load_mechanism
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from cardan.joints import Limits
 from cardan.records import Actuator, Drive, Spring
+from mjcf_texts import EVERYTHING
+from mutations import mutant
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
 
@@ -345,3 +350,15 @@ def test_faults_have_a_line_and_say_what_is_wrong(parts, line, message):
     fault = caught.value.faults[0]
     assert message in fault.message
     assert fault.line == line
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(40), pytest.param(range(20_000), marks=pytest.mark.full)], ids=["a few", "20 000"]
+)
+def test_mutants_are_read_or_refused_with_a_place(seeds):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DescriptionWarning)
+        assert load_mechanism(EVERYTHING).bodies
+        for seed in seeds:
+            with contextlib.suppress(DescriptionError):  # and nothing else
+                load_mechanism(mutant(EVERYTHING, random.Random(seed)))

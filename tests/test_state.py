@@ -383,6 +383,16 @@ def test_what_is_stepped_in_place_keeps_its_arrays():
     assert solver.step(state, out=state.copy()).time.tolist() == [1.25, 2.0]
 
 
+def test_what_is_stepped_into_has_the_constants_it_was_stepped_with():
+    """It kept its own, so that the next step was one of another world."""
+    world = pendulum().world().with_inputs("gravity")
+    solver = solvers.Featherstone(world, 0.25)
+    moon, out = world.state(2, gravity=[0.0, 0.0, -1.6], q=[1.0]), world.state(2)
+    after = solver.step(moon)
+    assert solver.step(moon, out=out) == after
+    assert solver.step(out) == solver.step(after)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_time_is_exact_through_solvers_and_copies(dtype):
     world = pendulum().world()

@@ -204,9 +204,10 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
 
 
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
-    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`, `.mjcf`.
+    """Write a mechanism, a model, a joint, ... to a file in the format of its ending.
 
-    JSON holds everything; the others mechanisms and models only, with what each can say. What ends in `.xml` is MJCF.
+    These are `.json`, `.urdf`, `.sdf`, `.mjcf`; `.xml` is MJCF. JSON holds everything; the others mechanisms
+    and models only, with what each can say.
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
 

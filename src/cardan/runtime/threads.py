@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
+from queue import SimpleQueue
 from typing import Any
 
 from cardan.errors import ParameterError
@@ -49,11 +50,32 @@ def checked_count(count: int) -> int:
     return count
 
 
-@cache
-def _pool(count: int) -> Any:
-    from concurrent.futures import ThreadPoolExecutor  # takes a millisecond, which most processes can do without
+class _Pool:
+    """Threads that wait for tasks, begun one by one.
 
-    return ThreadPoolExecutor(count, thread_name_prefix="cardan")
+    They are daemons, so that the interpreter can end without them. A `ThreadPoolExecutor` tells those it knows of to
+    end, but it does not know of one in whose start it was interrupted; for that one the process would wait forever.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.missing, self.tasks = deque(range(count)), SimpleQueue[Callable[[], object]]()
+
+    def submit(self, task: Callable[[], object]) -> None:
+        """Let a thread do a task, which raises nothing."""
+        if self.missing:
+            threading.Thread(target=self._serve, name="cardan", daemon=True).start()
+            with suppress(IndexError):  # two callers began the last one: that makes one more
+                self.missing.pop()
+        self.tasks.put(task)
+
+    def _serve(self) -> None:
+        while True:
+            self.tasks.get()()
+
+
+@cache
+def _pool(count: int) -> _Pool:
+    return _Pool(count)
 
 
 if hasattr(os, "register_at_fork"):
@@ -126,7 +148,7 @@ def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int
     try:
         with suppress(RuntimeError):  # no threads any more: the interpreter is shutting down, or the system has none
             for _ in range(min(threads, len(team.parts)) - 1):
-                _pool(threads).submit(team.help)
+                _pool(threads - 1).submit(team.help)
         team.work()
     finally:
         team.finish()

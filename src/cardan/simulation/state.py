@@ -263,7 +263,7 @@ class State:
         """
         clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
         if out is not None:
-            return self._checked(out)._overwritten(found, clock)
+            return self._checked(out)._overwritten(found, clock, self._constants)
         constants = self._constants.copied() if self._constants else self._constants
         return State.of_arrays(self.world, clock, map(np.ascontiguousarray, found), constants)
 
@@ -279,8 +279,10 @@ class State:
             raise ParameterError("out", got=out, expected=expected)
         return out
 
-    def _overwritten(self, found: Sequence[np.ndarray], clock: Clock) -> State:
-        """Return the state itself, with what was found written into its arrays."""
+    def _overwritten(self, found: Sequence[np.ndarray], clock: Clock, constants: Constants) -> State:
+        """Return the state itself, with what was found and the constants it was found with in its arrays."""
+        for name, array in constants.items():
+            self._constants[name][...] = array
         self._q[...], self._v[...], self._warm[...], self._residual[...] = found
         self._clock = clock
         if self._time is not None:

@@ -30,8 +30,8 @@ MAX_INCLUDES = 16
 MAX_ALL_BYTES = 4 * MAX_BYTES
 MAX_NUMBER = 1e15
 """Counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits."""
-MAX_PARAMETER = 100
-"""Of a built-in mesh: subdivisions and the like."""
+LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
+"""Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator."""
 MAX_BUILT = 40_000
 """Their squares, of all built-in meshes: about so many vertices are made."""
 MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "plugin"))
@@ -210,8 +210,7 @@ class _Expansion:
         """Refuse numbers that are none, or that MuJoCo would count or build for ever with."""
         if name in NAMES:
             return
-        largest = MAX_PARAMETER if name == "params" else 1e6 if name in ("count", "actdim") else 2**32
-        bound = largest if name in COUNTS else MAX_NUMBER
+        bound = LARGEST.get(name, 2**32) if name in COUNTS else MAX_NUMBER
         for word in value.split():
             is_number = NUMBER.fullmatch(word) is not None
             if word.lower().lstrip("+-").startswith("nan") or (is_number and not abs(float(word)) <= bound):
