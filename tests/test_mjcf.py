@@ -5,6 +5,7 @@ import math
 import random
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -305,6 +306,19 @@ SHOWN = (
 def test_what_changes_the_motion_is_said_whenever_the_file_is_read(parts, expected):
     with pytest.warns(DescriptionWarning, match=expected):
         read(*parts)
+
+
+def test_threads_that_read_at_once_leave_mujocos_warnings_to_whom_they_are():
+    before = mujoco.get_mju_user_warning()
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: read(), range(60)))
+    assert mujoco.get_mju_user_warning() is before
+
+
+def test_what_mujoco_warns_about_is_said_whatever_the_filters():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert any("'settotalmass' is deprecated" in r for r in remarks("", '<compiler settotalmass="3"/>'))
 
 
 FAULTS = [

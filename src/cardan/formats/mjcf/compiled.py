@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import PurePosixPath
+from threading import Lock
 from typing import Any
 
 from cardan.errors import quoted
@@ -25,6 +26,9 @@ from cardan.formats.source import Source
 
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
 FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+
+_LISTENING = Lock()
+"""Who listens to MuJoCo and to warnings does so for the whole process: one thread at a time."""
 
 OFF: dict[str, tuple[str, ...]] = {
     "CLAMPCTRL": ("actuator_ctrllimited",),
@@ -121,13 +125,15 @@ def _switch_off(mj: Any, m: Any, report: Report) -> None:
 @contextmanager
 def _heard(mj: Any, report: Report) -> Iterator[None]:
     """Remark on what MuJoCo warns about, which it would print, and write into a file where the program runs."""
-    before = mj.get_mju_user_warning()
-    mj.set_mju_user_warning(lambda message: report.remark(0, f"MuJoCo warns: {message.strip()}"))
-    try:
-        with warnings.catch_warnings(record=True) as heard:
-            yield
-    finally:
-        mj.set_mju_user_warning(before)
+    with _LISTENING:
+        before = mj.get_mju_user_warning()
+        mj.set_mju_user_warning(lambda message: report.remark(0, f"MuJoCo warns: {message.strip()}"))
+        try:
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                yield
+        finally:
+            mj.set_mju_user_warning(before)
     for warning in heard:
         report.remark(0, f"MuJoCo warns: {warning.message}")
 
