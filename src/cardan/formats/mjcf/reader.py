@@ -69,7 +69,7 @@ def _read(found: Found) -> None:
 def _read_frames(found: Found) -> None:
     """Add sites and cameras that have names; one that a body or a site has already gets an ending."""
     m, names, ends = found.there.model, Names(found.bodies), ends_of_loops(found)
-    kinds = (("SITE", "sites", m.nsite, m.site_bodyid, m.site_pos, m.site_quat, "operational"),)
+    kinds: Any = (("SITE", "sites", m.nsite, m.site_bodyid, m.site_pos, m.site_quat, "operational"),)
     kinds += (("CAMERA", "cameras", m.ncam, m.cam_bodyid, m.cam_pos, m.cam_quat, "sensor"),)
     for kind, plural, count, bodies, positions, quaternions, use in kinds:
         for k in range(count):
