@@ -5,6 +5,10 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
+from cardan.algorithms.implicit import Moment
+from cardan.algorithms.maximal_steps import Efforts
+from cardan.algorithms.maximal_steps.bodies import System
+from cardan.algorithms.maximal_steps.non_penetration import Touched, fallen
 from cardan.description import Box, Capsule, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import FreeFlyer, Prismatic, Revolute
@@ -49,6 +53,23 @@ def test_what_rests_does_not_sink_in_five_seconds(make, shape):
     assert np.abs(after.q - q).max() < 5e-5
     assert np.abs(after.v).max() < 2e-5
     assert not after.diverged.any()
+
+
+def test_the_impulses_of_what_rests_carry_its_weight():
+    """Those of positions, in the multipliers of a step: a box's corners bear a quarter each."""
+    h, world = 2e-3, on_ground(*SHAPES["box"])
+
+    @cardan.function
+    def impulses(model, q, v):
+        system, moment, loads = System(model), Moment(model, q, v), Efforts([0.0] * 6, [0.0] * 6)
+        start = system.placed(q, v)
+        touched = Touched(system, start, moment, fallen(system, start, moment, loads, h), loads.W, h, world.pairs, 40)
+        return [list(g) for g in touched.pushed.impulses]
+
+    found = impulses(world.model, world.initial, np.zeros(6))
+    weight = h * G * world.model.mass
+    np.testing.assert_allclose(np.sum(found, axis=0), [0.0, 0.0, weight], atol=1e-9 * weight)
+    np.testing.assert_allclose(found[:, 2], 0.25 * weight, rtol=0.1)
 
 
 def test_a_spring_rests_at_the_depth_of_its_load():

@@ -1,7 +1,11 @@
 """MJCF, read through MuJoCo: what is said of a file, and that nothing is dropped in silence."""
 
+import contextlib
 import math
+import random
 import re
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,7 +15,10 @@ from cardan import joints as J
 from cardan.errors import DescriptionError, DescriptionWarning
 from cardan.formats import load_mechanism
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from cardan.joints import Limits
 from cardan.records import Actuator, Drive, Spring
+from mjcf_texts import EVERYTHING
+from mutations import mutant
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
 
@@ -220,6 +227,29 @@ def test_actuators_and_drives():
     assert (c.limits.effort_lower, c.limits.effort) == ((-math.inf, -8.0), (math.inf, 12.0))
 
 
+NEVER = Limits().resolved(1)
+FLAGS = [
+    ("spring", '<joint stiffness="3"/>', "spring", Spring((0.0,), (0.0,))),
+    ("damper", '<joint damping="3"/>', "damping", (0.0,)),
+    ("frictionloss", '<joint frictionloss="3"/>', "friction", (0.0,)),
+    ("constraint", '<joint frictionloss="3"/>', "friction", (0.0,)),
+    ("limit", '<joint range="-1 1"/>', "limits", NEVER),
+]
+
+
+@pytest.mark.parametrize(("flag", "inside", "attribute", "expected"), FLAGS)
+def test_what_a_flag_disables_is_not_there(flag, inside, attribute, expected):
+    option = f'<option><flag {flag}="disable"/></option>'
+    b = read(f"<body>{inside}<geom size='0.1'/></body>", option).joints[-1]
+    assert getattr(b, attribute) == expected
+
+
+def test_equalities_that_a_flag_disables_close_no_loop():
+    weld = '<equality><weld body1="a"/></equality>'
+    assert [c.name for c in read("", "", weld).joints] == ["j", "equality0"]
+    assert [c.name for c in read("", '<option><flag equality="disable"/></option>', weld).joints] == ["j"]
+
+
 REMARKS = [
     (("", "<visual/>"), "<visual> is left out: it is about how things are shown"),
     (("", '<option timestep="0.01" integrator="Euler"/>'), "<option timestep, integrator> is left out"),
@@ -230,6 +260,8 @@ REMARKS = [
     ),
     (("<site/>",), "a site without a name is left out"),
     (('<body name="b" mocap="true"/>',), "<body mocap> is left out: a body moved by motion capture"),
+    (("", '<option density="1"/>'), "forces of the medium"),
+    (("", '<option><flag contact="disable"/></option>'), "MuJoCo computes no contacts"),
     (('<body gravcomp="1"><joint/><geom size="1"/></body>',), "the compensation of gravity is not kept"),
     (('<body><joint type="ball" range="0 10"/><geom size="1"/></body>',), "the range of a ball"),
     (('<body><joint type="free" stiffness="1"/><geom size="1"/></body>',), "the spring of a free joint"),
@@ -259,6 +291,9 @@ def test_what_is_not_read_is_said(parts, expected):
 
 
 SHOWN = (
+    "forces of the medium",
+    "MuJoCo computes no contacts",
+    "the compensation of gravity is not kept",
     "the spring of a free joint",
     "tendon 't' is",
     "plugins are code",
@@ -271,6 +306,19 @@ SHOWN = (
 def test_what_changes_the_motion_is_said_whenever_the_file_is_read(parts, expected):
     with pytest.warns(DescriptionWarning, match=expected):
         read(*parts)
+
+
+def test_threads_that_read_at_once_leave_mujocos_warnings_to_whom_they_are():
+    before = mujoco.get_mju_user_warning()
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: read(), range(60)))
+    assert mujoco.get_mju_user_warning() is before
+
+
+def test_what_mujoco_warns_about_is_said_whatever_the_filters():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert any("'settotalmass' is deprecated" in r for r in remarks("", '<compiler settotalmass="3"/>'))
 
 
 FAULTS = [
@@ -293,7 +341,7 @@ FAULTS = [
     (("", "", '<contact><exclude body1="a" body2="z"/></contact>'), 7, "body 'z' not found"),
     (('<body><inertial mass="1" pos="0 0 0" diaginertia="1 1 9"/><joint/></body>',), 5, "A + B >= C"),
     (('<include file="more.xml"/>',), 5, "a description given as text has no folder"),
-    (('<replicate count="100000"><body/></replicate>',), 5, "more than 20000 elements with all copies are refused"),
+    (('<replicate count="100000"><body/></replicate>',), 5, "more than 4000 copies for MuJoCo are refused"),
     (('<replicate count="1e9"><body/></replicate>',), 5, "1e9 is not a number that can be used; at most 1e"),
     (("", "", '<actuator><general joint="j" dyntype="user" actdim="1e9"/></actuator>'), 7, "1e9 is not a number"),
     (("", '<asset><mesh builtin="sphere" params="1000" name="x"/></asset>'), 2, "1000 is not a number"),
@@ -316,3 +364,15 @@ def test_faults_have_a_line_and_say_what_is_wrong(parts, line, message):
     fault = caught.value.faults[0]
     assert message in fault.message
     assert fault.line == line
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(40), pytest.param(range(20_000), marks=pytest.mark.full)], ids=["a few", "20 000"]
+)
+def test_mutants_are_read_or_refused_with_a_place(seeds):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DescriptionWarning)
+        assert load_mechanism(EVERYTHING).bodies
+        for seed in seeds:
+            with contextlib.suppress(DescriptionError):  # and nothing else
+                load_mechanism(mutant(EVERYTHING, random.Random(seed)))

@@ -169,7 +169,13 @@ FAULTS = {
     "one link": ('<disable_collisions link1="l1"/>', "<disable_collisions> needs .* 'link2'"),
     "default of nothing": ("<disable_default_collisions/>", "<disable_default_collisions> needs .* 'link'"),
     "enabled with nothing": ("<enable_collisions/>", "<enable_collisions> needs .* 'link1'"),
-    "too many states": ("<group_state/>" * 1001, "more than 1000 states"),
+    "too many states": ("<group_state/>" * 1001, "more than 1000 <group_state>"),
+    "too many groups": ("".join(f'<group name="g{k}"/>' for k in range(1001)), "more than 1000 <group>"),
+    "too many chains": ('<group name="g">' + "<chain/>" * 1001 + "</group>", "more than 1000 <chain>"),
+    "groups too deep": (
+        "".join(f'<group name="g{k}"><group name="g{k + 1}"/></group>' for k in range(900)),
+        "groups are in one another more than 100 deep",
+    ),
 }
 
 

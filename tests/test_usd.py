@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import warnings
@@ -174,6 +175,32 @@ def test_density_of_a_material_counts_after_that_of_bodies() -> None:
     assert_allclose(read(world(body("A", "", bound), material)).bodies[0].inertia.mass, 7800)
     heavy = body("A", "float physics:density = 5", bound)
     assert_allclose(read(world(heavy, material)).bodies[0].inertia.mass, 5)
+
+
+CENTRE = "point3f physics:centerOfMass = (1, 0, 0)\n"
+MOMENTS = "float3 physics:diagonalInertia = (1, 2, 2.5)\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "collider", "centre", "moments"),
+    [
+        ("", "", (0, 0, 1), (1, 1, 1)),
+        ("", CENTRE, (0, 1, 1), (7, 1, 7)),
+        ("", MOMENTS, (0, 0, 1), (2, 1, 2.5)),
+        ("", CENTRE + MOMENTS, (0, 1, 1), (2, 1, 2.5)),
+        ("float physics:mass = 3", MOMENTS, (0, 0, 1), (1, 0.5, 1.25)),
+        (CENTRE, "", (1, 0, 0), (7, 13, 7)),
+        (CENTRE + MOMENTS, "", (1, 0, 0), (1, 2, 2.5)),
+    ],
+)
+def test_centre_and_moments_stated_by_a_collider_count_and_a_centre_alone_moves_no_matter(
+    own: str, collider: str, centre: tuple[float, ...], moments: tuple[float, ...]
+) -> None:
+    """The answers of UsdPhysics' own ComputeMassProperties."""
+    cube = BOX + "float physics:mass = 6\n" + collider + at(z=1, turn=90)
+    inertia = inertia_of(own, prim("Cube", "C", cube, f"{COLLIDES} PhysicsMassAPI"))
+    assert_allclose(tuple(inertia.com), centre, atol=1e-7)
+    assert_allclose(np.diag(inertia.inertia_at_com.matrix().rows()), moments, rtol=1e-6)
 
 
 def test_several_colliders_are_one_body() -> None:
@@ -565,3 +592,58 @@ def test_a_mesh_that_is_not_there_any_more_is_named(tmp_path: Path) -> None:
     file.write_text(world(body("A")))
     with pytest.raises(ParameterError, match="/World/M"):
         _ = shapes.Mesh("robot.usda#/World/M", str(file)).volume
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each mutant is read in a process of its own")
+def test_mutants_are_read_or_refused_with_a_place(tmp_path: Path) -> None:
+    from pxr import Sdf, UsdUtils
+
+    text = world(
+        body("A", BOX + MASS, prim("Mesh", "M", CUBE_MESH, COLLIDES)), body("B", MASS + "\n" + at(x=1, turn=20)),
+        prim("PhysicsScene", "S"), joint("Fixed", ends="- A", name="F"),
+        joint("Revolute", "float drive:angular:physics:stiffness = 1", "PhysicsDriveAPI:angular"),
+    )  # fmt: skip
+    (tmp_path / "robot.usda").write_text(text)
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(text)
+    layer.Export(str(tmp_path / "robot.usdc"))
+    UsdUtils.CreateNewUsdzPackage(str(tmp_path / "robot.usdc"), str(tmp_path / "robot.usdz"))
+    script = Path(__file__).parent / "usd_mutants.py"
+    done = subprocess.run([sys.executable, str(script), str(tmp_path), "150"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("m", "kg"), [(1e-3, 1e-3), (1e6, 1e-6), (2.54e-2, 0.4536)])
+def test_the_same_robot_in_other_units(m: float, kg: float) -> None:
+    def robot(length: float, mass: float) -> str:
+        force, moment = mass * length, mass * length**2
+        box = prim("Cube", "C", f"double size = {0.2 / length}", COLLIDES)
+        ball = prim("Sphere", "S", f"double radius = {0.1 / length}", COLLIDES)
+        slide = (
+            f"float physics:upperLimit = {0.3 / length}\nfloat physxJoint:armature = {0.7 / mass}\n"
+            f"float drive:linear:physics:stiffness = {40 / mass}\nfloat drive:linear:physics:maxForce = {9 / force}"
+        )
+        hinge = f"float newton:friction = {3 / moment}\nfloat newton:damping = {2 / moment}"
+        return world(
+            body("A", f"float physics:mass = {2 / mass}\n" + at(x=0.5 / length), box),
+            body("B", f"float physics:density = {500 * length**3 / mass}", ball),
+            body("D"),
+            joint("Fixed", f"point3f physics:localPos1 = ({-0.5 / length}, 0, 0)", ends="- A", name="F"),
+            joint("Prismatic", slide, "PhysicsDriveAPI:linear"),
+            joint("Revolute", hinge, name="K", ends="B D"),
+            prim("PhysicsScene", "Scene", f"float physics:gravityMagnitude = {3 / length}"),
+            m=length,
+            kg=mass,
+        )
+
+    one, other = read(robot(1, 1)), read(robot(m, kg))
+    assert_allclose(one.gravity, (0, 0, -3))
+    assert_allclose(other.gravity, one.gravity, rtol=1e-6)
+    for a, b in zip(one.bodies[:2], other.bodies[:2], strict=True):
+        assert_allclose(a.inertia.parameters(), b.inertia.parameters(), rtol=1e-6, atol=1e-12)
+    for c, d in zip(one.joints, other.joints, strict=True):
+        for key in ("drive_stiffness", "drive_damping", "armature", "friction", "damping"):
+            assert_allclose(getattr(c, key), getattr(d, key), rtol=1e-6)
+        assert_allclose((*c.limits.upper, *c.limits.effort), (*d.limits.upper, *d.limits.effort), rtol=1e-6)
+        assert_allclose(c.child_pose.matrix(), d.child_pose.matrix(), rtol=1e-6)

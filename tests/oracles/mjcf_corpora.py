@@ -1,4 +1,4 @@
-"""Reads the MJCF files of installed packages here and by MuJoCo, and compares: `python tests/oracles/mjcf_corpora.py`."""
+"""Reads MJCF files of installed packages here and by MuJoCo, and compares: `python tests/oracles/mjcf_corpora.py`."""
 
 from __future__ import annotations
 
@@ -107,9 +107,8 @@ def apart(a, b) -> float:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    print(
-        "| corpus | files | MuJoCo reads | read here | of those without a body that moves | equal | with warnings | worst difference |"
-    )
+    head = ("corpus", "files", "MuJoCo reads", "read here", "of those nothing moves", "equal", "warnings", "worst")
+    print(f"| {' | '.join(head)} |")
     print("|---|---|---|---|---|---|---|---|")
     refused = []
     for corpus in CORPORA:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import warnings
 from typing import Any
 
@@ -11,6 +12,9 @@ from cardan.comparison import Difference, compare
 from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats import save
 from cardan.formats.load import FORMATS
+
+_LISTED = ("actuators", "groups", "configurations", "contact", "gravity")
+_OF_SHAPES = ("surface", "group", "margin", "density")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -47,7 +51,8 @@ def _saved(thing: Any, output: str) -> list[str]:
         save(thing, output)
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
+    told = [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
+    return [text.removeprefix(f"{thing.name}: ") for text in told]
 
 
 def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
@@ -63,4 +68,15 @@ def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
 
 def _is_stated(difference: Difference, losses: list[str]) -> bool:
     """Return whether a writer's warning names what differs; a body's frame may be anywhere on it."""
-    return difference.kind == "frame" or any(repr(difference.where.split(",")[0]) in loss for loss in losses)
+    return difference.kind == "frame" or any(_names(loss, difference) for loss in losses)
+
+
+def _names(loss: str, difference: Difference) -> bool:
+    """Return whether a warning is about a difference: how a robot moves and weighs is not excused by a name alone."""
+    if any(kind in difference.what and kind in loss for kind in _LISTED):  # of which a writer may name the first few
+        return True
+    if difference.kind == "shape" and difference.what.startswith(_OF_SHAPES) and "of shapes" in loss:
+        return True
+    name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
+    words = re.findall("[a-z]+", difference.what) if difference.kind in ("motion", "inertia", "joint", "state") else []
+    return bool(name.search(loss)) and all(word in loss for word in words)

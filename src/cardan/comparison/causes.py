@@ -32,10 +32,10 @@ FACTORS = {
 }
 
 
-def close(a: np.ndarray, b: np.ndarray, scale: float | None = None) -> bool:
+def close(a: np.ndarray, b: np.ndarray) -> bool:
     """Return whether two arrays are the same as far as a hypothesis has to fit."""
-    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0))) if scale is None else scale
-    return bool(np.abs(a - b).max(initial=0.0) <= FITS * size)
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)))
+    return bool(np.isfinite(size)) and bool(np.abs(a - b).max(initial=0.0) <= FITS * size)
 
 
 def factor(a: float, b: float) -> str:

@@ -55,7 +55,14 @@ def matched(a: View, b: View) -> dict[str, str]:
 def order(view: View) -> list[str]:
     """Return all bodies, each after the one above it."""
     roots = [name for name in view.bodies if name not in view.tree]
-    return [*roots, *(name for name in view.tree if name in view.bodies)]
+    found: dict[str, None] = {}
+    for body in (*roots, *view.tree):  # which is no such order in a model with another root
+        path = []
+        while body in view.bodies and body not in found:
+            path.append(body)
+            body = view.tree[body].parent if body in view.tree else WORLD
+        found |= dict.fromkeys(reversed(path))
+    return list(found)
 
 
 def _in_its_place(body: str, a: View, b: View, pairs: Mapping[str, str]) -> str | None:
@@ -109,12 +116,18 @@ def structure(a: View, b: View, pairs: Mapping[str, str]) -> list[Difference]:
                 Difference("structure", name, "is called otherwise", name, other, "same place, joint and mass")
             )
         mine, theirs = a.tree.get(name), b.tree.get(other)
-        if mine is not None and theirs is not None and mine.name != theirs.name:
+        if mine is not None and theirs is not None and mine.name != theirs.name and not is_fixed(mine):
             found.append(Difference("structure", mine.name, "this joint is called otherwise", mine.name, theirs.name))
     names = {c.name for c in a.closures}, {c.name for c in b.closures}
     found += [Difference("structure", name, "closes a loop in a alone") for name in sorted(names[0] - names[1])]
     found += [Difference("structure", name, "closes a loop in b alone") for name in sorted(names[1] - names[0])]
     return found
+
+
+def fixed_renamed(a: View, b: View, pairs: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the names of fixed joints that have another in the second robot: no coordinate depends on them."""
+    both = [(a.tree[name], b.tree[other]) for name, other in pairs.items() if name in a.tree and other in b.tree]
+    return [(c.name, d.name) for c, d in both if c.name != d.name and is_fixed(c)]
 
 
 def _missing(name: str, view: View, where: str) -> Difference:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,15 @@ from cardan.comparison import causes
 from cardan.comparison.motion import matrix, moved
 from cardan.comparison.result import Difference
 from cardan.comparison.view import View
+from cardan.description import Mechanism
 from cardan.joints import Limits, Mimic
 from cardan.model import WORLD, Connection
+from cardan.records import Material
 
 _PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
+_PASSIVE += ("compliance",)
+_LOOKS = ("rgba", "texture")
+_FEEL = ("margin", "density")
 
 
 def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
@@ -105,6 +111,8 @@ def _frames(
             yield Difference("record", name, f"this frame is in {'a' if name in mine else 'b'} alone")
             continue
         one, two = mine[name], theirs[name]
+        if one.kind != two.kind:
+            yield Difference("record", name, "this frame is of another kind", one.kind, two.kind)
         if pairs.get(one.body, one.body) != two.body:
             yield Difference("record", name, "this frame is on another body", one.body, two.body)
             continue
@@ -117,6 +125,7 @@ def _shapes(
     a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
     mine, theirs = list(a.thing.shapes), list(b.thing.shapes)
+    touching: dict[tuple[int, int, int, int], str] = {}
     for body in dict.fromkeys([WORLD, *pairs]):
         for role in ("visual", "collision"):
             one = [shape for shape in mine if shape.body == body and shape.role == role]
@@ -126,6 +135,25 @@ def _shapes(
                 continue
             for k, (s, t) in enumerate(zip(one, two, strict=True)):
                 yield from _shape(f"{body}, {role} {k}", s, t, offsets.get(body, np.eye(4)), tolerance)
+                if role == "collision":
+                    touching.setdefault((s.group, s.mask, t.group, t.mask), f"{body}, {role} {k}")
+    yield from _touching(touching)
+
+
+def _touching(kinds: Mapping[tuple[int, int, int, int], str]) -> Iterator[Difference]:
+    """Yield which shapes may touch in one robot alone; formats number the bits that say so anew.
+
+    Args:
+        kinds: group and mask in the first robot and in the second, with the first shape that has them.
+    """
+    for (i, one), (j, two) in combinations_with_replacement(enumerate(kinds), 2):
+        in_a = bool(one[0] & two[1]) and bool(two[0] & one[1])
+        in_b = bool(one[2] & two[3]) and bool(two[2] & one[3])
+        if in_a != in_b:
+            names = list(kinds.values())
+            others = "shapes of its own group and mask" if i == j else names[j]
+            yield Difference("shape", names[i], f"group, mask: may touch {others} in {'a' if in_a else 'b'} alone")
+            return
 
 
 def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> Iterator[Difference]:
@@ -134,7 +162,7 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
         return
     for f in fields(s.geometry):
         x, y = getattr(s.geometry, f.name), getattr(t.geometry, f.name)
-        if f.name == "path" or x == y:
+        if f.name == "path" or x == y or (f.name == "uri" and s.geometry.path and s.geometry.path == t.geometry.path):
             continue
         numbers = not isinstance(x, str) and not isinstance(y, str) and x is not None and y is not None
         if not numbers or not _near(x, y, tolerance):
@@ -143,6 +171,20 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
     X, Y = matrix(s.pose), offset @ matrix(t.pose)
     if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
         yield Difference("shape", where, "this shape is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
+    for key in (*_LOOKS, *(_FEEL if s.role == "collision" else ())):
+        if not _alike(getattr(s, key), getattr(t, key), tolerance):
+            yield Difference("shape", where, key, getattr(s, key), getattr(t, key))
+    felt = [shape.surface or Material() for shape in (s, t)]
+    for f in fields(Material) if s.role == "collision" else ():
+        x, y = (getattr(surface, f.name) for surface in felt)
+        if not _near(x, y, tolerance):
+            yield Difference("shape", where, f"surface.{f.name}", x, y)
+
+
+def _alike(a: Any, b: Any, tolerance: float) -> bool:
+    if not a or not b or isinstance(a, str):
+        return (a or None) == (b or None)  # a density or margin of 0 says as little as none
+    return _near(a, b, tolerance)
 
 
 def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:
@@ -154,7 +196,11 @@ def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:
 
 
 def _stated(view: View, kind: str) -> dict[str, Any]:
+    """Return what is stated by name; configurations with all their joints."""
     parts = getattr(view.thing, kind)
+    if kind == "named_configurations" and isinstance(view.thing, Mechanism):
+        neutral = {c.name: tuple(map(float, c.joint.neutral())) for c in view.tree.values() if c.joint.nq}
+        return {name: {**neutral, **given} for name, given in parts.items()}
     return dict(parts) if isinstance(parts, Mapping) else {part.name: part for part in parts}
 
 
@@ -179,7 +225,8 @@ def _by_name(kind: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], tole
 
 def _same(a: Any, b: Any, tolerance: float) -> bool:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(_near(a[key], b[key], tolerance) for key in a)
+        alike = [key for key in a if key in b and len(a[key]) == len(b[key])]  # other coordinates are told elsewhere
+        return a.keys() == b.keys() and all(_near(a[key], b[key], tolerance) for key in alike)
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return _near(a, b, tolerance)
     return a == b

@@ -28,7 +28,7 @@ def errors(a: View, b: View, offsets: Mapping[str, np.ndarray]) -> tuple[dict[st
         offsets: where the frames of b's bodies are in those of a.
     """
     try:
-        one, two = (_model(view.thing) for view in (a, b))
+        one, two = _models(a.thing, b.thing)
         q, v = _states(one)
         r, w = _converted(one, two, q, v)
     except CardanError as error:
@@ -36,14 +36,18 @@ def errors(a: View, b: View, offsets: Mapping[str, np.ndarray]) -> tuple[dict[st
     return _differences(one, two, (q, v), (r, w), offsets), ""
 
 
-def _model(thing: Mechanism | Model) -> Model:
-    """Return the model, floating where nothing hangs on the world, so that every inertia counts."""
-    if isinstance(thing, Model):
-        return thing
+def _models(one: Mechanism | Model, two: Mechanism | Model) -> list[Model]:
+    """Return models of both, floating where both can, so that every inertia counts."""
     try:
-        return thing.model(base="floating")
+        return [_model(thing, "floating") for thing in (one, two)]
     except MechanismError:
-        return thing.model()
+        return [_model(thing, "fixed") for thing in (one, two)]
+
+
+def _model(thing: Mechanism | Model, base: str) -> Model:
+    if isinstance(thing, Mechanism):
+        return thing.model(base=base)
+    return thing.with_values(**thing.input_values()) if thing.inputs else thing
 
 
 def _states(model: Model) -> tuple[np.ndarray, np.ndarray]:
@@ -76,7 +80,7 @@ def _differences(
             moved = Y[:, two.body_names.index(name)] @ inverse(T)
             poses.append((float(np.abs(X[:, k] - moved).max() / (1.0 + np.abs(X[:, k, :3, 3]).max())), name))
     found: dict[str, tuple[float, str]] = {"pose": max(poses, default=(0.0, ""))}
-    order = _order(one, two)
+    order = _order(one, two) if one.nv else None
     M, N = mass_matrix.on(target=TARGET)(one, q), mass_matrix.on(target=TARGET)(two, r)
     h, k = bias_forces.on(target=TARGET)(one, q, v), bias_forces.on(target=TARGET)(two, r, w)
     if order is not None:

@@ -47,7 +47,7 @@ class Place:
             inertia: the new body's.
             pose: the joint's parent frame on this body.
             child_pose: the joint's child frame on the new body.
-            properties: limits, damping, friction, armature, drive, compliance, as for `Mechanism.add_joint`.
+            properties: limits, damping, friction, armature, drive, compliance, spring, as for `Mechanism.add_joint`.
 
         Raises:
             As `Mechanism.add_body` and `add_joint`; then nothing is added.

@@ -14,8 +14,9 @@ from cardan.description import Mechanism
 from cardan.errors import DescriptionError, Fault, MechanismError, ParameterError
 from cardan.formats.plausibility import review
 from cardan.formats.reading import COMMON, Description, Options, outcome
+from cardan.formats.resources import Places
 from cardan.formats.robot_descriptions import is_named, located
-from cardan.formats.source import Source
+from cardan.formats.source import Source, is_content
 from cardan.formats.srdf.reader import add_to
 from cardan.joints import Joint
 from cardan.model import WORLD, Model
@@ -162,11 +163,11 @@ def load(
         options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
-            contacts; and those of single formats: `continuous` (URDF: see `read_urdf`), `xacro_args` (xacro: values of
-            arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered, see
-            `from_json`; USD: open binary files without a trial), `model` (the path of a prim or the name of an
-            articulation to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that
-            belong to no articulation).
+            contacts; and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
+            values of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered,
+            see `from_json`; USD: open binary files without a trial), `model` (the one model of an SDF world, the path
+            of a prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`,
+            `"keep"` or `"drop"` joints that belong to no articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
@@ -195,16 +196,18 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
     try:
         found = describe(source, Options.of(options))
         if isinstance(found.thing, Mechanism):
-            review(found.thing, found.places, found.report)
+            folder = None if is_content(source) or is_named(source) else Path(os.fsdecode(source)).resolve().parent
+            review(found.thing, found.places, found.report, Places(folder, options.get("package_dirs")).allow)
         return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)
 
 
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
-    """Write a mechanism, a model, a joint, ... to a file in the format of its ending: `.json`, `.urdf`, `.mjcf`.
+    """Write a mechanism, a model, a joint, ... to a file in the format of its ending.
 
-    JSON holds everything; the others mechanisms and models only, with what each can say. What ends in `.xml` is MJCF.
+    These are `.json`, `.urdf`, `.sdf`, `.mjcf`; `.xml` is MJCF. JSON holds everything; the others mechanisms
+    and models only, with what each can say.
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
 

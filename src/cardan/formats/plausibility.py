@@ -32,16 +32,26 @@ SHRINK = 0.02
 """Which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58."""
 RATIO = 1000.0
 SHOWN = 3
-MAX_STL = 32 * 2**20
+MAX_STL = 16 * 2**20  # bytes of a file that are read
+MAX_MESHES = 200
 _NAMES = "Gazebo's SDF keeps '::' and '__...__' for itself, XML has no control characters"
 
 Finding = tuple[tuple[str, str], str, str]
 """What it is about, `("body", name)`; how it is called; what is odd about it, without numbers where many are alike."""
 
 
-def review(mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report) -> None:
-    """Remark on what is probably not meant."""
-    robot = _Robot(mechanism)
+def review(
+    mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report, allow: Callable[[str], bool]
+) -> None:
+    """Remark on what is probably not meant.
+
+    Args:
+        mechanism: the robot.
+        places: where its parts are described.
+        report: where the remarks go.
+        allow: whether a mesh's file may be opened.
+    """
+    robot = _Robot(mechanism, allow)
     for check in CHECKS:
         with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
             found = list(check(robot))
@@ -57,6 +67,7 @@ class _Robot:
     """A mechanism with what several checks need."""
 
     mechanism: Mechanism
+    allow: Callable[[str], bool]
     _meshes: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -95,12 +106,17 @@ class _Robot:
 
     def _box(self, geometry: Any) -> np.ndarray | None:
         if isinstance(geometry, Mesh):
-            if geometry.path not in self._meshes:
-                self._meshes[str(geometry.path)] = stl_box(geometry.path)
-            box = self._meshes[str(geometry.path)]
+            box = self._mesh_box(geometry.path)
             return None if box is None else np.sort(box * np.array(geometry.scale), axis=0)
         half = half_sizes(geometry)
         return None if half is None else np.array([[-h for h in half], half])
+
+    def _mesh_box(self, path: str | None) -> np.ndarray | None:
+        if path is None or not self.allow(path):
+            return None
+        if path not in self._meshes:
+            self._meshes[path] = stl_box(path) if len(self._meshes) < MAX_MESHES else None
+        return self._meshes[path]
 
     @cached_property
     def neighbours(self) -> dict[str, list[tuple[str, Connection]]]:
@@ -126,9 +142,9 @@ def half_sizes(geometry: Any) -> Sequence[float] | None:
     return None
 
 
-def stl_box(path: str | None) -> np.ndarray | None:
+def stl_box(path: str) -> np.ndarray | None:
     """Return the corners of the box around a binary STL file, (2, 3); None for other files."""
-    if path is None or not path.lower().endswith(".stl"):
+    if not path.lower().endswith(".stl") or not os.path.isfile(path):
         return None
     try:
         size = os.path.getsize(path)

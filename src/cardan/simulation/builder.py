@@ -109,6 +109,7 @@ class WorldBuilder:
         role: str = "collision",
         group: int = 1,
         mask: int = ALL_BITS,
+        margin: float = 0.0,
         rgba: Sequence[float] | None = None,
     ) -> Shape:
         """Add a shape to a link; what it is made of adds mass, centre of mass and inertia, unless those are locked.
@@ -123,13 +124,15 @@ class WorldBuilder:
             role: `"collision"`, or `"visual"`, which nothing touches.
             group: what it is, as bits.
             mask: groups it may touch.
+            margin: how far around it contact is felt [m].
             rgba: colour, four numbers in [0, 1].
 
         Raises:
             UnknownNameError, ParameterError: for an unknown link, a wrong value.
         """
         at = SE3.identity() if pose is None else pose
-        given: dict[str, Any] = {"name": name, "rgba": rgba, "surface": material, "group": group, "mask": mask}
+        given: dict[str, Any] = {"name": name, "rgba": rgba, "surface": material}
+        given |= {"group": group, "mask": mask, "margin": margin}
         shape = Shape(link, role, geometry, at, **given)  # pyright: ignore[reportArgumentType] -- checked there
         self._parts._check_body(link, "shape")
         adds = link != WORLD and link not in self._locked
@@ -169,7 +172,7 @@ class WorldBuilder:
             child_pose: the joint's child frame in the child; identity by default.
             limits: position, velocity and effort limits.
             drive: gains of a drive that follows `Control.position` and `Control.velocity`.
-            properties: damping, friction, armature, compliance, as for `Mechanism.add_joint`.
+            properties: damping, friction, armature, compliance, spring, as for `Mechanism.add_joint`.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown link, a wrong value.

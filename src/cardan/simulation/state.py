@@ -280,7 +280,7 @@ class State:
         return out
 
     def _overwritten(self, found: Sequence[np.ndarray], clock: Clock, constants: Constants) -> State:
-        """Return the state itself, with what was found, and constants, written into its arrays."""
+        """Return the state itself, with what was found and the constants it was found with in its arrays."""
         for name, array in constants.items():
             self._constants[name][...] = array
         self._q[...], self._v[...], self._warm[...], self._residual[...] = found

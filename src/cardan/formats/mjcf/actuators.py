@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cardan.formats.mjcf.found import Found, Slot, is_
+from cardan.formats.mjcf.found import Found, is_
 from cardan.formats.mjcf.naming import Names
 from cardan.interop.mujoco_joints import meant
 from cardan.records import Actuator
@@ -146,12 +146,9 @@ def _coefficients(m: Any, tendon: int) -> list[tuple[int, float]]:
 def _spread(found: Found, gears: dict[int, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
     """Return gears of MuJoCo's joints as gears of the joints they are part of, nv numbers each."""
     spread: dict[str, list[float]] = {}
-    nv = {slot.joint: 0 for slot in found.slots.values()}
-    for slot in found.slots.values():
-        nv[slot.joint] += slot.nv
     for joint, own in gears.items():
-        slot: Slot = found.slots[joint]
-        row = spread.setdefault(slot.joint, [0.0] * nv[slot.joint])
+        slot = found.slots[joint]
+        row = spread.setdefault(slot.joint, [0.0] * slot.all)
         for i, gear in enumerate(own):
             row[slot.v + i] += gear
     return {joint: tuple(row) for joint, row in spread.items()}

@@ -22,15 +22,19 @@ from cardan.formats.source import MAX_BYTES, Source
 from cardan.formats.vocabulary import READ, Verdict
 from cardan.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
 
-MAX_COPIES = 20_000
-"""Elements there may be once all copies are made; MuJoCo makes them one by one."""
+MAX_HANDED = 10_000
+"""Elements MuJoCo is given, with all copies: it takes time that grows with their square."""
+MAX_COPIED = 4_000
+"""Of them those that are copies, which take it longer."""
 MAX_INCLUDES = 16
 MAX_ALL_BYTES = 4 * MAX_BYTES
 MAX_NUMBER = 1e15
 """Counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits."""
-MAX_PARAMETER = 100
-"""Of a built-in mesh: subdivisions and the like, which cost their square or worse."""
-MOVING = (Verdict.of(WHY["flex"]), Verdict.of(WHY["plugin"]))
+LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
+"""Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator."""
+MAX_BUILT = 40_000
+"""Their squares, of all built-in meshes: about so many vertices are made."""
+MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "plugin"))
 """What changes the motion when it is left out."""
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 
@@ -88,6 +92,7 @@ class _Expansion:
         self.out = Expanded("", [])
         self.included: dict[Path, int] = {}
         self.size, self.count = len(source.content), 0
+        self.handed = self.copied = self.built = 0
         self.left_out: dict[tuple[str, Verdict], _LeftOut] = {}
 
     def run(self, root: Element) -> Expanded:
@@ -150,9 +155,7 @@ class _Expansion:
         element, key = item.element, key_of(item.parent, item.element.tag)
         attributes = self._attributes(item, key)
         copies = item.copies * self._copies(item, attributes)
-        if copies * max(len(element.children), 1) > MAX_COPIES:
-            place = Place(element.line, file=item.file)
-            self.report.error(place, f"<{element.tag}>: more than {MAX_COPIES} elements with all copies are refused")
+        if not self._is_affordable(item, attributes):
             return []
         self._rewrite(item, attributes)
         written = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
@@ -161,6 +164,23 @@ class _Expansion:
             _Open(child, item.file, item.folder, key, item.depth + 1, copies) for child in reversed(element.children)
         ]
         return [f"</{element.tag}>", *within]
+
+    def _is_affordable(self, item: _Open, attributes: dict[str, str]) -> bool:
+        """Return whether MuJoCo can be given one more element, with its copies; refuse it if not, once."""
+        if self.handed > MAX_HANDED or self.copied > MAX_COPIED or self.built > MAX_BUILT:
+            return False
+        self.handed += item.copies
+        self.copied += item.copies if item.copies > 1 else 0
+        if "builtin" in attributes and item.parent == "asset" and item.element.tag == "mesh":
+            words = attributes.get("params", "").split()
+            self.built += int(max((abs(float(w)) for w in words if NUMBER.fullmatch(w)), default=1.0)) ** 2
+        kinds = ((self.copied, MAX_COPIED, "copies"), (self.handed, MAX_HANDED, "elements"))
+        for count, most, kind in (*kinds, (self.built, MAX_BUILT, "vertices of built-in meshes")):
+            if count > most:
+                place = Place(item.element.line, file=item.file)
+                self.report.error(place, f"<{item.element.tag}>: more than {most} {kind} for MuJoCo are refused")
+                return False
+        return True
 
     def _copies(self, item: _Open, attributes: dict[str, str]) -> int:
         if item.element.tag != "replicate":
@@ -190,8 +210,7 @@ class _Expansion:
         """Refuse numbers that are none, or that MuJoCo would count or build for ever with."""
         if name in NAMES:
             return
-        largest = MAX_PARAMETER if name == "params" else 1e6 if name in ("count", "actdim") else 2**32
-        bound = largest if name in COUNTS else MAX_NUMBER
+        bound = LARGEST.get(name, 2**32) if name in COUNTS else MAX_NUMBER
         for word in value.split():
             is_number = NUMBER.fullmatch(word) is not None
             if word.lower().lstrip("+-").startswith("nan") or (is_number and not abs(float(word)) <= bound):

@@ -20,13 +20,18 @@ class Slot(NamedTuple):
         joint: name of the joint it is, or is part of.
         v: where its velocities begin in that.
         nv: how many it has.
-        is_whole: whether it is that joint.
+        all: how many that joint has.
     """
 
     joint: str
     v: int
     nv: int
-    is_whole: bool
+    all: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is that joint."""
+        return self.nv == self.all
 
 
 @dataclass(slots=True)

@@ -84,9 +84,9 @@ class Tree:
 
     def _add(self, name: str, row: Row, parent: str, child: str, at: SE3, numbers: list[int]) -> None:
         found, start = self.found, 0
-        for k in numbers:
-            nv = SIZES[KINDS[self.m.jnt_type[k]]]
-            found.slots[k] = Slot(name, start, nv, len(numbers) == 1)
+        sizes = [SIZES[KINDS[self.m.jnt_type[k]]] for k in numbers]
+        for k, nv in zip(numbers, sizes, strict=True):
+            found.slots[k] = Slot(name, start, nv, sum(sizes))
             start += nv
         record = found.mechanism.add_joint(
             name, self._mimicking(row.joint, numbers), parent, child, at @ row.before, row.after, **self._along(numbers)

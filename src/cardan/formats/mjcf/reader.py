@@ -42,14 +42,10 @@ def read(source: Source, options: Options) -> Description:
     there = None if report.errors else compiled(mujoco("reading MJCF"), text, source, options, report)
     if there is None:
         return Description(None, report)
-    found = Found(there, report, Mechanism(there.spec.modelname or "mujoco", _gravity(there)))
+    gravity = tuple(map(float, there.model.opt.gravity))
+    found = Found(there, report, Mechanism(there.spec.modelname or "mujoco", gravity))
     _read(found)
     return Description(None if report.errors else found.mechanism, report, _places(found))
-
-
-def _gravity(there: Any) -> tuple[float, ...]:
-    off = there.model.opt.disableflags & int(there.mj.mjtDisableBit.mjDSBL_GRAVITY)
-    return (0.0, 0.0, 0.0) if off else tuple(map(float, there.model.opt.gravity))
 
 
 def _read(found: Found) -> None:
@@ -73,7 +69,7 @@ def _read(found: Found) -> None:
 def _read_frames(found: Found) -> None:
     """Add sites and cameras that have names; one that a body or a site has already gets an ending."""
     m, names, ends = found.there.model, Names(found.bodies), ends_of_loops(found)
-    kinds = (("SITE", "sites", m.nsite, m.site_bodyid, m.site_pos, m.site_quat, "operational"),)
+    kinds: Any = (("SITE", "sites", m.nsite, m.site_bodyid, m.site_pos, m.site_quat, "operational"),)
     kinds += (("CAMERA", "cameras", m.ncam, m.cam_bodyid, m.cam_pos, m.cam_quat, "sensor"),)
     for kind, plural, count, bodies, positions, quaternions, use in kinds:
         for k in range(count):

@@ -13,8 +13,9 @@ from typing import Any
 
 from cardan.errors import quoted
 from cardan.formats.report import Report
+from cardan.formats.sdf.context import Reading
 from cardan.formats.sdf.frames import Attached, node_of
-from cardan.formats.sdf.links import Reading, sensors_of
+from cardan.formats.sdf.links import sensors_of
 from cardan.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Entry, Target
 from cardan.formats.sdf.values import NO_LIMIT, flag_of, number_of, numbers_in, text_of
 from cardan.formats.urdf.joints import unit_axis

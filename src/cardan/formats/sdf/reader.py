@@ -19,11 +19,13 @@ from cardan.description.rooting import Forest
 from cardan.errors import quoted
 from cardan.formats.reading import Description, Options
 from cardan.formats.report import Place, Report
+from cardan.formats.sdf.context import Reading
 from cardan.formats.sdf.documents import Document, Library
 from cardan.formats.sdf.frames import Attached, Frames
 from cardan.formats.sdf.joints import SdfJoint, mimicked, read_joint
-from cardan.formats.sdf.links import Link, Reading, read_link, refiltered
+from cardan.formats.sdf.links import Link, read_link
 from cardan.formats.sdf.scopes import MODEL_FRAME, SEPARATOR, Builder, Entry, Scope, Target
+from cardan.formats.sdf.solids import refiltered
 from cardan.formats.sdf.values import vector_of
 from cardan.formats.source import Source
 from cardan.formats.xml import Element

@@ -156,6 +156,7 @@ class Included(NamedTuple):
 
     element: Element
     document: Document
+    merges: bool
 
 
 @dataclass(slots=True)
@@ -217,7 +218,7 @@ class Builder:
             return
         pose = _model_pose(element, document, include)
         inner.owner = entry = Entry("model", name, scope, element, document, pose, "", inner)
-        if _merges(include):
+        if include is not None and include.merges:
             _merge(scope, entry)
         else:
             _register(scope, entry)
@@ -227,7 +228,8 @@ class Builder:
     ) -> Scope:
         """Return the scope of a model, empty."""
         is_plain = scope.is_world and self.plain in (name, True)
-        prefix = scope.prefix if is_plain or _merges(include) else f"{scope.prefix}{name}{SEPARATOR}"
+        merges = include is not None and include.merges
+        prefix = scope.prefix if is_plain or merges else f"{scope.prefix}{name}{SEPARATOR}"
         inner = Scope(prefix, element, document, static=_is_static(scope, element, document, include))
         inner.canonical = element.attributes.get("canonical_link", "").strip()
         inner.placement = element.attributes.get("placement_frame", "").strip()
@@ -250,7 +252,8 @@ class Builder:
         if models:
             if len(models) > 1:
                 document.report.error(models[1], "a file that is included holds one <model>")
-            include = Included(element, scope.document)
+            merges = flag_attribute(scope.document.report, element, "merge")
+            include = Included(element, scope.document, merges)
             self._add_model(scope, models[0], document, (*files, document.path), depth, include)
         elif any(child.tag in ("light", "actor") for child in document.root.children):
             scope.document.report.remark(element, f"<uri> {quoted(uri)} holds a light or an actor and is skipped")
@@ -263,10 +266,6 @@ def _is_static(scope: Scope, element: Element, document: Document, include: Incl
     if include is not None:
         own = flag_of(include.document.report, include.element, "static", default=own)
     return own or scope.static
-
-
-def _merges(include: Included | None) -> bool:
-    return include is not None and flag_attribute(include.document.report, include.element, "merge")
 
 
 def _model_pose(element: Element, document: Document, include: Included | None) -> RawPose:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
+from cardan.description.rooting import Forest
 from cardan.errors import DescriptionWarning, ParameterError, UnsupportedError
 from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
 from cardan.formats.sdf.links import ENTRIES
@@ -65,18 +66,34 @@ def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
     writing = _Writing(form, {}, _masks(thing.shapes))
     for shape in thing.shapes:
         writing.shapes.setdefault(shape.body, []).append(shape)
-    on_world = [f for f in form.top.frames if f.body == WORLD]
-    model = _model(writing, form.top, form.name, world=bool(WORLD in writing.shapes or on_world))
-    gravity = tuple(map(float, thing.gravity))
-    if gravity != EARTH_GRAVITY:
-        model = _element("world", {"name": _text(form.name)}, _value("gravity", _numbers(gravity)), model)
+    content = _world(writing, thing) if _is_world(writing, thing) else _whole_model(writing, thing)
     head = {"version": VERSION, "xmlns:cardan": "cardan"}
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', *_element("sdf", head, model)]
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', *_element("sdf", head, content)]
     weightless = [b.name for b in thing.bodies if b.inertia is None]
     losses = (
         [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
     )
+    losses += _bases(form, is_world=content[0].startswith("<world"))
+    losses += _on_the_world(writing) if not _is_world(writing, thing) else []
     return WrittenSdf("\n".join([*lines, ""]), (*form.losses, *losses))
+
+
+def _on_the_world(w: _Writing) -> Lines:
+    """Return what is told of things on the world, which stand on a link here."""
+    things = [f"{len(w.shapes[WORLD])} shapes of the world"] if WORLD in w.shapes else []
+    things += [frame.name for frame in w.form.top.frames if frame.body == WORLD]
+    return [f"what is on no body: {', '.join(things)} (here on a link {_anchor(w.form.name)})"] if things else []
+
+
+def _anchor(name: str) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
+
+
+def _bases(form: SdfForm, *, is_world: bool) -> Lines:
+    """Return what is lost of bases: one part alone has that which its reader chooses, others float."""
+    if not is_world and len(form.loose) == 1:
+        return [f"that {body} floats: read it with base='floating'" for body, floats in form.loose.items() if floats]
+    return [f"that {body} hangs on nothing: here it floats" for body, floats in form.loose.items() if not floats]
 
 
 class _Writing(NamedTuple):
@@ -87,9 +104,37 @@ class _Writing(NamedTuple):
     masks: Mapping[tuple[int, int], Lines]
 
 
+def _is_world(w: _Writing, thing: Any) -> bool:
+    """Return whether this is what a world of several models is read as: all in models, and nothing without a base."""
+    top, joined = w.form.top, Forest((WORLD, *(body.name for body in thing.bodies)))
+    for c in thing.connections if isinstance(thing, Model) else thing.joints:
+        joined.join(c.parent, c.child)
+    all_hangs = len({joined.find(body.name) for body in thing.bodies} | {joined.find(WORLD)}) == 1
+    several = len(top.models) > 1 or bool(top.frames or top.joints)
+    return not top.links and WORLD not in w.shapes and all_hangs and several
+
+
+def _world(w: _Writing, thing: Any) -> Lines:
+    top = w.form.top
+    models = [_model(w, group, name) for name, group in top.models.items()]
+    parts = [*models, *(_joint(w, top, c) for c in top.joints.values()), *(_frame(top, f, WORLD) for f in top.frames)]
+    gravity = _value("gravity", _numbers(map(float, thing.gravity)))
+    return _element("world", {"name": _text(w.form.name)}, gravity, *parts)
+
+
+def _whole_model(w: _Writing, thing: Any) -> Lines:
+    """Return all as one model, in a world where gravity asks for one."""
+    top, gravity = w.form.top, tuple(map(float, thing.gravity))
+    on_world = WORLD in w.shapes or any(frame.body == WORLD for frame in top.frames)
+    model = _model(w, top, w.form.name, world=on_world)
+    if gravity == EARTH_GRAVITY:
+        return model
+    return _element("world", {"name": _text(w.form.name)}, _value("gravity", _numbers(gravity)), model)
+
+
 def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Lines:
     """Return a model and the models in it; `world`: with a link that stands for the world."""
-    anchor = f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
+    anchor = _anchor(name)
     if world and anchor in group.links:
         raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
     parts = [_world_link(w, anchor)] if world else []

@@ -29,7 +29,8 @@ from cardan.model import WORLD, Connection
 from cardan.records import Group
 
 MAX_PAIRS = 1_000_000
-MAX_STATES = 1000
+MAX_PARTS = 1000  # of a kind: groups, chains, end effectors, states
+MAX_NESTING = 100  # of groups in groups
 SHOWN = 4
 
 
@@ -89,6 +90,8 @@ class _Reading:
         self.groups: dict[str, _Found] = {}
 
     def add(self) -> None:
+        if self._has_too_many():
+            return
         elements = self._named("group")
         for name in elements:
             self._group(name, elements, ())
@@ -100,6 +103,16 @@ class _Reading:
         self._states()
         self._contacts()
         self._tell_absent()
+
+    def _has_too_many(self) -> bool:
+        """Note that there is more of something than the time of whoever reads it is worth."""
+        counts = Counter(element.tag for element in self.root.walk())
+        for tag in ("group_state", "chain", "end_effector"):
+            if counts[tag] > MAX_PARTS:
+                self.report.error(self.root, f"more than {MAX_PARTS} <{tag}>")
+        if sum(1 for _ in self.root.all("group")) > MAX_PARTS:
+            self.report.error(self.root, f"more than {MAX_PARTS} <group>")
+        return bool(self.report.errors)
 
     def _named(self, tag: str) -> dict[str, Element]:
         found: dict[str, Element] = {}
@@ -119,6 +132,9 @@ class _Reading:
             return self.groups[name]
         element = elements[name]
         found = _Found(element)
+        if len(above) >= MAX_NESTING:
+            self.report.error(element, f"groups are in one another more than {MAX_NESTING} deep")
+            return found
         for part in element.children:
             if part.tag == "group":
                 inside = self.report.text(part, "name")
@@ -190,9 +206,6 @@ class _Reading:
 
     def _states(self) -> None:
         states = list(self.root.all("group_state"))
-        if len(states) > MAX_STATES:
-            self.report.error(states[MAX_STATES], f"more than {MAX_STATES} states")
-            return
         often = Counter(state.attributes.get("name") for state in states)
         for state in states:
             name, group = self.report.text(state, "name"), state.attributes.get("group", "")

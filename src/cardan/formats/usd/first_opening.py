@@ -7,14 +7,17 @@ an empty text. It imports nothing of cardan, so that it starts quickly.
 """
 
 import json
+import os
 import sys
 from typing import Any
 
-ADDRESSES = 3 * 2**30
-"""Bytes of addresses, not of memory: libraries and the stacks of their threads take most of them."""
+MEMORY = 450 * 2**20
+"""Bytes of memory of its own this process may have at least; OpenUSD takes about 100 MB to begin with."""
+TIMES = 8
+"""And for each byte of a file: packed arrays grow."""
 
 
-def bound(seconds: float) -> None:
+def bound(seconds: float, files: list[str]) -> None:
     """Let the system end this process when it has used its time, or asks for memory without end."""
     try:
         import resource
@@ -23,7 +26,10 @@ def bound(seconds: float) -> None:
         return
     signal.setitimer(signal.ITIMER_PROF, seconds)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    sizes = (os.path.getsize(file) for file in files if os.path.exists(file))
+    memory = MEMORY + TIMES * sum(sizes)
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (memory if most < 0 else min(memory, most), most))
 
 
 def look(path: str) -> None:
@@ -72,7 +78,7 @@ def values(prim: Any) -> None:
 
 def reason(seconds: float, task: str, files: list[str]) -> str:
     """Return why one of some files cannot be opened, or an empty text."""
-    bound(seconds)
+    bound(seconds, files)
     for file in files:
         try:
             {"look": look, "compose": compose}[task](file)

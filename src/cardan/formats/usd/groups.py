@@ -46,7 +46,7 @@ def _members(group: Any) -> Any:
 def _filters(groups: Sequence[Any]) -> Mapping[str, set[str]]:
     """Return the groups each group does not touch; groups that are merged by name count as one."""
     paths = [str(g.GetPath()) for g in groups]
-    names = {str(g.GetPath()): value(g, "physics:mergeGroup") or str(g.GetPath()) for g in groups}
+    names = {str(g.GetPath()): str(value(g, "physics:mergeGroup") or g.GetPath()) for g in groups}
     same = {name: {p for p in paths if names[p] == name} for name in names.values()}
     found: dict[str, set[str]] = {p: set() for p in paths}
     for group in groups:

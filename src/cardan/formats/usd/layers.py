@@ -7,17 +7,16 @@ read, and what they would become together must not be too much.
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from cardan.errors import quoted
+from cardan.errors import DescriptionError, quoted
 from cardan.formats.report import Place, Report
 from cardan.formats.resources import Places
-from cardan.formats.source import MAX_BYTES, _read_file
+from cardan.formats.source import MAX_BYTES, Source
 from cardan.formats.usd.text_depth import depth
 from cardan.formats.usd.trial import Trial
 from cardan.formats.usd.usd_package import pxr
@@ -25,6 +24,8 @@ from cardan.formats.usd.usd_package import pxr
 MAX_BYTES_TOGETHER = 4 * MAX_BYTES
 MAX_LAYERS_DEEP = 16
 MAX_NESTING = 200
+MAX_VALUES = 4_000_000
+"""Commas in text: OpenUSD's parser needs about 100 bytes for each value."""
 MAX_CHAIN = 32
 """References in a row: OpenUSD's time grows with a high power of it (5000 take minutes, then its stack is full)."""
 MAX_PRIMS = 100_000
@@ -43,12 +44,19 @@ class Arc(NamedTuple):
 
 @dataclass(slots=True)
 class Opened:
-    """A layer that was opened: its prims in order, its arcs, its sublayers."""
+    """A layer that was opened: its prims in order, its arcs, its sublayers, and the files of the assets it names."""
 
     layer: Any
     prims: list[str]
     arcs: list[Arc]
     sublayers: list[str] = field(default_factory=list)
+    files: dict[str, str | None] = field(default_factory=dict)
+
+    def file(self, asset: str) -> str | None:
+        """Return where an asset path leads, or None: nothing is opened."""
+        if asset not in self.files:
+            self.files[asset] = resolved(self.layer, asset)
+        return self.files[asset]
 
 
 def open_layers(report: Report, path: str, places: Places, trusted: bool = False) -> Any:
@@ -93,25 +101,23 @@ def _examine(report: Report, files: Sequence[str], before: int, trial: Trial) ->
             binary.append(file)
             continue
         try:
-            content = _read_file(file)
-        except OSError as error:
-            report.error(Place(file=_shown(report, file)), f"cannot be read: {error.strerror or error}")
+            content = Source.of(file).content
+        except DescriptionError as error:
+            report.errors += error.faults
             continue
         size += len(content)
         if not content.startswith(b"#usda"):
             binary.append(file)
+        elif content.count(b",") > MAX_VALUES:
+            told = f"has more than {MAX_VALUES} values; write it as binary USD, with  usdcat FILE -o FILE.usdc"
+            report.error(Place(file=file), told)
         elif depth(content) > MAX_NESTING:
-            report.error(Place(file=_shown(report, file)), f"brackets are nested more than {MAX_NESTING} deep")
+            report.error(Place(file=file), f"brackets are nested more than {MAX_NESTING} deep")
     if before + size > MAX_BYTES_TOGETHER:
         report.error(0, f"its layers have more than {MAX_BYTES_TOGETHER} bytes together")
     elif not report.errors and (told := trial.look(binary, size)):
-        report.error(Place(file=_shown(report, binary[0])), f"cannot be opened: {brief(told)}")
+        report.error(Place(file=binary[0]), f"cannot be opened: {brief(told)}")
     return size
-
-
-def _shown(report: Report, file: str) -> str:
-    """Return how a file is called in a fault: that of the description itself as the caller called it."""
-    return "" if os.path.realpath(report.file) == os.path.realpath(file) else file
 
 
 def _opened(report: Report, file: str) -> Opened:
@@ -119,21 +125,21 @@ def _opened(report: Report, file: str) -> Opened:
     try:
         layer = Sdf.Layer.FindOrOpen(file)
     except Tf.ErrorException as error:
-        report.error(parse_place(str(error.args[0]), _shown(report, file)), f"cannot be opened: {brief(str(error))}")
+        report.error(parse_place(str(error.args[0]), file), f"cannot be opened: {brief(str(error))}")
         layer = None
     if layer is None:
         if not report.errors:
-            report.error(Place(file=_shown(report, file)), "cannot be opened: it is no layer of USD")
+            report.error(Place(file=file), "cannot be opened: it is no layer of USD")
         return Opened(None, [], [])
     paths: list[Any] = []
     layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
     prims = [p for p in paths if p.IsPrimPath() or p.IsPrimVariantSelectionPath()]
-    arcs = [arc for p in prims for arc in _arcs(report, layer, p)]
+    arcs = [arc for p in prims for arc in _arcs(report, layer, file, p)]
     names = sorted(str(p.StripAllVariantSelections()) for p in prims if p.IsPrimPath())
     return Opened(layer, names, arcs, list(layer.subLayerPaths))
 
 
-def _arcs(report: Report, layer: Any, path: Any) -> Iterator[Arc]:
+def _arcs(report: Report, layer: Any, file: str, path: Any) -> Iterator[Arc]:
     """Yield the arcs authored at a prim, whatever operation of a list they are authored with."""
     spec = layer.GetPrimAtPath(path)
     keys = spec.ListInfoKeys() if spec else ()
@@ -148,7 +154,7 @@ def _arcs(report: Report, layer: Any, path: Any) -> Iterator[Arc]:
         listed = spec.GetInfo(key)
         for item in (*listed.explicitItems, *listed.addedItems, *listed.prependedItems, *listed.appendedItems):
             is_path = key in ("inheritPaths", "specializes")
-            yield Arc(at, "" if is_path else item.assetPath, str(item if is_path else item.primPath), layer.identifier)
+            yield Arc(at, "" if is_path else item.assetPath, str(item if is_path else item.primPath), file)
 
 
 def _assets(report: Report, opened: Opened, places: Places) -> list[tuple[str, Place]]:
@@ -157,7 +163,7 @@ def _assets(report: Report, opened: Opened, places: Places) -> list[tuple[str, P
     named = [("/", asset) for asset in opened.sublayers] + [(arc.at, arc.asset) for arc in opened.arcs if arc.asset]
     for at, asset in dict.fromkeys(named):
         place = Place(where=at)
-        file = resolved(opened.layer, asset)
+        file = opened.file(asset)
         if asset.startswith("`"):
             report.error(
                 place, f"the asset path {quoted(asset)} is an expression, which is not followed; write the path"
@@ -234,8 +240,7 @@ class Sizes:
             if file != self.root:  # a class may have more in the layers that refer to this one
                 yield self.root, arc.target or "/"
             return
-        layer = next(o.layer for o in self.opened.values() if o.layer.identifier == arc.layer)
-        target_file = resolved(layer, arc.asset)
+        target_file = self.opened[arc.layer].file(arc.asset)
         if target_file in self.opened:
             default = self.opened[target_file].layer.defaultPrim
             yield target_file, arc.target or ("/" + default.lstrip("/") if default else "/")
@@ -246,7 +251,7 @@ class Sizes:
             files, waiting = {file: None}, [file]
             while waiting:
                 each = self.opened[waiting.pop()]
-                new = [f for asset in each.sublayers if (f := resolved(each.layer, asset)) and f not in files]
+                new = [f for asset in each.sublayers if (f := each.file(asset)) and f not in files]
                 files |= dict.fromkeys(new)
                 waiting += [f for f in new if f in self.opened]
             layers = [self.opened[f] for f in files if f in self.opened]
@@ -274,7 +279,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 _PLACED = re.compile(r"([^'\s]+):(\d+):(\d+): ")
-_WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : ")
+_WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : |,@anon:[^@]*@")  # the session's layer is no file's
 
 
 def parse_place(told: str, file: str) -> Place:
@@ -284,6 +289,6 @@ def parse_place(told: str, file: str) -> Place:
 
 
 def brief(told: str) -> str:
-    """Return what OpenUSD says without where in its own code it says so."""
+    """Return what OpenUSD says without where in its own code it says so, and without layers of its own."""
     lines = [_PLACED.sub("", _WORDS.sub("", line)).strip().strip("'") for line in told.splitlines()]
     return "; ".join(line for line in dict.fromkeys(lines) if line)[:400]

@@ -5,11 +5,12 @@ A binding for physics (`material:binding:physics`) goes before one for all purpo
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from cardan.formats.usd.scene import schemas
 from cardan.formats.usd.stage import Stage
-from cardan.formats.usd.values import authored, non_negative, number, targets, value
+from cardan.formats.usd.values import authored, non_negative, number, numbers_of, targets, value
 from cardan.records import Material
 
 Colour = tuple[float, float, float, float] | None
@@ -48,33 +49,29 @@ def colour(prim: Any) -> tuple[Colour, str]:
     bound = _bound(prim, "material:binding")
     name = bound.GetName() if bound is not None else ""
     shown = _first(prim, "primvars:displayColor")
-    if shown is None and bound is not None:
+    if not shown and bound is not None:
         return _of_shader(bound), name
-    opacity = _first(prim, "primvars:displayOpacity")
-    return _rgba(shown, opacity[0] if opacity else 1.0), name
+    return _rgba(shown, _first(prim, "primvars:displayOpacity")), name
 
 
-def _first(prim: Any, name: str) -> list[float] | None:
-    """Return the first entry of a primvar."""
+def _first(prim: Any, name: str) -> list[float]:
+    """Return the numbers of the first entry of a primvar."""
     found = value(prim, name)
-    if not hasattr(found, "__len__") or not len(found):
-        return None
-    entry = found[0]
-    return [float(e) for e in entry] if hasattr(entry, "__len__") else [float(entry)]
+    return numbers_of(found[0]) if hasattr(found, "__getitem__") and len(found) else []
 
 
 def _of_shader(material: Any) -> Colour:
     for shader in material.GetChildren():
-        diffuse = value(shader, "inputs:diffuseColor")
-        if diffuse is not None and hasattr(diffuse, "__len__"):
-            opacity = value(shader, "inputs:opacity")
-            return _rgba([float(e) for e in diffuse], float(opacity) if isinstance(opacity, (int, float)) else 1.0)
+        diffuse = numbers_of(value(shader, "inputs:diffuseColor"))
+        if diffuse:
+            return _rgba(diffuse, numbers_of(value(shader, "inputs:opacity")))
     return None
 
 
-def _rgba(rgb: list[float] | None, opacity: float) -> Colour:
-    """Return a colour within what can be shown; None for what is none."""
-    if rgb is None or len(rgb) != 3 or any(e != e for e in (*rgb, opacity)):
+def _rgba(rgb: list[float], opacity: list[float]) -> Colour:
+    """Return a colour within what can be shown; None for what is none. What is opaque need not say so."""
+    numbers = [*rgb, *(opacity or [1.0])]
+    if len(rgb) != 3 or len(numbers) != 4 or any(map(math.isnan, numbers)):
         return None
-    r, g, b, a = (min(max(e, 0.0), 1.0) for e in (*rgb, opacity))
+    r, g, b, a = (min(max(e, 0.0), 1.0) for e in numbers)
     return r, g, b, a

@@ -12,7 +12,7 @@ from cardan.formats.reading import Options
 from cardan.formats.report import Report
 from cardan.formats.source import Source
 from cardan.formats.usd.stage import Stage, opened
-from cardan.formats.usd.values import array
+from cardan.formats.usd.values import array, value
 from cardan.geometry.mesh import integrals_of_triangles
 from cardan.spatial import Inertia
 
@@ -75,7 +75,7 @@ def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
     triangles = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
     if not len(triangles) or not is_closed(triangles):
         raise ParameterError("mesh", got="a surface that leaves the inside open", expected="a closed one, or a mass")
-    hull = prim.GetAttribute("physics:approximation").Get() if prim.GetAttribute("physics:approximation") else None
+    hull = str(value(prim, "physics:approximation"))
     if hull in _HULLS:
         told = f"physics:approximation is {hull!r}; its mass is computed from the mesh itself"
         stage.report.remark(stage.where(prim), told)

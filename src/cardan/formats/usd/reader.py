@@ -45,12 +45,12 @@ def read(source: Source, options: Options) -> Description:
     with opened(source, options, report) as stage:
         if stage is None:
             return Description(None, report)
-        reading = Reading(stage, survey(stage))
         try:
+            reading = Reading(stage, survey(stage))
             mechanism = reading.mechanism()
         except pxr().Tf.ErrorException as error:  # of what it notices only when it is asked
             report.error(0, f"OpenUSD cannot read it: {brief(str(error))}")
-            mechanism = None
+            return Description(None, report)
         return Description(None if report.errors else mechanism, report, reading.places)
 
 
@@ -122,6 +122,9 @@ class Reading:
                 with self.report.blamed(stage.where(prim)):
                     self.add_body(mechanism, path, body_inertia(stage, prim, posed, colliders.get(path, ())))
                 self.poses[self.names[path]] = posed.pose
+                if posed.is_sheared:
+                    told = "its transform shears it; its pose is the nearest one without"
+                    self.report.remark(stage.where(prim), told)
         for solid, bits in zip(solids, bits_of(stage, scene, solids), strict=True):
             if (solid.body in scene.bodies or not solid.body) and not self.report.errors:
                 with self.report.blamed(stage.where(solid.prim)):

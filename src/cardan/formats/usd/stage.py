@@ -9,7 +9,7 @@ import math
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +104,19 @@ class Stage:
 @contextmanager
 def opened(source: Source, options: Options, report: Report) -> Iterator[Stage | None]:
     """Give the stage of a description; None if it cannot be read. It must not be used afterwards."""
-    package = pxr()
-    with tempfile.TemporaryDirectory() if source.folder is None else _nothing() as folder, package.Tf.DiagnosticTrap():
+    with tempfile.TemporaryDirectory() if source.folder is None else _nothing() as folder:
         file = _file(source, folder)
         layer = open_layers(report, file, Places(source.folder, options.package_dirs), options.trusted)
         yield None if layer is None else _stage(layer, report, options, source, file)
+        _call(report, file, source.name)
+
+
+def _call(report: Report, file: str, name: str) -> None:
+    """Let faults call the description as the caller does, not by the full path, or that of a copy, OpenUSD knows."""
+    for faults in (report.errors, report.doubts, report.warnings, report.remarks):
+        for k, fault in enumerate(faults):
+            shown = name if fault.file == file else fault.file
+            faults[k] = replace(fault, file=shown, message=fault.message.replace(file, name))
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Opening binary USD in a process of its own first: the reader's must not crash or hang on a damaged file.
 
 Text has a grammar that OpenUSD checks; its crate files are offsets and counts which it follows. Most damage it notices;
-of what it does not, some makes it ask for memory without end, and some crash (seen with usd-core 26.11: three of
-2600 mutants), which nothing within the same process can stop.
+of what it does not, some makes it ask for memory without end, and some crash (usd-core 26.11: about one in 400
+damaged files), which nothing within the same process can stop.
 """
 
 from __future__ import annotations

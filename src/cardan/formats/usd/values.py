@@ -29,6 +29,14 @@ def value(prim: Any, name: str) -> Any:
     return attribute.Get() if attribute else None
 
 
+def numbers_of(found: Any) -> list[float]:
+    """Return the numbers of a value that is a sequence of them, or is one; of any other none."""
+    try:
+        return [float(e) for e in found] if hasattr(found, "__getitem__") else [float(found)]
+    except (TypeError, ValueError):
+        return []
+
+
 def number(stage: Stage, prim: Any, name: str, default: float, *, infinite: bool = False) -> float:
     """Return a number of an attribute; with `infinite` it may be."""
     found = value(prim, name)
@@ -52,12 +60,9 @@ def vector(stage: Stage, prim: Any, name: str, default: Sequence[float]) -> tupl
     found = value(prim, name)
     if found is None:
         return tuple(default)
-    try:
-        numbers = tuple(float(e) for e in found)
-    except TypeError:
-        return _wrong(stage, prim, name, found, "three numbers", tuple(default))
+    numbers = tuple(numbers_of(found))
     if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
-        return _wrong(stage, prim, name, numbers, "three finite numbers", tuple(default))
+        return _wrong(stage, prim, name, numbers or found, "three finite numbers", tuple(default))
     return numbers
 
 
@@ -84,7 +89,7 @@ def token(stage: Stage, prim: Any, name: str, words: Sequence[str]) -> str:
     if found is None:
         return words[0]
     expected = " or ".join(map(repr, words))
-    return found if found in words else _wrong(stage, prim, name, found, expected, words[0])
+    return found if isinstance(found, str) and found in words else _wrong(stage, prim, name, found, expected, words[0])
 
 
 def flag(prim: Any, name: str, default: bool) -> bool:

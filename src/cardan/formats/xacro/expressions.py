@@ -318,6 +318,13 @@ def _numbers_only(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def _product(values: Any) -> Any:
+    entries = list(values)
+    if sum(e.bit_length() for e in entries if isinstance(e, int)) > MAX_BITS:
+        raise ExpressionError(f"a whole number of more than {MAX_BITS} bits")
+    return _numbers_only(math.prod)(entries)
+
+
 def _map(function: Any, *lists: Any) -> list[Any]:
     if not isinstance(function, Exposed):
         raise ExpressionError("map() of what is no function")
@@ -396,7 +403,7 @@ def math_names() -> dict[str, Any]:
     plain = {name: Exposed(getattr(math, name)) for name in _PLAIN_MATH}
     bounded = {name: Exposed(_small(getattr(math, name), most)) for name, most in _GROWING.items()}
     constants = {name: getattr(math, name) for name in ("pi", "e", "tau", "inf", "nan")}
-    return {**plain, **bounded, **constants, "prod": Exposed(_numbers_only(math.prod))}
+    return {**plain, **bounded, **constants, "prod": Exposed(_product)}
 
 
 def python_names() -> dict[str, Any]:

@@ -58,7 +58,8 @@ class MaximalSolver(CompiledSolver):
     """A solver that moves every body by itself and brings joints together.
 
     A state is coordinates, which keep no gaps: each step begins with closed joints, and what velocities it leaves are
-    projected to those the joints allow. `residual` is the largest gap of a step over its length.
+    projected to those the joints allow. `residual` is the largest gap of a step over its length, or by how much the
+    last pass over contacts changed a velocity.
 
     Args:
         world: what moves.
