@@ -480,7 +480,7 @@ def test_every_solver_gives_the_same_bits_for_any_batch_and_threads(solver, worl
 def test_what_a_solver_was_made_for_is_fixed():
     """Failed before: time went by the new step, and the pendulum by the old one."""
     solver = Featherstone(pendulum().world(), 1e-3)
-    with pytest.raises(AttributeError, match="dt of .* is fixed: make another Featherstone"):
+    with pytest.raises(AttributeError, match=r"dt of .* is fixed: make another Featherstone"):
         solver.dt = 2e-3
     assert pickle.loads(pickle.dumps(solver)).step(solver.world.state()) == solver.step(solver.world.state())
 
