@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from html import escape
 
 
 class Names:
@@ -25,3 +26,8 @@ class Names:
             name = f"{wanted}_{self._count[wanted] + 1}"
         self._taken.add(name)
         return name
+
+
+def escaped(text: str) -> str:
+    """Return a text as it stands in an attribute on one line, where XML takes a bare line break or tab for a blank."""
+    return escape(text).replace("\t", "&#9;").replace("\n", "&#10;").replace("\r", "&#13;")

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from cardan.description import Mechanism
 from cardan.errors import CardanError, MechanismError, ParameterError
+from cardan.formats.mjcf.naming import escaped
 from cardan.geometry.shapes import Mesh, Shape, Sphere
 from cardan.interop.mujoco_package import mujoco
 from cardan.interop.mujoco_shapes import geom_names
@@ -70,7 +70,7 @@ def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Li
 def _text(value: Any) -> str:
     """Return a value as it stands in an attribute: numbers with all their digits, texts escaped."""
     if isinstance(value, str):
-        return escape(value)
+        return escaped(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, np.integer)):
