@@ -261,6 +261,14 @@ REMARKS = [
     ),
     (("<site/>",), "a site without a name is left out"),
     (('<body name="b" mocap="true"/>',), "<body mocap> is left out: a body moved by motion capture"),
+    (
+        (
+            '<body><joint name="k" range="0 9"/><geom size="1"/></body>',
+            "",
+            '<equality><joint joint1="k" joint2="j"/></equality>',
+        ),
+        "its range limits joint 'j', which it follows, in MuJoCo alone",
+    ),
     (("", '<option density="1"/>'), "forces of the medium"),
     (("", '<option><flag contact="disable"/></option>'), "MuJoCo computes no contacts"),
     (('<body gravcomp="1"><joint/><geom size="1"/></body>',), "the compensation of gravity is not kept"),
