@@ -74,6 +74,8 @@ def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
         [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
     )
     losses += _bases(form, is_world=content[0].startswith("<world"))
+    coloured = dict.fromkeys(s.body for s in thing.shapes if s.role == "collision" and (s.rgba or s.texture))
+    losses += [f"colours of collision shapes on {', '.join(coloured)}"] if coloured else []
     losses += _on_the_world(writing) if not _is_world(writing, thing) else []
     return WrittenSdf("\n".join([*lines, ""]), (*form.losses, *losses))
 
