@@ -12,12 +12,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from pathlib import PurePosixPath
+from threading import Lock
 from typing import Any
 
 from cardan.errors import quoted
 from cardan.formats.mjcf.expanded import Expanded
+from cardan.formats.mjcf.naming import escaped
 from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
 from cardan.formats.resources import Meshes, Places
@@ -25,6 +26,22 @@ from cardan.formats.source import Source
 
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
 FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+
+_LISTENING = Lock()
+"""Who listens to MuJoCo and to warnings does so for the whole process: one thread at a time."""
+
+OFF: dict[str, tuple[str, ...]] = {
+    "CLAMPCTRL": ("actuator_ctrllimited",),
+    "DAMPER": ("dof_damping", "dof_dampingpoly", "tendon_damping", "tendon_dampingpoly"),
+    "EQUALITY": ("eq_active0",),
+    "FRICTIONLOSS": ("dof_frictionloss", "tendon_frictionloss"),
+    "GRAVITY": (),
+    "LIMIT": ("jnt_limited", "tendon_limited"),
+    "SPRING": ("jnt_stiffness", "jnt_stiffnesspoly", "tendon_stiffness", "tendon_stiffnesspoly"),
+}
+"""What is nothing where a flag disables it."""
+KEPT = {"ACTUATION": "forces of actuators", "CONTACT": "contacts"}
+"""What stays, since it is chosen anew whenever cardan simulates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +100,40 @@ def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Optio
     spec.compiler.LRopt.mode = 0  # ranges of muscles are simulated, and not needed
     meshes = _Meshes(mj, spec, text, source, options, report).settle()
     touching = [_let_pass(geom) for geom in spec.geoms]
-    return None if report.errors else Compiled(mj, spec, spec.compile(), text, meshes, touching)
+    if report.errors:
+        return None
+    m = spec.compile()
+    _switch_off(mj, m, report)
+    return Compiled(mj, spec, m, text, meshes, touching)
+
+
+def _switch_off(mj: Any, m: Any, report: Report) -> None:
+    """Take out of a compiled model what its flags disable: to MuJoCo it is not there."""
+    bits = int(m.opt.disableflags)
+    off = {name for name in (*OFF, *KEPT, "CONSTRAINT") if bits & int(getattr(mj.mjtDisableBit, f"mjDSBL_{name}"))}
+    if "CONSTRAINT" in off:
+        off |= {"EQUALITY", "FRICTIONLOSS", "LIMIT", "CONTACT"}
+    for name in sorted(off & set(OFF)):
+        for array in OFF[name]:
+            getattr(m, array)[:] = 0
+    if "GRAVITY" in off:
+        m.opt.gravity[:] = 0.0
+    for name in sorted(off & set(KEPT)):
+        report.warn(0, f'<flag {name.lower()}="disable">: MuJoCo computes no {KEPT[name]}; they are read all the same')
 
 
 @contextmanager
 def _heard(mj: Any, report: Report) -> Iterator[None]:
     """Remark on what MuJoCo warns about, which it would print, and write into a file where the program runs."""
-    before = mj.get_mju_user_warning()
-    mj.set_mju_user_warning(lambda message: report.remark(0, f"MuJoCo warns: {message.strip()}"))
-    try:
-        with warnings.catch_warnings(record=True) as heard:
-            yield
-    finally:
-        mj.set_mju_user_warning(before)
+    with _LISTENING:
+        before = mj.get_mju_user_warning()
+        mj.set_mju_user_warning(lambda message: report.remark(0, f"MuJoCo warns: {message.strip()}"))
+        try:
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                yield
+        finally:
+            mj.set_mju_user_warning(before)
     for warning in heard:
         report.remark(0, f"MuJoCo warns: {warning.message}")
 
@@ -116,7 +154,7 @@ def _searched(told: str, text: Expanded) -> Place:
     name = re.search(r"(\w+) '([^']*)'", told)
     if name is None:
         return Place()
-    wanted = f'name="{escape(name[2])}"' if name[2] else f"<{name[1].removesuffix('frame')} "
+    wanted = f'name="{escaped(name[2])}"' if name[2] else f"<{name[1].removesuffix('frame')} "
     lines = zip(text.text.split("\n"), text.places, strict=True)
     return next((place for line, place in lines if wanted in line), Place())
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cardan.errors import DescriptionError
+from cardan.formats.mjcf.naming import escaped
 from cardan.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
 from cardan.formats.reading import Options
 from cardan.formats.report import NUMBER, Place, Report
@@ -34,7 +34,7 @@ LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
 """Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator."""
 MAX_BUILT = 40_000
 """Their squares, of all built-in meshes: about so many vertices are made."""
-MOVING = (Verdict.of(WHY["flex"]), Verdict.of(WHY["plugin"]))
+MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "plugin"))
 """What changes the motion when it is left out."""
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 
@@ -158,7 +158,7 @@ class _Expansion:
         if not self._is_affordable(item, attributes):
             return []
         self._rewrite(item, attributes)
-        written = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+        written = "".join(f' {name}="{escaped(value)}"' for name, value in attributes.items())
         self._write(f"<{element.tag}{written}>", Place(element.line, file=item.file))
         within = [
             _Open(child, item.file, item.folder, key, item.depth + 1, copies) for child in reversed(element.children)
