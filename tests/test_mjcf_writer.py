@@ -173,3 +173,12 @@ def test_a_name_mujoco_has_already_is_its_error():
     m.add_actuator(Actuator("j", "j", gain=1.0, bias=(0, 0, 0)))
     with pytest.raises(MechanismError, match=r"MuJoCo refuses it: .*repeated name 'j' in actuator"):
         write(m.with_drives({"j": Drive(2.0)}).mechanism)
+
+
+@pytest.mark.parametrize("name", ["a\x01", "a\x00b", "\ud800"])
+def test_a_name_that_xml_cannot_hold_is_refused(name):
+    m = cardan.Mechanism("m")
+    m.add_body(name, random_inertia(np.random.default_rng(0)))
+    m.add_joint("j", J.Revolute(AXIS), "world", name)
+    with pytest.raises(ParameterError, match=r"a name in MJCF.*characters XML can hold"):
+        write(m)

@@ -14,7 +14,7 @@ from cardan.formats import save
 from cardan.formats.load import FORMATS
 
 _LISTED = ("actuators", "groups", "configurations", "contact", "gravity")
-_OF_SHAPES = ("surface", "group", "margin", "density")
+_OF_SHAPES = {"surface": "surfaces", "group": "groups", "margin": "margins", "density": "densities", "rgba": "colours"}
 
 
 def add_parser(subparsers: Any) -> None:
@@ -75,8 +75,8 @@ def _names(loss: str, difference: Difference) -> bool:
     """Return whether a warning is about a difference: how a robot moves and weighs is not excused by a name alone."""
     if any(kind in difference.what and kind in loss for kind in _LISTED):  # of which a writer may name the first few
         return True
-    if difference.kind == "shape" and difference.what.startswith(_OF_SHAPES) and "of shapes" in loss:
-        return True
+    if difference.kind == "shape" and "shapes on" in loss:
+        return any(difference.what.startswith(what) and said in loss for what, said in _OF_SHAPES.items())
     name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
     words = re.findall("[a-z]+", difference.what) if difference.kind in ("motion", "inertia", "joint", "state") else []
     return bool(name.search(loss)) and all(word in loss for word in words)
