@@ -20,7 +20,7 @@ HEAD = """<!-- made by docs/build_formats.py; change the schema.py of the reader
 By `cardan.load(path)`, by the file's ending, or where that says nothing (`.xml`, text) by how it begins. **Read** is what has an effect;
 a **remark** is told by `cardan check` with file and line, and has none; what is **refused** is an error, for a robot without it would be another one. What
 is in no table is a remark, with the nearest name that is known. A name stands under the element it is in: attributes plain, elements `<so>`;
-a path `a/b` is `b` where it is in `a`.
+a path `a/b` is `b` where it is in `a`. What is said of faulty files: [faults](faults.md).
 
 | format | endings | written | read by |
 |---|---|---|---|
