@@ -13,7 +13,12 @@ from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats import save
 from cardan.formats.load import FORMATS
 
-_LISTED = ("actuators", "groups", "configurations", "contact")
+_LISTED = {
+    **{kind: kind for kind in ("actuators", "groups", "configurations", "contact")},
+    "limits.velocity": "velocity limits",
+    "uri": "packages of meshes",
+}
+"""What a difference is of, with what a writer's warning calls it, of which it may name the first few alone."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -67,5 +72,5 @@ def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
 def _is_stated(difference: Difference, losses: list[str]) -> bool:
     """Return whether a writer's warning names what differs; a body's frame may be anywhere on it."""
     name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
-    kinds = [kind for kind in _LISTED if kind in difference.what]  # of which a writer may name the first few
+    kinds = [called for what, called in _LISTED.items() if what in difference.what]
     return difference.kind == "frame" or any(name.search(loss) or any(k in loss for k in kinds) for loss in losses)
