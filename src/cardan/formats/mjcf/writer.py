@@ -22,7 +22,7 @@ from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionWarning, MechanismError, ParameterError
 from cardan.formats.mjcf.losses import losses
 from cardan.geometry.shapes import Mesh, Shape, Sphere
-from cardan.interop.mujoco_package import mujoco
+from cardan.interop.mujoco_package import heard, mujoco
 from cardan.interop.mujoco_shapes import geom_names
 from cardan.interop.mujoco_spec import to_mjspec
 from cardan.model import Model
@@ -75,7 +75,8 @@ def write_mjcf(thing: Mechanism | Model) -> WrittenMjcf:
     try:
         spec = to_mjspec(robot, shapes=[_stand_in(s) for s in shapes], annotations=True)
         lost = losses(robot, spec)
-        spec.compile()
+        with heard(mj):
+            spec.compile()
     except CardanError:
         raise
     except ValueError as error:  # MuJoCo's
