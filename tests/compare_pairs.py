@@ -10,6 +10,7 @@ import numpy as np
 from cardan import SE3, Inertia, Limits, Mechanism, Spring
 from cardan.description import Box, Shape
 from cardan.joints import Fixed, Prismatic, Revolute, UnboundedRevolute
+from cardan.records import Material
 from cardan.spatial import Matrix3
 from cardan.spatial.rotations import matrix_from_zyx
 
@@ -47,9 +48,10 @@ def changed(
     for c in old.joints:
         d = replace(c, **(joints or {}).get(c.name, {}))
         more = {"damping": d.damping, "friction": d.friction, "armature": d.armature, "spring": d.spring}
+        more["compliance"] = d.compliance
         new.add_joint(d.name, d.joint, d.parent, d.child, d.parent_pose, d.child_pose, d.limits, **more)
     for frame in parts.get("frames", old.frames):
-        new.add_frame(frame.name, frame.body, frame.pose)
+        new.add_frame(frame.name, frame.body, frame.pose, frame.kind)
     for shape in parts.get("shapes", old.shapes):
         new.add_shape(shape)
     for name, values in parts.get("configurations", old.named_configurations).items():
@@ -85,6 +87,10 @@ LUMPED = arm().merge_fixed(keep=["base"]).mechanism
 
 def moved_mass() -> dict[str, Inertia]:
     return upper(mass=1.7) | {"lower": Inertia(1.8, COM, (1.5 * J).tolist())}
+
+
+def with_shape(**given: Any) -> Mechanism:
+    return changed(shapes=[replace(arm().shapes[0], **given)])
 
 
 PAIRS: dict[str, tuple[Mechanism, str, str, str]] = {
@@ -161,6 +167,15 @@ PAIRS: dict[str, tuple[Mechanism, str, str, str]] = {
     "tool moved": (
         changed(frames=[replace(arm().frames[0], pose=SE3(translation=(0.1, 0.2, 0)))]),
         "tool", "this frame is elsewhere", "moved by (0 0.2 0) m",
+    ),
+    "surface": (with_shape(surface=Material(friction=0.1)), "upper, collision 0", "surface.friction", ""),
+    "mask": (with_shape(mask=4), "upper, collision 0", "group, mask: may touch shapes of its own", ""),
+    "margin": (with_shape(margin=0.01), "upper, collision 0", "margin", ""),
+    "density": (with_shape(density=700.0), "upper, collision 0", "density", ""),
+    "colour": (with_shape(rgba=(1.0, 0.0, 0.0, 1.0)), "upper, collision 0", "rgba", ""),
+    "compliance": (changed(joints={"elbow": {"compliance": (1e-4,) * 6}}), "elbow", "compliance", "a has none"),
+    "tool is a sensor": (
+        changed(frames=[replace(arm().frames[0], kind="sensor")]), "tool", "this frame is of another kind", ""
     ),
     "another home": (changed(configurations={"home": {"elbow": 0.6}}), "home", "differs among the named", ""),
 }  # fmt: skip

@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ import cardan
 from cardan import SE3, Inertia, compare
 from cardan.cli.main import main
 from cardan.errors import CardanError, DescriptionError, DTypeError, ParameterError
+from cardan.joints import Reversed, Revolute, Spherical, UnboundedRevolute
+from cardan.spatial.rotations import matrix_from_zyx
 from compare_pairs import OTHER_COORDINATES, PAIRS, arm, changed
 
 ARM7 = cardan.robots.urdf_path("arm7")
@@ -157,7 +160,94 @@ def test_the_page_shows_what_is_said(name):
     assert str(compare(arm(), PAIRS[name][0])) in PAGE.read_text(encoding="utf-8")
 
 
+def _with_loop(joint=None, pose=None, ends=("base", "hand"), **properties):
+    m = arm()
+    m.add_joint("strut", joint or Revolute((0, 1, 0)), *ends, SE3(), pose or SE3(), **properties)
+    return m
+
+
+LOOPS = {
+    "elsewhere": (_with_loop(pose=SE3(translation=(0, 0.2, 0))), "motion", "closes the loop elsewhere"),
+    "another kind": (_with_loop(Spherical()), "motion", "another kind of joint"),
+    "other bodies": (_with_loop(ends=("base", "camera")), "structure", "closes a loop between other bodies"),
+    "damping": (_with_loop(damping=(2.0,)), "joint", "damping"),
+}
+
+
+@pytest.mark.parametrize(("other", "kind", "what"), LOOPS.values(), ids=LOOPS.keys())
+def test_joints_that_close_loops_are_compared(other, kind, what):
+    assert compare(_with_loop(), _with_loop())
+    for found in (compare(_with_loop(), other), compare(other, _with_loop())):
+        assert [(d.kind, d.where) for d in found.differences] == [(kind, "strut")]
+        assert what in found.differences[0].what
+
+
+def test_a_loop_that_is_turned_round_is_the_same():
+    m = arm()
+    m.add_joint("strut", Reversed(Revolute((0, 1, 0))), "hand", "base")
+    assert compare(_with_loop(), m)
+
+
+def test_an_angle_that_grows_the_other_way_is_another_joint():
+    """Whatever its coordinates are: one joint alone shows it in no mass matrix and, upright, in no bias."""
+    one, other = cardan.Mechanism("one"), cardan.Mechanism("one")
+    for m, joint in ((one, Revolute((0, 0, 1))), (other, UnboundedRevolute((0, 0, -1)))):
+        m.add_body("wheel", Inertia(1.0, (0.1, 0.0, 0.0)))
+        m.add_joint("axle", joint, "world", "wheel")
+    for found in (compare(one, other), compare(other, one)):
+        (difference,) = found.differences
+        assert (difference.where, difference.kind) == ("axle", "motion")
+        assert "reversed" in difference.cause
+
+
+def test_a_base_that_is_fixed_elsewhere_is_not_where_a_free_one_is_put():
+    loose = arm().remove("anchor").mechanism
+    assert compare(arm(), loose)
+    turned = changed(joints={"anchor": {"parent_pose": SE3(matrix_from_zyx((0.0, 0.0, 0.3)))}})
+    for found in (compare(turned, loose), compare(loose, turned)):
+        assert [(d.kind, d.where) for d in found.differences] == [("motion", "anchor")]
+        assert "turned by 17.19 degrees about (1 0 0)" in found.differences[0].cause
+
+
+def test_bits_of_shapes_may_be_others_if_the_same_shapes_touch():
+    def two(upper, lower):
+        shape, kinds = arm().shapes[0], {"upper": upper, "lower": lower}
+        return changed(shapes=[replace(shape, body=body, group=g, mask=m) for body, (g, m) in kinds.items()])
+
+    assert compare(two((1, 2), (2, 1)), two((4, 8), (8, 4)))
+    found = compare(two((1, 2), (2, 1)), two((1, 2), (2, 4)))
+    assert [d.what for d in found.differences] == ["group, mask: may touch lower, collision 0 in a alone"]
+
+
+def test_models_of_other_roots_are_compared():
+    """Their joints do not stand in the order of the tree."""
+    model = arm().remove("anchor").mechanism.model(root="hand", base="floating")
+    assert compare(model, model)
+    other = changed({"lower": Inertia(9.0)}).remove("anchor").mechanism
+    assert {d.where for d in compare(model, other).differences} >= {"lower"}
+
+
+def test_a_model_with_inputs_is_compared_with_its_own_values():
+    model = arm().model()
+    found = compare(model, model.with_inputs("mass"))
+    assert found
+    assert set(found.errors) == {"pose", "mass matrix", "bias forces"}
+
+
 # --- convert --check ---
+
+
+def test_what_is_lost_beside_excuses_no_other_loss(tmp_path, capsys, monkeypatch):
+    """A warning of an actuator that is called as its joint says nothing of the joint, nor a robot's name of a body."""
+    m = arm().renamed({"base": "arm"}).mechanism
+    m.add_actuator(cardan.Actuator("elbow", "elbow", gain=2.0))
+    cardan.save(m, tmp_path / "in.json")
+    lost = changed({"base": Inertia(1.0)}, {"elbow": {"damping": (7.0,)}}).renamed({"base": "arm"}).mechanism
+    lost.add_actuator(cardan.Actuator("elbow", "elbow", gain=2.0))
+    monkeypatch.setattr("cardan.cli.convert.save", lambda _, output: cardan.save(lost, output))
+    assert main(["convert", str(tmp_path / "in.json"), str(tmp_path / "out.sdf"), "--check"]) == 1
+    out = capsys.readouterr().out
+    assert "4 differences that were not stated, 2 that were" in out
 
 
 def test_what_was_written_is_checked(tmp_path, capsys):

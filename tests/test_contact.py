@@ -123,6 +123,17 @@ def test_a_ball_bounces_by_its_restitution(restitution):
 
 
 @pytest.mark.parametrize("contact", ["convex", "hard"])
+def test_a_restitution_of_nothing_that_is_given_is_one_of_nothing(contact):
+    """It met as if it were rigid, whatever its stiffness: the ball of the convex law was 8 mm higher."""
+    known = ball_world(Material(stiffness=1e4), height=0.05)
+    found = []
+    for world in (known, known.with_inputs("contact_restitution")):
+        state = world.state(v=[0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+        found.append(Featherstone(world, 2e-3, contact=contact).step(state, steps=60).q)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("contact", ["convex", "hard"])
 def test_a_box_that_falls_gains_no_energy(contact):
     world = box_world(Material(stiffness=1e6))
     state = world.state(8)

@@ -20,6 +20,7 @@ from cardan.errors import (
 )
 from cardan.joints import (
     CATALOGUE,
+    Cable,
     Fixed,
     FreeFlyer,
     Helical,
@@ -170,6 +171,28 @@ def test_extracting():
     hung.add_joint("bolt", Fixed(), "world", "body")
     assert "bolt" in hung.extract("body", "body0").report.removed
     assert "bolt" not in hung.extract("world", "body", "body0").report.removed
+
+
+def test_a_massless_end_that_exerts_efforts_on_what_it_copies_stays():
+    m = Mechanism("cables", gravity=(0.0, 0.0, 0.0))
+    m.add_body("link", Inertia(1.0))
+    m.add_body("end")
+    m.add_joint("cable", Cable(stretch_stiffness=1.0), "world", "link")
+    m.add_joint("copy", Mimic(Cable(stretch_stiffness=5.0), "cable"), "link", "end")
+    lean = m.without_massless_leaves().mechanism
+    for model in (m.model(), lean.model()):
+        assert cardan.passive_forces(model, [0.1, 0.0, 0.0], np.zeros(3))[0] == pytest.approx(0.6)
+
+
+def test_bodies_on_a_fixed_joint_that_gives_way_stay_bodies():
+    m = Mechanism("three")
+    for name in ("base", "soft", "tip"):
+        m.add_body(name, Inertia(1.0))
+    m.add_joint("slide", Prismatic(), "world", "base")
+    m.add_joint("mount", Fixed(), "base", "soft", compliance=[0, 0, 0, 0, 1e-3, 0])
+    m.add_joint("bolt", Fixed(), "soft", "tip")
+    lean = m.merge_fixed().mechanism
+    assert [(c.name, c.compliance) for c in lean.joints] == [("slide", (0.0,) * 6), ("mount", (0, 0, 0, 0, 1e-3, 0))]
 
 
 def test_massless_ends_become_frames_or_go():

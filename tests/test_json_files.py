@@ -20,9 +20,13 @@ from cardan.cli import main
 from cardan.description import Mesh, Shape
 from cardan.errors import DescriptionError, MechanismError, ParameterError
 from cardan.formats import check
+from cardan.formats.json.text import lines_of
 from cardan.formats.json.types import SHIPPED
+from cardan.formats.load import describe
+from cardan.formats.reading import Options
 from cardan.joints import CATALOGUE, Revolute
 from cardan.robots import ROBOTS, urdf_path
+from compare_pairs import arm
 from json_things import Cam, bits, everything, model_bits
 from mechanisms import random_pose
 
@@ -498,3 +502,39 @@ def test_the_json_schema_refuses_what_the_reader_refuses():
         assert not validator.is_valid(json.loads(GOOD.replace(old, new)))
         with pytest.raises(DescriptionError):
             cardan.from_json(GOOD.replace(old, new))
+
+
+# --- places ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("thing", [everything(), arm().model()], ids=["mechanism", "model"])
+def test_every_named_record_has_its_line(thing):
+    """A record begins on a line of its own, and its name is the first that stands there or behind."""
+    text = cardan.to_json(thing)
+    places = describe(text, Options()).places
+    lines = text.splitlines()
+    joints = thing.joints if isinstance(thing, Mechanism) else (*thing.connections, *thing.closures)
+    kinds = {"body": thing.bodies, "joint": joints, "frame": thing.frames, "actuator": thing.annotations.actuators}
+    assert set(places) == {(kind, part.name) for kind, parts in kinds.items() for part in parts}
+    assert len(places) == sum(map(len, kinds.values())) > 4
+    for (_, name), line in places.items():
+        told = re.search(r'"name": ("(?:[^"\\]|\\.)*")', "\n".join(lines[line - 1 :]))
+        assert told is not None
+        assert json.loads(told[1]) == name
+
+
+def test_what_is_probably_not_meant_is_told_with_its_line():
+    text = GOOD.replace('"lower": [-2]', '"lower": [1]')
+    told = {fault.message.split(":")[0]: fault.line for fault in check(text)}
+    assert told == {"body 'link'": 6, "joint 'hinge'": 12}
+
+
+def test_the_text_is_gone_through_only_when_a_place_is_asked_for(monkeypatch):
+    asked = []
+    monkeypatch.setattr("cardan.formats.json.codec.lines_of", lambda *given: asked.append(given) or lines_of(*given))
+    found = describe(GOOD, Options(on_inertia="ignore"))
+    assert not asked
+    assert found.places["frame", "tip"] == 21
+    assert found.places["body", "link"] == 6
+    assert ("body", "lnk") not in found.places
+    assert len(asked) == 1

@@ -15,6 +15,7 @@ from cardan import joints as J
 from cardan.errors import DescriptionError, DescriptionWarning
 from cardan.formats import check, load_mechanism
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from cardan.joints import Limits
 from cardan.records import Actuator, Drive, Spring
 from mjcf_texts import EVERYTHING
 from mutations import mutant
@@ -226,6 +227,29 @@ def test_actuators_and_drives():
     assert (c.limits.effort_lower, c.limits.effort) == ((-math.inf, -8.0), (math.inf, 12.0))
 
 
+NEVER = Limits().resolved(1)
+FLAGS = [
+    ("spring", '<joint stiffness="3"/>', "spring", Spring((0.0,), (0.0,))),
+    ("damper", '<joint damping="3"/>', "damping", (0.0,)),
+    ("frictionloss", '<joint frictionloss="3"/>', "friction", (0.0,)),
+    ("constraint", '<joint frictionloss="3"/>', "friction", (0.0,)),
+    ("limit", '<joint range="-1 1"/>', "limits", NEVER),
+]
+
+
+@pytest.mark.parametrize(("flag", "inside", "attribute", "expected"), FLAGS)
+def test_what_a_flag_disables_is_not_there(flag, inside, attribute, expected):
+    option = f'<option><flag {flag}="disable"/></option>'
+    b = read(f"<body>{inside}<geom size='0.1'/></body>", option).joints[-1]
+    assert getattr(b, attribute) == expected
+
+
+def test_equalities_that_a_flag_disables_close_no_loop():
+    weld = '<equality><weld body1="a"/></equality>'
+    assert [c.name for c in read("", "", weld).joints] == ["j", "equality0"]
+    assert [c.name for c in read("", '<option><flag equality="disable"/></option>', weld).joints] == ["j"]
+
+
 REMARKS = [
     (("", "<visual/>"), "<visual> is left out: it is about how things are shown"),
     (("", '<option timestep="0.01" integrator="Euler"/>'), "<option timestep, integrator> is left out"),
@@ -236,6 +260,8 @@ REMARKS = [
     ),
     (("<site/>",), "a site without a name is left out"),
     (('<body name="b" mocap="true"/>',), "<body mocap> is left out: a body moved by motion capture"),
+    (("", '<option density="1"/>'), "forces of the medium"),
+    (("", '<option><flag contact="disable"/></option>'), "MuJoCo computes no contacts"),
     (('<body gravcomp="1"><joint/><geom size="1"/></body>',), "the compensation of gravity is not kept"),
     (('<body><joint type="ball" range="0 10"/><geom size="1"/></body>',), "the range of a ball"),
     (('<body><joint type="free" stiffness="1"/><geom size="1"/></body>',), "the spring of a free joint"),
@@ -265,6 +291,9 @@ def test_what_is_not_read_is_said(parts, expected):
 
 
 SHOWN = (
+    "forces of the medium",
+    "MuJoCo computes no contacts",
+    "the compensation of gravity is not kept",
     "the spring of a free joint",
     "tendon 't' is",
     "plugins are code",
@@ -277,6 +306,19 @@ SHOWN = (
 def test_what_changes_the_motion_is_said_whenever_the_file_is_read(parts, expected):
     with pytest.warns(DescriptionWarning, match=expected):
         read(*parts)
+
+
+def test_threads_that_read_at_once_leave_mujocos_warnings_to_whom_they_are():
+    before = mujoco.get_mju_user_warning()
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: read(), range(60)))
+    assert mujoco.get_mju_user_warning() is before
+
+
+def test_what_mujoco_warns_about_is_said_whatever_the_filters():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert any("'settotalmass' is deprecated" in r for r in remarks("", '<compiler settotalmass="3"/>'))
 
 
 FAULTS = [

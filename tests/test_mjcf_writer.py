@@ -230,13 +230,13 @@ def lossy():
 
 LOST = (
     "velocity limits of joints 'copy'",
-    "limits of joints that mimic another 'copy'",
+    "limits (lower, upper, effort) of joints that mimic another 'copy'",
     "compliance of joints 'copy'",
     "textures of shapes on 'b'",
     "stiffness and dissipation, or moments without friction, of surfaces on 'b'",
     "surfaces, groups, masks and margins of shapes that are only seen, on 'b'",
     "that the gain of actuators is not known, which is 1 there: 'open'",
-    "drives of joints alone, but as actuators 'j'",
+    "drives (drive stiffness, drive damping) of joints alone, but as actuators 'j'",
     "groups 'arm'",
 )
 

@@ -34,7 +34,7 @@ from cardan.joints import (
     reverse,
 )
 from cardan.manifolds import Euclidean
-from cardan.records import Drive, Material, Spring
+from cardan.records import EARTH_GRAVITY, Drive, Material, Spring
 from cardan.robots.registry import ROBOTS
 from cardan.spatial import SE3, Inertia
 from cardan.spatial.rotations import matrix_from_zyx
@@ -383,3 +383,62 @@ def test_all_of_the_corpus_that_is_read_comes_back():
         assert moves_alike(m, again(m)), file
         count += 1
     assert count > 80
+
+
+# --- bases ---
+
+
+def _loose(gravity=EARTH_GRAVITY) -> cardan.Mechanism:
+    m = cardan.Mechanism("arm", gravity)
+    for name in ("base", "tip"):
+        m.add_body(name, cardan.Inertia(1.0, (0.0, 0.0, 0.1)))
+    m.add_joint("hinge", cardan.joints.Revolute((0, 1, 0)), "base", "tip")
+    return m
+
+
+@pytest.mark.parametrize("gravity", [EARTH_GRAVITY, (0.0, 0.0, -1.62)])
+def test_a_fixed_base_stays_one_in_a_world_of_other_gravity(gravity, tmp_path):
+    """What hangs on nothing floats in a world."""
+    model = _loose(gravity).model()
+    cardan.save(model, tmp_path / "arm.sdf")
+    back = cardan.load(tmp_path / "arm.sdf")
+    assert (back.nv, tuple(back.gravity)) == (1, gravity)
+    assert cardan.compare(model, back)
+
+
+def test_bases_that_come_back_otherwise_are_told():
+    assert write_sdf(_loose()).losses == ()
+    assert write_sdf(_loose((0.0, 0.0, -1.62))).losses == ("that base hangs on nothing: here it floats",)
+    (told,) = write_sdf(_loose().model(base="floating")).losses
+    assert told == "that base floats: read it with base='floating'"
+
+
+def test_what_is_on_the_world_is_told():
+    m = _loose()
+    m.add_frame("dock", "world")
+    assert write_sdf(m).losses == ("what is on no body: dock (here on a link arm_world)",)
+
+
+def test_a_fixed_base_of_models_in_models_stays_one():
+    m = _loose().renamed({"base": "one::base", "tip": "two::tip", "hinge": "two::hinge"}).mechanism
+    text = cardan.formats.sdf.write(m.renamed({"two::hinge": "hinge"}).mechanism.model())
+    assert cardan.load(text).nv == 1
+
+
+def test_a_joint_seen_from_its_child_is_written_from_its_parent_or_refused():
+    for joint, parent, child in (
+        (cardan.joints.Reversed(cardan.joints.Spherical()), "world", "base"),
+        (cardan.joints.Spherical(), "base", "world"),
+    ):
+        m = _loose()
+        m.add_joint("ball", joint, parent, child)
+        with pytest.raises(UnsupportedError, match="ball"):
+            write_sdf(m)
+
+
+def test_two_parallel_hinges_are_no_universal_joint():
+    m = _loose()
+    hinge = cardan.joints.Revolute((0, 0, 1))
+    m.add_joint("pair", cardan.joints.Composite([hinge, hinge]), "world", "base")
+    with pytest.raises(UnsupportedError, match="pair"):
+        write_sdf(m)

@@ -18,7 +18,13 @@ from numpy.random import default_rng
 
 import cardan
 from cardan import content
+from cardan.formats import read_urdf
+from cardan.formats.reading import Options
+from cardan.formats.source import Source
+from cardan.formats.urdf import read as from_urdf
 from work import calls
+
+OPTIONS = Options()
 
 HINGE = """
 import numpy as np
@@ -354,9 +360,24 @@ def imports_what_draws(model, q):
     return made().normal() * q
 
 
-@pytest.mark.parametrize(
-    "function", [reads_a_file, draws, draws_from, imports_what_draws, changes_a_global, imports, looks_up]
-)
+def reads_a_robot(model, q):
+    return q * cardan.load_mechanism("robot.urdf").model().mass
+
+
+def reads_a_urdf(model, q):
+    return q * read_urdf("robot.urdf").model().mass
+
+
+def reads_in_a_room(model, q):
+    return q * len(from_urdf(Source.of("robot.urdf"), OPTIONS).report.faults())
+
+
+@pytest.mark.parametrize("function", [reads_a_file, reads_a_robot, reads_a_urdf, reads_in_a_room])
+def test_what_reads_a_file_has_no_content(function):
+    assert of(function) is None
+
+
+@pytest.mark.parametrize("function", [draws, draws_from, imports_what_draws, changes_a_global, imports, looks_up])
 def test_what_reads_more_than_its_text_has_no_content(function):
     assert of(function) is None
 

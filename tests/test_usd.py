@@ -177,6 +177,32 @@ def test_density_of_a_material_counts_after_that_of_bodies() -> None:
     assert_allclose(read(world(heavy, material)).bodies[0].inertia.mass, 5)
 
 
+CENTRE = "point3f physics:centerOfMass = (1, 0, 0)\n"
+MOMENTS = "float3 physics:diagonalInertia = (1, 2, 2.5)\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "collider", "centre", "moments"),
+    [
+        ("", "", (0, 0, 1), (1, 1, 1)),
+        ("", CENTRE, (0, 1, 1), (7, 1, 7)),
+        ("", MOMENTS, (0, 0, 1), (2, 1, 2.5)),
+        ("", CENTRE + MOMENTS, (0, 1, 1), (2, 1, 2.5)),
+        ("float physics:mass = 3", MOMENTS, (0, 0, 1), (1, 0.5, 1.25)),
+        (CENTRE, "", (1, 0, 0), (7, 13, 7)),
+        (CENTRE + MOMENTS, "", (1, 0, 0), (1, 2, 2.5)),
+    ],
+)
+def test_centre_and_moments_stated_by_a_collider_count_and_a_centre_alone_moves_no_matter(
+    own: str, collider: str, centre: tuple[float, ...], moments: tuple[float, ...]
+) -> None:
+    """The answers of UsdPhysics' own ComputeMassProperties."""
+    cube = BOX + "float physics:mass = 6\n" + collider + at(z=1, turn=90)
+    inertia = inertia_of(own, prim("Cube", "C", cube, f"{COLLIDES} PhysicsMassAPI"))
+    assert_allclose(tuple(inertia.com), centre, atol=1e-7)
+    assert_allclose(np.diag(inertia.inertia_at_com.matrix().rows()), moments, rtol=1e-6)
+
+
 def test_several_colliders_are_one_body() -> None:
     far = prim("Sphere", "S", "double radius = 0.5\n" + at(x=2), COLLIDES)
     inertia = inertia_of("float physics:density = 1", prim("Cube", "C", BOX, COLLIDES), far)

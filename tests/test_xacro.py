@@ -1,5 +1,6 @@
 """Files written in xacro: expanded as the package does, with the lines of elements, and without reaching outside."""
 
+import re
 import threading
 import time
 import tracemalloc
@@ -109,51 +110,51 @@ def test_expressions(expression, value):
     assert mass(expression) == pytest.approx(value, rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("expression", "message"),
-    [
-        ("().__class__", "has no '__class__'"),
-        ("(lambda: ().__class__.__bases__)()", "Lambda is not allowed"),
-        ("[c for c in ().__class__.__base__.__subclasses__()]", "has no '__class__'"),
-        ("__import__('os').system('true')", "name '__import__' is not defined"),
-        ("open('/etc/passwd')", "name 'open' is not defined"),
-        ("eval('1')", "name 'eval' is not defined"),
-        ("python.type(1)", "NameSpace has no 'type'"),
-        ("python.vars(math)", "has no 'vars'"),
-        ("math.__class__", "has no '__class__'"),
-        ("'x'.format(1)", "str has no 'format'"),
-        ("'%99999999d' % 1", "% of a text is not allowed"),
-        ("f'1'", "JoinedStr is not allowed"),
-        ("(x := 1)", "NamedExpr is not allowed"),
-        ("9**9**9", "more than 1024 bits"),
-        ("10**400", "more than 1024 bits"),
-        ("1 &lt;&lt; 10**9", "LShift is not allowed"),
-        ("'a' * 10**9", "entries at most"),
-        ("[0] * 10**9", "entries at most"),
-        ("python.range(10**12)", "entries at most"),
-        ("list(map(len, ['a' * 80000] * 80000))", "entries"),
-        ("math.prod([2**1000] * 19999)", "more than 1024 bits"),
-        ("factorial(10**6)", "of more than 170"),
-        ("comb(10**6, 5 * 10**5)", "of more than 200"),
-        ("round(1, -10**9)", "that many digits"),
-        ("[[[i for i in python.range(9999)] for j in python.range(9999)] for k in python.range(9999)]", "more work"),
-        ("python.sum([[]], [])", "positional argument"),
-        ("load_yaml('/etc/passwd')", "outside of the description's folder"),
-        ("xacro.load_yaml('../../x')", "outside of the description's folder"),
-        ("(" * 300, "no expression"),
-        ("-" * 3900 + "1", ""),
-        ("+".join("1" * 1900), ""),
-        ("1 if" + " " * 5000, "letters"),
-        ("1 / 0", "ZeroDivisionError"),
-        ("missing", "name 'missing' is not defined"),
-        ("print('x')", "name 'print' is not defined"),
-        ("self", "name 'self' is not defined"),
-        ("list.mro()", "Exposed has no 'mro'"),
-        ("list.call", "Exposed has no 'call'"),
-        ("'a'.join(5)", "TypeError"),
-        ("exit()", "name 'exit' is not defined"),
-    ],
-)
+REFUSED_EXPRESSIONS = [
+    ("().__class__", "has no '__class__'"),
+    ("(lambda: ().__class__.__bases__)()", "Lambda is not allowed"),
+    ("[c for c in ().__class__.__base__.__subclasses__()]", "has no '__class__'"),
+    ("__import__('os').system('true')", "name '__import__' is not defined"),
+    ("open('/etc/passwd')", "name 'open' is not defined"),
+    ("eval('1')", "name 'eval' is not defined"),
+    ("python.type(1)", "NameSpace has no 'type'"),
+    ("python.vars(math)", "has no 'vars'"),
+    ("math.__class__", "has no '__class__'"),
+    ("'x'.format(1)", "str has no 'format'"),
+    ("'%99999999d' % 1", "% of a text is not allowed"),
+    ("f'1'", "JoinedStr is not allowed"),
+    ("(x := 1)", "NamedExpr is not allowed"),
+    ("9**9**9", "more than 1024 bits"),
+    ("10**400", "more than 1024 bits"),
+    ("1 &lt;&lt; 10**9", "LShift is not allowed"),
+    ("'a' * 10**9", "entries at most"),
+    ("[0] * 10**9", "entries at most"),
+    ("python.range(10**12)", "entries at most"),
+    ("list(map(len, ['a' * 80000] * 80000))", "entries"),
+    ("math.prod([2**1000] * 19999)", "more than 1024 bits"),
+    ("factorial(10**6)", "of more than 170"),
+    ("comb(10**6, 5 * 10**5)", "of more than 200"),
+    ("round(1, -10**9)", "that many digits"),
+    ("[[[i for i in python.range(9999)] for j in python.range(9999)] for k in python.range(9999)]", "more work"),
+    ("python.sum([[]], [])", "positional argument"),
+    ("load_yaml('/etc/passwd')", "outside of the description's folder"),
+    ("xacro.load_yaml('../../x')", "outside of the description's folder"),
+    ("(" * 300, "no expression"),
+    ("-" * 3900 + "1", ""),
+    ("+".join("1" * 1900), ""),
+    ("1 if" + " " * 5000, "letters"),
+    ("1 / 0", "ZeroDivisionError"),
+    ("missing", "name 'missing' is not defined"),
+    ("print('x')", "name 'print' is not defined"),
+    ("self", "name 'self' is not defined"),
+    ("list.mro()", "Exposed has no 'mro'"),
+    ("list.call", "Exposed has no 'call'"),
+    ("'a'.join(5)", "TypeError"),
+    ("exit()", "name 'exit' is not defined"),
+]
+
+
+@pytest.mark.parametrize(("expression", "message"), REFUSED_EXPRESSIONS)
 def test_no_expression_is_code(expression, message):
     told = fault(robot(f'<thing x="${{{expression}}}"/>'))
     assert told.startswith("<string>:2: error: ")
@@ -173,6 +174,7 @@ def doubling(count: int) -> str:
 
 
 USE = '<thing x="${P}"/>'
+PART = '<xacro:macro name="part" params="name"><link name="${name}"/></xacro:macro>'
 HOSTILE = {
     "texts that double": hostile_chain(60, "abcdefgh", "${P}${P}", USE),
     "texts that double by +": hostile_chain(60, "${'abc'}", "${P + P}", USE),
@@ -197,25 +199,72 @@ HOSTILE = {
         '<xacro:macro name="m">' + "<thing/>" * 1000 + "</xacro:macro>" + "<xacro:m/>" * 100_000
     ),
     "many blocks": robot("<xacro:if value='1'><link/></xacro:if>" * 60_000),
-    "call of call": robot('<xacro:call macro="call"/>'),
-    "element of element": robot('<xacro:element xacro:name="xacro:element"/>'),
-    "no such macro": robot("<xacro:none/>"),
-    "macro without name": robot("<xacro:macro/>"),
-    "attribute without name": robot('<xacro:attribute name="" value="1"/>'),
-    "if of nothing": robot("<xacro:if/>"),
-    "if of a text": robot('<xacro:if value="perhaps"/>'),
-    "name that is none": robot('<xacro:property name="1a" value="1"/>'),
-    "includes itself": robot('<xacro:include filename="$(find x)/a"/>'),
-    "includes everything": robot('<xacro:include filename="/*/*/*"/>'),
-    "includes a secret": robot('<xacro:include filename="/etc/passwd"/>'),
-    "includes by file://": robot('<xacro:include filename="file:///etc/passwd"/>'),
-    "includes what may be missing": robot('<xacro:include filename="/etc/passwd" optional="true"/>'),
-    "the environment": robot('<thing x="$(env HOME)"/>'),
-    "unknown substitution": robot('<thing x="$(exec rm)"/>'),
-    "not closed": robot('<thing x="${1 + "/>'),
-    "empty": robot('<thing x="${}"/>'),
-    "no format": f'<thing {XMLNS} x="${{1}}"/>',
 }
+FAULTS = {
+    "no such macro": (robot("<xacro:none/>"), "unknown macro name: xacro:none"),
+    "macro without name": (robot("<xacro:macro/>"), "xacro:macro: missing attribute 'name'"),
+    "macro of macro": (robot('<xacro:call macro="call"/>'), "missing attribute 'macro'"),
+    "call of nothing": (robot("<xacro:call/>"), "missing attribute 'macro'"),
+    "parameter not given": (robot(PART + "<xacro:part/>"), "Undefined parameters [name] (in macro 'part')"),
+    "parameter not known": (
+        robot(PART + '<xacro:part name="b" nme="c"/>'),
+        "Invalid parameter \"nme\" (in macro 'part')",
+    ),
+    "block not given": (robot('<xacro:macro name="m" params="*b"/><xacro:m/>'), "Not enough blocks (in macro 'm')"),
+    "block not known": (robot('<xacro:insert_block name="b"/>'), 'Undefined block "b"'),
+    "element of element": (robot('<xacro:element xacro:name="xacro:element"/>'), "missing attribute 'xacro:name'"),
+    "attribute without name": (robot('<xacro:attribute name="" value="1"/>'), "xacro:attribute: empty name"),
+    "if of nothing": (robot("<xacro:if/>"), "xacro:if: missing attribute 'value'"),
+    "if of a text": (robot('<xacro:if value="perhaps"/>'), '"perhaps", which is not a boolean expression'),
+    "property without name": (robot('<xacro:property value="1"/>'), "xacro:property: missing attribute 'name'"),
+    "property that is no name": (
+        robot('<xacro:property name="1a" value="1"/>'),
+        "Property names must be valid python identifiers: 1a",
+    ),
+    "properties in a circle": (
+        robot('<xacro:property name="a" value="${b}"/><xacro:property name="b" value="${a}"/><thing x="${a}"/>'),
+        "circular variable definition: a -> b -> a",
+    ),
+    "argument not given": (robot('<thing x="$(arg n)"/>'), "argument 'n' has no value: pass xacro_args={'n': ...}"),
+    "argument without name": (robot("<xacro:arg/>"), "xacro:arg: missing attribute 'name'"),
+    "include of no file": (robot("<xacro:include/>"), "missing attribute 'filename'"),
+    "include of no package": (
+        robot('<xacro:include filename="$(find x)/a"/>'),
+        "package 'x' was not found; pass package_dirs=[FOLDER]",
+    ),
+    "include of everything": (
+        robot('<xacro:include filename="/*/*/*"/>'),
+        "outside of the description's folder and package; pass package_dirs",
+    ),
+    "include of a secret": (
+        robot('<xacro:include filename="/etc/passwd"/>'),
+        "'/etc/passwd' is outside of the description's folder",
+    ),
+    "include by file://": (
+        robot('<xacro:include filename="file:///etc/passwd"/>'),
+        "'/etc/passwd' is outside of the description's folder",
+    ),
+    "include of what may be missing": (
+        robot('<xacro:include filename="/etc/passwd" optional="true"/>'),
+        "'/etc/passwd' is outside of the description's folder",
+    ),
+    "environment": (robot('<thing x="$(env HOME)"/>'), "pass xacro_args={'HOME': ...}"),
+    "unknown substitution": (robot('<thing x="$(exec rm)"/>'), "$(exec rm) is not known: there are $(arg NAME)"),
+    "not closed": (robot('<thing x="${1 + "/>'), "invalid expression: ${1 +"),
+    "empty expression": (robot('<thing x="${}"/>'), "no expression"),
+    "other root": (f'<thing {XMLNS} x="${{1}}"/>', "expands to <thing>, expected <robot>"),
+    "a mass that is none": (
+        robot('<link name="b"><inertial><mass value="${1 - 2}"/>' + INERTIA + "</inertial></link>", ""),
+        "link 'b': <mass value=...>: -1 is negative",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTS.values(), ids=FAULTS.keys())
+def test_a_planted_fault_is_named_with_its_place(text, message):
+    told = fault(text)
+    assert re.match(r"<string>:[12]: error: ", told)
+    assert message in told
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())

@@ -74,7 +74,7 @@ PLANTED = {
     "layer": (world(body("A"), reference("references = @./nothing.usda@")), r"/World/R: error: the layer './nothing.usda' was not found"),
     "system": (world(body("A"), reference("references = @/etc/passwd@")), r"/World/R: error: .*is outside the folders"),
     "expression": (world(body("A"), reference('references = @`"${X}.usda"`@')), "is an expression, which is not followed"),
-    "cycle": (world(body("A"), reference("references = </World/R/inside>")), "cannot be composed"),
+    "cycle": (world(body("A"), reference("references = </World/R/inside>")), "cannot be composed: Cycle detected:; @<string>@</World/R>; CANNOT reference"),
     "inherits": (world(body("A"), reference("references = </World/nowhere>")), "cannot be composed.*nowhere"),
     "clips": (world(body("A"), reference("clips = {dictionary default = {asset[] assetPaths = [@./a.usda@]}}")), "value clips are refused"),
     "nesting": (world(body("A")) + "".join(f'def "n{k}"\n{{\n' for k in range(300)) + "}\n" * 300, "brackets are nested more than 200 deep"),

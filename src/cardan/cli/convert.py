@@ -14,11 +14,15 @@ from cardan.formats import save
 from cardan.formats.load import FORMATS
 
 _LISTED = {
-    **{kind: kind for kind in ("actuators", "groups", "configurations", "contact")},
+    **{kind: kind for kind in ("actuators", "groups", "configurations", "contact", "gravity")},
     "limits.velocity": "velocity limits",
+    "rgba": "digits of colours",
     "uri": "packages of meshes",
 }
 """What a difference is of, with what a writer's warning calls it, of which it may name the first few alone."""
+_OF_SHAPES = ("surface", "group", "margin", "density")
+_CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
+"""Kinds of differences, with what a warning that names the body or joint calls all of the kind."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -55,7 +59,8 @@ def _saved(thing: Any, output: str) -> list[str]:
         save(thing, output)
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
+    told = [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
+    return [text.removeprefix(f"{thing.name}: ") for text in told]
 
 
 def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
@@ -71,6 +76,16 @@ def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
 
 def _is_stated(difference: Difference, losses: list[str]) -> bool:
     """Return whether a writer's warning names what differs; a body's frame may be anywhere on it."""
+    return difference.kind == "frame" or any(_names(loss, difference) for loss in losses)
+
+
+def _names(loss: str, difference: Difference) -> bool:
+    """Return whether a warning is about a difference: how a robot moves and weighs is not excused by a name alone."""
+    if any(what in difference.what and called in loss for what, called in _LISTED.items()):
+        return True
+    if difference.kind == "shape" and difference.what.startswith(_OF_SHAPES) and "of shapes" in loss:
+        return True
     name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
-    kinds = [called for what, called in _LISTED.items() if what in difference.what]
-    return difference.kind == "frame" or any(name.search(loss) or any(k in loss for k in kinds) for loss in losses)
+    words = re.findall("[a-z]+", difference.what) if difference.kind in ("motion", "inertia", "joint", "state") else []
+    says_all = difference.kind in _CALLED and _CALLED[difference.kind] in loss
+    return bool(name.search(loss)) and (says_all or all(word in loss for word in words))

@@ -14,7 +14,7 @@ from cardan.comparison.motion import Motion, compared, moved, pose
 from cardan.comparison.result import Comparison, Difference
 from cardan.comparison.view import Robot, View, alike, opened
 from cardan.errors import ParameterError
-from cardan.model import WORLD
+from cardan.model import WORLD, Connection
 from cardan.spatial import Inertia
 
 
@@ -66,6 +66,7 @@ class _Comparing:
         self.found += self._with_causes(structure(a, b, self.pairs))
         self._gravity()
         self._tree()
+        self._loops(back={other: name for name, other in self.pairs.items()})
         self.found += records.compared(a, b, self.pairs, self.offsets, self.tolerance)
         errors = {} if any(d.kind == "structure" for d in self.found) else self._states()
         return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes), errors)
@@ -107,10 +108,14 @@ class _Comparing:
 
     def _hanging(self, body: str, chain: Chain | None, where: str) -> None:
         """Note a body that only one robot holds; fixed on the world it is what `Mechanism.model` makes of the other."""
-        if chain is not None and chain.above == WORLD and is_fixed(chain.moving):
-            self.notes.append(f"{body!r} is fixed on the world in {where}, and hangs on nothing in the other")
-        else:
+        if chain is None or chain.above != WORLD or not is_fixed(chain.moving):
             self.found.append(Difference("structure", body, f"hangs on a joint in {where} alone"))
+            return
+        self.notes.append(f"{body!r} is fixed on the world in {where}, and hangs on nothing in the other")
+        X = pose(chain, _neutral(chain.moving))
+        if np.abs(X - np.eye(4)).max() > self.tolerance * (1.0 + np.abs(X[:3, 3]).max()):
+            what = f"is fixed in {where} elsewhere than at the world's origin, where a base is that hangs on nothing"
+            self.found.append(Difference("motion", chain.moving.name, what, cause="it" + moved(X)))
 
     def _joint(self, body: str, mine: Chain, theirs: Chain, back: Mapping[str, str]) -> None:
         if mine.above != back.get(theirs.above):
@@ -130,6 +135,32 @@ class _Comparing:
         if motion.note:
             self.notes.append(motion.note)
         self.found += records.of_joint(mine.moving, theirs.moving, motion.is_reversed, self.tolerance)
+
+    def _loops(self, back: Mapping[str, str]) -> None:
+        """Note what differs about the joints that close loops, of those that both have."""
+        theirs = {c.name: c for c in self.b.closures}
+        for c in self.a.closures:
+            if c.name not in theirs or not {c.parent, c.child} <= self.offsets.keys():
+                continue
+            d = theirs[c.name]
+            if [back.get(d.parent), back.get(d.child)] == [c.child, c.parent]:
+                d = d.reversed()
+            if [back.get(d.parent), back.get(d.child)] != [c.parent, c.child]:
+                ends = [f"{e.parent} and {e.child}" for e in (c, d)]
+                self.found.append(Difference("structure", c.name, "closes a loop between other bodies", *ends))
+            else:
+                self._loop(c, d)
+
+    def _loop(self, c: Connection, d: Connection) -> None:
+        motion = compared(Chain(c.parent, (c,)), Chain(d.parent, (d,)), self.offsets[c.parent], c.child, self.tolerance)
+        self.notes += [motion.note] if motion.note else []
+        X, Y = self.offsets[c.child], motion.offset
+        if motion.difference is not None:
+            self.found.append(motion.difference)
+        elif np.abs(X - Y).max() > self.tolerance * (1.0 + np.abs(X[:3, 3]).max()):
+            cause = "its place on the second body" + moved(np.linalg.inv(X) @ Y)
+            self.found.append(Difference("motion", c.name, "this joint closes the loop elsewhere", cause=cause))
+        self.found += records.of_joint(c, d, motion.is_reversed, self.tolerance)
 
     def _placed(self, body: str, mine: Chain, motion: Motion) -> None:
         """Note what differs about a joint; a body's frame that was moved is told from a body that was moved."""

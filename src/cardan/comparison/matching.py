@@ -55,7 +55,14 @@ def matched(a: View, b: View) -> dict[str, str]:
 def order(view: View) -> list[str]:
     """Return all bodies, each after the one above it."""
     roots = [name for name in view.bodies if name not in view.tree]
-    return [*roots, *(name for name in view.tree if name in view.bodies)]
+    found: dict[str, None] = {}
+    for body in (*roots, *view.tree):  # which is no such order in a model with another root
+        path = []
+        while body in view.bodies and body not in found:
+            path.append(body)
+            body = view.tree[body].parent if body in view.tree else WORLD
+        found |= dict.fromkeys(reversed(path))
+    return list(found)
 
 
 def _in_its_place(body: str, a: View, b: View, pairs: Mapping[str, str]) -> str | None:

@@ -23,6 +23,7 @@ from cardan.spatial import SE3, Matrix3
 Pose = np.ndarray
 """A pose as a matrix, (4, 4)."""
 SAMPLES = 4
+_REVERSED = "the joint is reversed: the coordinate has the other sign"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,9 @@ def compared(mine: Chain, theirs: Chain, above: Pose, body: str, tolerance: floa
             return Motion(offset, note="" if same else _other_kind(name, a, b))
     else:
         offset = _by_poses(mine, theirs, above, tolerance)
+        if offset is not None and a.nv == 1 and _is_reversed(mine, theirs, above):
+            difference = Difference("motion", name, "moves otherwise", cause=_REVERSED)
+            return Motion(offset, difference, _other_kind(name, a, b), is_reversed=True)
         if offset is not None:
             return Motion(offset, note=_other_kind(name, a, b))
     return _explained(mine, theirs, above, name, tolerance)
@@ -99,6 +103,16 @@ def _constant(of: Callable[[Any], Pose], configurations: list[Any], tolerance: f
     return first if fits else None
 
 
+def _is_reversed(mine: Chain, theirs: Chain, above: Pose) -> bool:
+    """Return whether the velocity of the second of two joints that move alike has the other sign."""
+    ends = []
+    for chain in (mine, theirs):
+        joint = _single(chain.moving)
+        ends.append([pose(chain, tuple(map(float, joint.integrate(joint.neutral(), (h,))))) for h in (0.0, 0.1)])
+    steps = [inverse(start) @ end for start, end in ([ends[0], [above @ X for X in ends[1]]])]
+    return not np.allclose(*steps, atol=1e-6)
+
+
 def _by_poses(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Pose | None:
     """Return the identity if the second joint can follow the first, whatever its coordinates are."""
     c, joint = theirs.moving, _single(theirs.moving)
@@ -148,7 +162,7 @@ def _scaled(mine: Chain, theirs: Chain, above: Pose, factor: float, tolerance: f
 
 
 def _scales() -> list[tuple[float, str]]:
-    reversed_ = (-1.0, "the joint is reversed: the coordinate has the other sign")
+    reversed_ = (-1.0, _REVERSED)
     units = [(s, f"the coordinate is in another unit: {1 / s:.6g} of a's is 1 of b's") for s in FACTORS]
     inverted = [(1 / s, f"the coordinate is in another unit: {s:.6g} of a's is 1 of b's") for s in FACTORS]
     return [reversed_, *units, *inverted]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,12 @@ from cardan.comparison.view import View
 from cardan.description import Mechanism
 from cardan.joints import Limits, Mimic
 from cardan.model import WORLD, Connection
+from cardan.records import Material
 
 _PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
+_PASSIVE += ("compliance",)
+_LOOKS = ("rgba", "texture")
+_FEEL = ("margin", "density")
 
 
 def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
@@ -106,6 +111,8 @@ def _frames(
             yield Difference("record", name, f"this frame is in {'a' if name in mine else 'b'} alone")
             continue
         one, two = mine[name], theirs[name]
+        if one.kind != two.kind:
+            yield Difference("record", name, "this frame is of another kind", one.kind, two.kind)
         if pairs.get(one.body, one.body) != two.body:
             yield Difference("record", name, "this frame is on another body", one.body, two.body)
             continue
@@ -118,6 +125,7 @@ def _shapes(
     a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
     mine, theirs = list(a.thing.shapes), list(b.thing.shapes)
+    touching: dict[tuple[int, int, int, int], str] = {}
     for body in dict.fromkeys([WORLD, *pairs]):
         for role in ("visual", "collision"):
             one = [shape for shape in mine if shape.body == body and shape.role == role]
@@ -127,6 +135,25 @@ def _shapes(
                 continue
             for k, (s, t) in enumerate(zip(one, two, strict=True)):
                 yield from _shape(f"{body}, {role} {k}", s, t, offsets.get(body, np.eye(4)), tolerance)
+                if role == "collision":
+                    touching.setdefault((s.group, s.mask, t.group, t.mask), f"{body}, {role} {k}")
+    yield from _touching(touching)
+
+
+def _touching(kinds: Mapping[tuple[int, int, int, int], str]) -> Iterator[Difference]:
+    """Yield which shapes may touch in one robot alone; formats number the bits that say so anew.
+
+    Args:
+        kinds: group and mask in the first robot and in the second, with the first shape that has them.
+    """
+    for (i, one), (j, two) in combinations_with_replacement(enumerate(kinds), 2):
+        in_a = bool(one[0] & two[1]) and bool(two[0] & one[1])
+        in_b = bool(one[2] & two[3]) and bool(two[2] & one[3])
+        if in_a != in_b:
+            names = list(kinds.values())
+            others = "shapes of its own group and mask" if i == j else names[j]
+            yield Difference("shape", names[i], f"group, mask: may touch {others} in {'a' if in_a else 'b'} alone")
+            return
 
 
 def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> Iterator[Difference]:
@@ -144,6 +171,20 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
     X, Y = matrix(s.pose), offset @ matrix(t.pose)
     if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
         yield Difference("shape", where, "this shape is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
+    for key in (*_LOOKS, *(_FEEL if s.role == "collision" else ())):
+        if not _alike(getattr(s, key), getattr(t, key), tolerance):
+            yield Difference("shape", where, key, getattr(s, key), getattr(t, key))
+    felt = [shape.surface or Material() for shape in (s, t)]
+    for f in fields(Material) if s.role == "collision" else ():
+        x, y = (getattr(surface, f.name) for surface in felt)
+        if not _near(x, y, tolerance):
+            yield Difference("shape", where, f"surface.{f.name}", x, y)
+
+
+def _alike(a: Any, b: Any, tolerance: float) -> bool:
+    if not a or not b or isinstance(a, str):
+        return (a or None) == (b or None)  # a density or margin of 0 says as little as none
+    return _near(a, b, tolerance)
 
 
 def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:

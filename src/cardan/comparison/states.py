@@ -45,7 +45,9 @@ def _models(one: Mechanism | Model, two: Mechanism | Model) -> list[Model]:
 
 
 def _model(thing: Mechanism | Model, base: str) -> Model:
-    return thing if isinstance(thing, Model) else thing.model(base=base)
+    if isinstance(thing, Mechanism):
+        return thing.model(base=base)
+    return thing.with_values(**thing.input_values()) if thing.inputs else thing
 
 
 def _states(model: Model) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from cardan.description import Mechanism
 from cardan.description.paths import Graph
+from cardan.description.rooting import Forest
 from cardan.errors import DTypeError, MechanismError
 from cardan.formats.load import read_robot, understood
 from cardan.model import WORLD, Body, Connection, Frame, Model
@@ -109,11 +110,19 @@ def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[View, View]:
     return View.of(a), View.of(b)
 
 
+def _hangs(mechanism: Mechanism, body: str) -> bool:
+    """Return whether joints connect a body with the world."""
+    joined = Forest((WORLD, body, *(b.name for b in mechanism.bodies)))
+    for c in mechanism.joints:
+        joined.join(c.parent, c.child)
+    return joined.find(body) == joined.find(WORLD)
+
+
 def _on_base(mechanism: Mechanism, like: Model) -> Model:
     """Return the model of a mechanism on the base of another."""
     own = {c.name for c in mechanism.joints}
     base = next((c for c in like.connections if c.parent == WORLD and c.name not in own), None)
-    if base is None:
+    if base is None or _hangs(mechanism, base.child):
         return mechanism.model()
     try:
         return mechanism.model(root=base.child, base=base.joint)

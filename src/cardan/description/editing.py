@@ -242,7 +242,7 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
 
     One that is fixed on its neighbour becomes a frame there. One that moves is removed with its joint and frames, as
     its motion is that of nothing; but it stays where a joint feels it: if its own is copied by another, or copies one
-    that has to move its armature, damping, friction, drive or spring.
+    that has to move its armature, damping, friction, drive or spring, or exerts efforts of its own.
     """
     reports = []
     while True:
@@ -262,14 +262,14 @@ def _is_idle_leaf(parts: Parts, body: Body) -> bool:
     (c,) = joints
     copied = any(isinstance(d.joint, Mimic) and d.joint.primary == c.name for d in parts.joints)
     felt = (c.armature, c.damping, c.friction, c.drive_stiffness, c.drive_damping, c.spring_stiffness)
-    drives = isinstance(c.joint, Mimic) and any(any(values or ()) for values in felt)
+    drives = isinstance(c.joint, Mimic) and (c.joint.has_efforts or any(any(values or ()) for values in felt))
     return not copied and not drives
 
 
 def with_fixed_merged(parts: Parts, keep: Collection[str] = ()) -> tuple[Parts, Report]:
     """Return the parts with bodies that are fixed on one another made one body; the others become frames of it.
 
-    Bodies fixed on the world stay: the world has no inertia to add theirs to.
+    Bodies fixed on the world stay: the world has no inertia to add theirs to. So do those on a joint that gives way.
     """
     reports = []
     names = {b.name for b in parts.bodies}
@@ -286,7 +286,8 @@ def with_fixed_merged(parts: Parts, keep: Collection[str] = ()) -> tuple[Parts, 
 
 def _is_mergeable(c: Connection, keep: Collection[str]) -> bool:
     inner = WORLD not in (c.parent, c.child)
-    return isinstance(c.joint, Fixed) and inner and not (c.parent in keep and c.child in keep)
+    rigid = isinstance(c.joint, Fixed) and not any(c.compliance or ())
+    return rigid and inner and not (c.parent in keep and c.child in keep)
 
 
 def _onto(parts: Parts, c: Connection, name: str) -> tuple[Parts, Report]:

@@ -460,7 +460,7 @@ class Mechanism:
         """Return the mechanism with bodies that are fixed on one another made one; the others become frames of it.
 
         Args:
-            keep: bodies that stay bodies. Those fixed on the world stay, too.
+            keep: bodies that stay bodies. Those fixed on the world stay, too, and those on joints with compliance.
         """
         return self._edited(editing.with_fixed_merged(self._parts(), keep))
 

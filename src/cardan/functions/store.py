@@ -33,6 +33,7 @@ from cardan.targets import Outline
 
 _IMPORTED = time.time()
 _OWN = {"cardan", "numpy", "llvmlite", *sys.stdlib_module_names}
+_OTHERS = {"__pycache__", *content.APART}
 _CLOCK = 0.05  # the file system's clock may lag behind by a tick; files this much older were there at the import
 
 
@@ -41,6 +42,7 @@ def _package() -> tuple[Any, ...] | None:
     """Return the state of cardan's files, all that changes if one is written; None if one was since the import.
 
     By when and where each was written, which no archive or installer can set: 1 ms instead of 10 for their content.
+    Rooms through which no trace goes (`content.APART`) are not looked at.
     """
     files, folders = [], [os.path.dirname(os.path.dirname(__file__))]
     for folder in folders:
@@ -49,7 +51,7 @@ def _package() -> tuple[Any, ...] | None:
                 if entry.name.endswith(".py"):
                     status = entry.stat()
                     files.append((entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
-                elif entry.is_dir() and entry.name != "__pycache__":
+                elif entry.name not in _OTHERS and entry.is_dir():
                     folders.append(entry.path)
     if max(max(f[2], f[3]) for f in files) > (_IMPORTED - _CLOCK) * 1e9:
         return None  # the code that runs may be older than the files

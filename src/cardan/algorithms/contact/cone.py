@@ -58,6 +58,16 @@ SMALL = 1e-12
 """The slip [m/s] below which its direction is nothing but rounding."""
 
 
+def rebound(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
+    """Return whether what meets within a step bounces, and the velocity along the normal with which it leaves.
+
+    Where restitution is given for each world, one of 0 is the law without any.
+    """
+    v_n, e = contact.normal.dot(contact.velocity.linear), contact.material.restitution
+    meets = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
+    return logical_and(meets, e > 0.0), -e * v_n
+
+
 class Impulse(NamedTuple):
     """An impulse by its components: along the normal, and against the slips."""
 
@@ -98,9 +108,8 @@ class Cone:
         R_n = maximum(rigid, spring * (dt / (dt + delay)))
         wanted = -contact.gap / (dt + delay)
         if not is_zero(material.restitution):
-            v_n = contact.normal.dot(contact.velocity.linear)
-            hits = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
-            wanted = where(hits, maximum(wanted, -material.restitution * v_n), wanted)
+            hits, leaving = rebound(contact, dt)
+            wanted = where(hits, maximum(wanted, leaving), wanted)
             R_n = where(hits, R_t, R_n)  # a soft contact would add its own rebound
         lengths = (_over(e, material.friction) for e in (material.torsional, material.rolling))
         return Cone(contact.normal, material.friction, w, R_n, R_t, wanted, *lengths)

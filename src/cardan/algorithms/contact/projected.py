@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from cardan.algorithms.aba import Accelerations, factored
 from cardan.algorithms.closed import Closed
-from cardan.algorithms.contact.cone import IMPACT, SMALL
+from cardan.algorithms.contact.cone import SMALL, rebound
 from cardan.algorithms.contact.equation import Change, JointEquation
 from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.drives import Elements, Line
@@ -26,7 +26,7 @@ from cardan.algorithms.linear import Rows, dot
 from cardan.algorithms.stepping import Solved
 from cardan.algorithms.tree import Vector
 from cardan.arrays.repeat import repeat
-from cardan.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
+from cardan.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan.spatial import Matrix3, Motion, Scalar, Vector3
 
 SWEEPS = 30
@@ -104,12 +104,10 @@ class Point(NamedTuple):
     @staticmethod
     def of(contact: Contact, G: Matrix3, dt: float) -> Point:
         """Return a contact that closes its gap, opens a share of its depth, or bounces."""
-        n, e = contact.normal, contact.material.restitution
-        v_n = n.dot(contact.velocity.linear)
         wanted = where(contact.gap > 0.0, -contact.gap, -RECOVERED * contact.gap) * (1.0 / dt)
-        if not is_zero(e):
-            hits = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
-            wanted = where(hits, maximum(wanted, -e * v_n), wanted)
+        if not is_zero(contact.material.restitution):
+            hits, leaving = rebound(contact, dt)
+            wanted = where(hits, maximum(wanted, leaving), wanted)
         return Point.wanting(contact, G, wanted)
 
     @staticmethod

@@ -98,11 +98,15 @@ class Text(NamedTuple):
     def faults(self, told: Iterable[Told], severity: str = "error") -> list[Fault]:
         """Return faults with their lines."""
         told = list(told)
-        lines = lines_of(self.content, [path for path, _ in told])
+        lines = self.lines(path for path, _ in told)
         return [
             Fault(self.name, line, f"{path_text(path)}: {message}", severity)
             for (path, message), line in zip(told, lines, strict=True)
         ]
+
+    def lines(self, paths: Iterable[Sequence[str | int]]) -> Iterator[int]:
+        """Yield the line on which the value at each path begins."""
+        return lines_of(self.content, paths)
 
 
 class _Faults:

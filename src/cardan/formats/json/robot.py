@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from cardan.description import Mechanism, Mesh
 from cardan.errors import Fault, quoted
 from cardan.formats.json.codec import Text, opened_json
 from cardan.formats.reading import Description, Options
-from cardan.formats.report import MAX_FAULTS, Report
+from cardan.formats.report import MAX_FAULTS, At, Report
 from cardan.formats.resources import Packages, resolve
 from cardan.formats.source import Source
 from cardan.formats.urdf.links import NO_INERTIA
@@ -36,7 +38,45 @@ def read(source: Source, options: Options) -> Description:
         report.doubts += _doubts(opened, thing)
     if options.package_dirs:
         thing = _with_meshes(thing, source.folder, options.package_dirs)
-    return Description(thing, report)
+    return Description(thing, report, _Places(opened, thing))
+
+
+@dataclass(frozen=True)
+class _Places(Mapping[tuple[str, str], At]):
+    """The lines on which the records of a robot begin; the text is gone through when the first is asked for."""
+
+    opened: Text
+    thing: Mechanism | Model
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, str], int]:
+        """The line of each record, by its kind and name."""
+        lists = _named_records(self.thing)
+        paths = {(kind, part.name): (key, k) for key, (kind, parts) in lists.items() for k, part in enumerate(parts)}
+        return dict(zip(paths, self.opened.lines(paths.values()), strict=True))
+
+    def __getitem__(self, part: tuple[str, str]) -> At:
+        """Return the line of a record."""
+        return self.lines[part]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Iterate over the kinds and names of the records."""
+        return iter(self.lines)
+
+    def __len__(self) -> int:
+        """Return how many records have a name and a place."""
+        return len(self.lines)
+
+
+def _named_records(thing: Mechanism | Model) -> dict[str, tuple[str, Sequence[Any]]]:
+    """Return the records that have a name, in the order of the file: its key for them -> what they are, and they."""
+    lists: dict[str, tuple[str, Sequence[Any]]] = {
+        "bodies": ("body", thing.bodies),
+        "joints": ("joint", thing.joints if isinstance(thing, Mechanism) else thing.connections),
+        "frames": ("frame", thing.frames),
+        "actuators": ("actuator", thing.annotations.actuators),
+    }
+    return lists if isinstance(thing, Mechanism) else lists | {"closures": ("joint", thing.closures)}
 
 
 def _doubts(opened: Text, thing: Any) -> list[Fault]:

@@ -25,6 +25,20 @@ TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
 FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
 
 
+OFF: dict[str, tuple[str, ...]] = {
+    "CLAMPCTRL": ("actuator_ctrllimited",),
+    "DAMPER": ("dof_damping", "dof_dampingpoly", "tendon_damping", "tendon_dampingpoly"),
+    "EQUALITY": ("eq_active0",),
+    "FRICTIONLOSS": ("dof_frictionloss", "tendon_frictionloss"),
+    "GRAVITY": (),
+    "LIMIT": ("jnt_limited", "tendon_limited"),
+    "SPRING": ("jnt_stiffness", "jnt_stiffnesspoly", "tendon_stiffness", "tendon_stiffnesspoly"),
+}
+"""What is nothing where a flag disables it."""
+KEPT = {"ACTUATION": "forces of actuators", "CONTACT": "contacts"}
+"""What stays, since it is chosen anew whenever cardan simulates."""
+
+
 @dataclass(frozen=True, slots=True)
 class MeshFile:
     """A mesh as the description has it.
@@ -84,7 +98,26 @@ def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Optio
     spec.compiler.LRopt.mode = 0  # ranges of muscles are simulated, and not needed
     meshes = _Meshes(mj, spec, text, source, options, report).settle()
     touching = [_let_pass(geom) for geom in spec.geoms]
-    return None if report.errors else Compiled(mj, spec, spec.compile(), text, meshes, touching)
+    if report.errors:
+        return None
+    m = spec.compile()
+    _switch_off(mj, m, report)
+    return Compiled(mj, spec, m, text, meshes, touching)
+
+
+def _switch_off(mj: Any, m: Any, report: Report) -> None:
+    """Take out of a compiled model what its flags disable: to MuJoCo it is not there."""
+    bits = int(m.opt.disableflags)
+    off = {name for name in (*OFF, *KEPT, "CONSTRAINT") if bits & int(getattr(mj.mjtDisableBit, f"mjDSBL_{name}"))}
+    if "CONSTRAINT" in off:
+        off |= {"EQUALITY", "FRICTIONLOSS", "LIMIT", "CONTACT"}
+    for name in sorted(off & set(OFF)):
+        for array in OFF[name]:
+            getattr(m, array)[:] = 0
+    if "GRAVITY" in off:
+        m.opt.gravity[:] = 0.0
+    for name in sorted(off & set(KEPT)):
+        report.warn(0, f'<flag {name.lower()}="disable">: MuJoCo computes no {KEPT[name]}; they are read all the same')
 
 
 def _blame(error: Exception, text: Expanded, report: Report) -> None:

@@ -34,7 +34,7 @@ LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
 """Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator."""
 MAX_BUILT = 40_000
 """Their squares, of all built-in meshes: about so many vertices are made."""
-MOVING = (Verdict.of(WHY["flex"]), Verdict.of(WHY["plugin"]))
+MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "plugin"))
 """What changes the motion when it is left out."""
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 

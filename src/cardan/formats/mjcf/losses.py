@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from cardan.geometry.shapes import ALL_BITS, Mesh, Shape
 from cardan.interop.opened_loops import half_of
 from cardan.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
@@ -16,7 +18,8 @@ SHOWN = 6
 """Names that are listed of what nearly every robot has."""
 VELOCITY = "velocity limits of joints"
 PACKAGES = "packages of meshes, of which the path is written, on"
-USUAL = (VELOCITY, PACKAGES)
+COLOURS = "digits of colours, beyond single precision, of shapes on"
+USUAL = (VELOCITY, PACKAGES, COLOURS)
 
 IN_A_ROW = (D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute)
 """Joints whose velocities are not those of the hinges and slides they are there."""
@@ -62,10 +65,12 @@ def _of_joints(model: Model) -> dict[str, list[str]]:
     mimics = [c for c in joints if isinstance(c.joint, Mimic)]
     return {
         VELOCITY: [c.name for c in joints if _is_bounded(c, "velocity", "velocity_lower")],
-        "limits of joints that mimic another": [
+        "limits (lower, upper, effort) of joints that mimic another": [
             c.name for c in mimics if _is_bounded(c, "lower", "upper", "effort", "effort_lower")
         ],
-        "limits and passive properties of joints that close loops": [c.name for c in model.closures if _acts(c)],
+        "limits (lower, upper, effort), damping, friction, armature, drives and springs of joints that close loops": [
+            c.name for c in model.closures if _acts(c)
+        ],
         "their own coordinates, but those of hinges and slides, of joints": [
             c.name for c in joints if isinstance(c.joint, IN_A_ROW)
         ],
@@ -85,6 +90,7 @@ def _acts(c: Any) -> bool:
 def _of_shapes(shapes: Iterable[Shape]) -> dict[str, list[str]]:
     shapes = tuple(shapes)
     return {
+        COLOURS: [s.body for s in shapes if s.rgba is not None and not _is_single(s.rgba)],
         "textures of shapes on": [s.body for s in shapes if s.texture],
         "stiffness and dissipation, or moments without friction, of surfaces on": [
             s.body for s in shapes if s.role == "collision" and s.surface and s.surface != _said(s.surface)
@@ -94,6 +100,11 @@ def _of_shapes(shapes: Iterable[Shape]) -> dict[str, list[str]]:
         ],
         PACKAGES: [s.body for s in shapes if isinstance(s.geometry, Mesh) and "://" in s.geometry.uri],
     }
+
+
+def _is_single(colour: Iterable[float]) -> bool:
+    """Return whether numbers are the same after MuJoCo had them in single precision, and told their shortest digits."""
+    return all(float(str(np.float32(e))) == e for e in colour)
 
 
 def _said(surface: Material) -> Material:
@@ -114,7 +125,9 @@ def _beside(model: Model, spec: Any) -> dict[str, list[str]]:
         "that the gain of actuators is not known, which is 1 there:": [
             a.name for a in model.actuators if a.name in there and _is_open(a)
         ],
-        "drives of joints alone, but as actuators": [name for name in there if name not in own],
+        "drives (drive stiffness, drive damping) of joints alone, but as actuators": [
+            name for name in there if name not in own
+        ],
         "groups": [group.name for group in model.annotations.groups],
     }
 

@@ -46,14 +46,10 @@ def read(source: Source, options: Options) -> Description:
     there = None if report.errors else compiled(mujoco("reading MJCF"), text, source, options, report)
     if there is None:
         return Description(None, report)
-    found = Found(there, report, Mechanism(there.spec.modelname or "mujoco", _gravity(there)))
+    gravity = tuple(map(float, there.model.opt.gravity))
+    found = Found(there, report, Mechanism(there.spec.modelname or "mujoco", gravity))
     _read(found)
     return Description(None if report.errors else found.mechanism, report, _places(found))
-
-
-def _gravity(there: Any) -> tuple[float, ...]:
-    off = there.model.opt.disableflags & int(there.mj.mjtDisableBit.mjDSBL_GRAVITY)
-    return (0.0, 0.0, 0.0) if off else tuple(map(float, there.model.opt.gravity))
 
 
 def _read(found: Found) -> None:

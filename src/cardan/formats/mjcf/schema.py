@@ -92,10 +92,9 @@ ELEMENTS: dict[str, dict[str, str]] = {
         softness="o_friction o_margin o_solimp o_solref",
     ),
     "flag": _of(
-        "gravity",
-        solver="actuation autoreset clampctrl constraint contact damper diagexact energy equality eulerdamp "
-        "filterparent frictionloss fwdinv invdiscrete ipc island limit midphase multiccd nativeccd override passive "
-        "refsafe sensor sensornoise sleep speculative spring warmstart",
+        "actuation clampctrl constraint contact damper equality frictionloss gravity limit spring",
+        solver="autoreset diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc island midphase multiccd "
+        "nativeccd override passive refsafe sensor sensornoise sleep speculative warmstart",
     ),
     "default": _of(
         "class <default> <mesh> <texture> <material> <joint> <geom> <site> <camera> <equality> <tendon> <general> "

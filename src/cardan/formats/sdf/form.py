@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from cardan.description import Mechanism
+from cardan.description.rooting import Forest
 from cardan.errors import UnsupportedError, quoted
 from cardan.formats.sdf.scopes import SEPARATOR, WORLD_FRAME
 from cardan.joints import (
@@ -36,6 +37,7 @@ from cardan.joints import (
 )
 from cardan.joints.recognise import hinge_of
 from cardan.model import WORLD, Body, Connection, Frame, Model
+from cardan.records import EARTH_GRAVITY
 from cardan.spatial import SE3
 
 KINDS: dict[type[Joint], str] = {
@@ -49,6 +51,7 @@ KINDS: dict[type[Joint], str] = {
 }
 """Joints SDF has, by type."""
 INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
+_PARALLEL = 1.0 - 1e-9
 CLOSED = 1e-9
 """How far a loop may be open at rest [m], and in the entries of its rotation."""
 ROOT = "__root__"
@@ -96,6 +99,7 @@ class SdfForm:
         tree: by body, the joint that leads to it from where the tree begins; only those directed so.
         called: names of joints in the file: that of a link is taken.
         sensors: frames that stand on a link or joint, by its name.
+        loose: by its first body, every part without a joint to the world: whether it floats.
         losses: what SDF cannot say and the motion does not need.
     """
 
@@ -105,6 +109,7 @@ class SdfForm:
     tree: dict[str, Connection]
     called: dict[str, str]
     sensors: dict[str, list[Frame]]
+    loose: dict[str, bool]
     losses: tuple[str, ...]
 
 
@@ -125,18 +130,30 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
     sensors, frames = _split_sensors(thing, {c.name for c in written})
     top, called = _grouped(thing.bodies, written, frames)
     moving = {body: c for body, c in tree.items() if not isinstance(c.joint, FreeFlyer)}
-    return SdfForm(thing.name, top, poses, moving, called, sensors, _losses(thing, floating, called))
+    return SdfForm(
+        thing.name, top, poses, moving, called, sensors, _loose(thing, joints), _losses(thing, floating, called)
+    )
 
 
 def _joints_of(thing: Mechanism | Model) -> list[Connection]:
-    """Return all joints, without the base that `cardan.load` adds by itself."""
+    """Return all joints, without the base that `cardan.load` adds by itself.
+
+    It does so only for a file that is one model of one part, on nothing: what is in a world would float.
+    """
     if isinstance(thing, Mechanism):
         return list(thing.joints)
     if thing.inputs:
         raise UnsupportedError(f"inputs of a model {tuple(thing.inputs)}", _BY, INSTEAD)
     first = thing.connections[0]
-    given = first == Connection("root", Fixed(), WORLD, first.child)
-    return [*thing.connections[1 if given else 0 :], *thing.closures]
+    others = [*thing.connections[1:], *thing.closures]
+    given = first == Connection("root", Fixed(), WORLD, first.child) and not may_be_world(thing)
+    given = given and all(WORLD not in (c.parent, c.child) for c in others)
+    return others if given else [first, *others]
+
+
+def may_be_world(thing: Mechanism | Model) -> bool:
+    """Return whether the file may be a world: for its gravity, or because all bodies are in models of their own."""
+    return tuple(map(float, thing.gravity)) != EARTH_GRAVITY or all(SEPARATOR in body.name for body in thing.bodies)
 
 
 # --- joints ------------------------------------------------------------------------------------------------------
@@ -145,7 +162,7 @@ def _joints_of(thing: Mechanism | Model) -> list[Connection]:
 def _from_world(c: Connection) -> Connection:
     """Return a joint whose child is no world, and that is not a reversed one."""
     inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
-    return c.reversed() if c.child == WORLD or isinstance(inner, Reversed) else c
+    return c.reversed() if c.child == WORLD or (isinstance(inner, Reversed) and c.parent != WORLD) else c
 
 
 def _recognised(c: Connection) -> Connection:
@@ -155,7 +172,7 @@ def _recognised(c: Connection) -> Connection:
         return c
     if isinstance(inner, Composite) and [type(j) for j in inner.joints] == [Revolute, Revolute]:
         one, two, poses = *inner.joints, inner.placements
-        if poses == (SE3.identity(),) * 2:
+        if poses == (SE3.identity(),) * 2 and abs(one.axis.dot(two.axis)) < _PARALLEL:  # pyright: ignore
             return replace(c, joint=Universal(one.axis, two.axis))  # pyright: ignore[reportAttributeAccessIssue]
     hinge = hinge_of(inner)
     if hinge is None:
@@ -291,6 +308,19 @@ def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
             raise UnsupportedError(f"the name {name!r}", _BY, f"{step!r} is no model with a body; Mechanism.renamed")
         group = group.models.setdefault(step, Group(f"{group.prefix}{step}{SEPARATOR}"))
     return group
+
+
+def _loose(thing: Any, joints: Sequence[Connection]) -> dict[str, bool]:
+    """Return by its first body every part that SDF's joints hang on nothing: whether a floating base moves it."""
+    forest = Forest((WORLD, *(body.name for body in thing.bodies)))
+    for c in joints:
+        if not isinstance(c.joint, FreeFlyer):
+            forest.join(c.parent, c.child)
+    floating = {forest.find(c.child) for c in joints if isinstance(c.joint, FreeFlyer)}
+    parts: dict[str, str] = {}
+    for body in thing.bodies:
+        parts.setdefault(forest.find(body.name), body.name)
+    return {body: part in floating for part, body in parts.items() if part != forest.find(WORLD)}
 
 
 def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) -> tuple[str, ...]:

@@ -73,7 +73,27 @@ def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
     losses = (
         [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
     )
+    losses += _bases(form, is_world=content[0].startswith("<world"))
+    losses += _on_the_world(writing) if not _is_world(writing, thing) else []
     return WrittenSdf("\n".join([*lines, ""]), (*form.losses, *losses))
+
+
+def _on_the_world(w: _Writing) -> Lines:
+    """Return what is told of things on the world, which stand on a link here."""
+    things = [f"{len(w.shapes[WORLD])} shapes of the world"] if WORLD in w.shapes else []
+    things += [frame.name for frame in w.form.top.frames if frame.body == WORLD]
+    return [f"what is on no body: {', '.join(things)} (here on a link {_anchor(w.form.name)})"] if things else []
+
+
+def _anchor(name: str) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
+
+
+def _bases(form: SdfForm, *, is_world: bool) -> Lines:
+    """Return what is lost of bases: one part alone has that which its reader chooses, others float."""
+    if not is_world and len(form.loose) == 1:
+        return [f"that {body} floats: read it with base='floating'" for body, floats in form.loose.items() if floats]
+    return [f"that {body} hangs on nothing: here it floats" for body, floats in form.loose.items() if not floats]
 
 
 class _Writing(NamedTuple):
@@ -114,7 +134,7 @@ def _whole_model(w: _Writing, thing: Any) -> Lines:
 
 def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Lines:
     """Return a model and the models in it; `world`: with a link that stands for the world."""
-    anchor = f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
+    anchor = _anchor(name)
     if world and anchor in group.links:
         raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
     parts = [_world_link(w, anchor)] if world else []

@@ -279,7 +279,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 _PLACED = re.compile(r"([^'\s]+):(\d+):(\d+): ")
-_WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : ")
+_WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : |,@anon:[^@]*@")  # the session's layer is no file's
 
 
 def parse_place(told: str, file: str) -> Place:
@@ -289,6 +289,6 @@ def parse_place(told: str, file: str) -> Place:
 
 
 def brief(told: str) -> str:
-    """Return what OpenUSD says without where in its own code it says so."""
+    """Return what OpenUSD says without where in its own code it says so, and without layers of its own."""
     lines = [_PLACED.sub("", _WORDS.sub("", line)).strip().strip("'") for line in told.splitlines()]
     return "; ".join(line for line in dict.fromkeys(lines) if line)[:400]

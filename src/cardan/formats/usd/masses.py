@@ -2,9 +2,9 @@
 
 What the body says itself counts: mass before density, centre and inertia each for themselves. What it leaves out is
 computed from its colliders, each of which has its own mass, or else a density: its own, the body's, its material's, or
-1000 kg/m^3. If the body has a mass, theirs is scaled to it.
+1000 kg/m^3; and its own centre and inertia, where it states them. If the body has a mass, theirs is scaled to it.
 
-Source: UsdPhysics, "Mass properties" (openusd.org, rigid body physics proposal).
+Source: UsdPhysics, "Mass properties" (openusd.org, rigid body physics proposal), and its ComputeMassProperties.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
     if mass > 0.0 and centre is not None and tensor is not None:
         return _checked(stage, body, Inertia(mass, centre, tensor))
     density = _positive(stage, body, "physics:density") * stage.mass / stage.length**3
-    matter = _matter(stage, solids, density)
+    matter = _matter(stage, posed, solids, density)
     if mass == 0.0 and matter.mass == 0.0:
         stage.report.doubt(stage.where(body), "has no mass, and no collider of which a mass could be computed")
         return None
@@ -51,12 +51,16 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
     elif matter.mass == 0.0 and tensor is None:
         told = "has a mass, but no physics:diagonalInertia, nor a collider of which it could be computed: it is 0"
         stage.report.doubt(stage.where(body), told)
-    whole = Inertia(
-        mass or matter.mass,
-        matter.com if centre is None else centre,
-        matter.inertia_at_com if tensor is None else tensor,
-    )
-    return _checked(stage, body, whole)
+    return _checked(stage, body, _restated(mass or matter.mass, centre, tensor, matter))
+
+
+def _restated(mass: float, centre: Vector3 | None, tensor: Symmetric3 | None, matter: Inertia) -> Inertia:
+    """Return the inertia of what states some of it. A centre alone is a point about which the matter is not moved."""
+    if centre is None:
+        centre = matter.com
+    elif tensor is None:
+        tensor = matter.inertia_at_com + Symmetric3.point(centre - matter.com) * matter.mass
+    return Inertia(mass, centre, matter.inertia_at_com if tensor is None else tensor)
 
 
 def _checked(stage: Stage, body: Any, inertia: Inertia) -> Inertia | None:
@@ -98,25 +102,32 @@ def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     return Symmetric3.of(Matrix3.diagonal(*(unit * e for e in moments))).rotated(R)
 
 
-def _matter(stage: Stage, solids: Sequence[Solid], density: float) -> Inertia:
+def _matter(stage: Stage, posed: Posed, solids: Sequence[Solid], density: float) -> Inertia:
     """Return the inertia of what collides, in body axes."""
     total = Inertia.zero()
     for solid in solids:
         if isinstance(solid.geometry, Plane):
             continue
         with stage.report.blamed(stage.where(solid.prim)):
-            total = total + _of_solid(stage, solid, density)
+            total = total + _of_solid(stage, posed, solid, density)
     return total
 
 
-def _of_solid(stage: Stage, solid: Solid, density: float) -> Inertia:
+def _of_solid(stage: Stage, posed: Posed, solid: Solid, density: float) -> Inertia:
     own_mass = _positive(stage, solid.prim, "physics:mass") * stage.mass
     own = _positive(stage, solid.prim, "physics:density") * stage.mass / stage.length**3
     unit = _of_density_1(stage, solid)
     if unit is None or unit.mass <= 0.0:
         return Inertia.zero()
     rho = own_mass / unit.mass if own_mass else own or density or physics_material(stage, solid.prim)[1] or WATER
-    return solid.pose @ Inertia.from_parameters([rho * e for e in unit.parameters()])
+    matter, own_axes = Inertia.from_parameters([rho * e for e in unit.parameters()]), stage.pose(solid.prim)
+    if own_axes is None:
+        return Inertia.zero()
+    at = posed.pose.inverse() @ own_axes.pose
+    centre, tensor = _centre(stage, solid.prim, own_axes), _tensor(stage, solid.prim)
+    if centre is None and tensor is None:
+        return solid.pose @ matter
+    return at @ _restated(matter.mass, centre, tensor, at.inverse() @ solid.pose @ matter)
 
 
 def _of_density_1(stage: Stage, solid: Solid) -> Inertia | None:

@@ -1,0 +1,150 @@
+"""Builds the page of planted faults: `python docs/build_faults.py` writes docs/faults.md.
+
+The tests of each reader plant faults in files that are right, a row of a table each; the page shows what is said of
+them. Its test makes it again: it cannot say anything else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cardan.errors import Fault, shortened
+from cardan.formats import check, check_urdf
+
+PAGE = Path(__file__).parent / "faults.md"
+TESTS = Path(__file__).parents[1] / "tests"
+LONGEST = 220
+"""Letters of a message that are shown: some list all names there are."""
+EXTRAS = {"MJCF": "mujoco", "USD": "usd-core", "xacro": "xacro"}
+"""What reads a format beside cardan: some of the messages are its."""
+HEAD = """<!-- made by docs/build_faults.py from the tests; change these instead -->
+# What is said of faulty files
+
+One fault is planted in a file that is right, and `cardan check` is asked: each row is a test. All faults of a file are told at once, each with its file
+(left out here), line or path, and an exit status says that there are some; `cardan.load` raises `DescriptionError` with the same. What is not used, or possible
+and probably not meant, is a warning ([formats](formats.md)) and not shown here. Long messages are cut in the middle.
+"""
+
+
+class Planted(NamedTuple):
+    """A fault in a file: what to call it, words or a pattern that must be said of it, and what is."""
+
+    name: str
+    said: str
+    told: Callable[[], list[Fault]]
+
+
+# --- the tables of the tests ---
+
+
+def table(module: str, name: str = "FAULTS") -> Any:
+    """Return a table of a test's module."""
+    if str(TESTS) not in sys.path:
+        sys.path.insert(0, str(TESTS))
+    return getattr(importlib.import_module(module), name)
+
+
+def _urdf() -> Iterator[Planted]:
+    for name, (content, _, said) in table("test_urdf_faults").items():
+        yield Planted(name, said, partial(check_urdf, content))
+
+
+def _named(module: str, faults: str = "FAULTS") -> Iterator[Planted]:
+    for name, (content, said) in table(module, faults).items():
+        yield Planted(name, said, partial(check, content))
+
+
+def _srdf() -> Iterator[Planted]:
+    robot, around = table("test_srdf", "urdf")(), table("test_srdf", "srdf")
+    for name, (inside, said) in table("test_srdf").items():
+        yield Planted(name, said, partial(check, robot, srdf=around(inside)))
+
+
+def _json() -> Iterator[Planted]:
+    good = table("test_json_files", "GOOD")
+    for old, new, _, said in table("test_json_files"):
+        name = f"{_code(old, 40)} becomes {_code(new, 60)}"
+        yield Planted(name, said, partial(check, good.replace(old, new, 1)))
+
+
+def _mjcf() -> Iterator[Planted]:
+    around = table("test_mjcf", "mjcf")
+    for parts, _, said in table("test_mjcf"):
+        yield Planted(_code(" ".join(filter(None, parts)), 90), said, partial(check, around(*parts)))
+
+
+def _xacro() -> Iterator[Planted]:
+    around = table("test_xacro", "robot")
+    yield from _named("test_xacro")
+    for expression, said in table("test_xacro", "REFUSED_EXPRESSIONS"):
+        text = f"${{{expression}}}"
+        if said:  # what is too deep for Python is told in Python's words, which are not always the same
+            yield Planted(_code(text, 60), said, partial(check, around(f'<thing x="{text}"/>')))
+
+
+TABLES: dict[str, Callable[[], Iterator[Planted]]] = {
+    "URDF": _urdf,
+    "SDF": lambda: _named("test_sdf"),
+    "MJCF": _mjcf,
+    "USD": lambda: _named("usd_faults", "PLANTED"),
+    "SRDF": _srdf,
+    "xacro": _xacro,
+    "JSON": _json,
+}
+"""What is planted in files of each format."""
+
+# --- the page ---
+
+
+def page() -> str:
+    """Return the page."""
+    return "\n".join([HEAD, *map(section, TABLES)])
+
+
+def section(name: str) -> str:
+    """Return what is said of a format's files."""
+    planted = list(TABLES[name]())
+    rows = [f"| {_cell(fault.name)} | {_shown(_errors(fault)[0])} |" for fault in planted]
+    head = [f"## {name}", "", made_with(name), "", "| planted fault | told |", "|---|---|"]
+    return "\n".join([*head, *rows, ""])
+
+
+def made_with(name: str) -> str:
+    """Return whose words stand in the section of a format: others' change from version to version."""
+    python = f"Python {'.'.join(platform.python_version_tuple()[:2])}"
+    extra = EXTRAS.get(name)
+    return f"With {extra} {version(extra)} and {python}." if extra else f"With {python}."
+
+
+def _errors(planted: Planted) -> list[Fault]:
+    """Return the errors that say what must be said."""
+    errors = [fault for fault in planted.told() if fault.severity == "error"]
+    return [e for e in errors if planted.said in str(e) or re.search(planted.said, str(e))]
+
+
+def _shown(fault: Fault) -> str:
+    place = ":".join(part for part in (str(fault.line or ""), fault.where) if part)
+    return _cell(f"{place}: " * bool(place) + _code(fault.message, LONGEST))
+
+
+def _code(text: str, longest: int) -> str:
+    """Return a text as code, on one line and without what cannot be seen."""
+    visible = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.split()))
+    short = shortened(visible, longest)
+    return f"`` {short} ``" if "`" in short else f"`{short}`" if short else "nothing"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
