@@ -259,3 +259,10 @@ def test_what_is_said_is_no_difference_and_what_is_whole_says_nothing(tmp_path, 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         write(two_bodies(J.Revolute(AXIS)))
+
+
+def test_colours_of_more_than_single_precision_are_named():
+    m = two_bodies(J.Revolute(AXIS))
+    m.add_shape(Shape("b", "visual", Sphere(0.1), rgba=(0.1, 0.2, 1 / 3, 1.0)))
+    with pytest.warns(DescriptionWarning, match="digits of colours, beyond single precision, of shapes on 'b'"):
+        write(m)

@@ -41,8 +41,10 @@ def losses(model: Model, spec: Any) -> tuple[str, ...]:
 def _of_bodies(model: Model, spec: Any) -> dict[str, list[str]]:
     halves = [half_of(c.name) for c in model.closures]
     written = [body for body in model.bodies if spec.body(body.name) is not None]
+    gone = [body.name for body in model.bodies if body not in written]
     return {
-        "massless bodies between joints of one body:": [b.name for b in model.bodies if b not in written],
+        "massless bodies between joints of one body:": gone,
+        "joints apart, but in a row of one body:": [c.name for c in model.connections if {c.parent, c.child} & {*gone}],
         "inertias of their own, but with what is fixed together, of bodies": [
             b.name for b in written if not _has_its_own(b, spec.body(b.name))
         ],
