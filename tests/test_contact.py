@@ -12,6 +12,7 @@ from cardan.algorithms.contact.equation import JointEquation, Response, TreeEqua
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.implicit import Moment
 from cardan.description import Plane, Sphere
+from cardan.errors import UnsupportedError
 from cardan.joints import Prismatic
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers import Featherstone
@@ -173,6 +174,25 @@ def test_a_spinning_ball_is_slowed_by_torsional_friction():
     state.v[:, 5] = 20.0
     after = passed(world, state, 200, dt)
     np.testing.assert_allclose(20.0 - after.v[0, 5], 0.2 * 0.02 * EARTH / (0.4 * 0.1**2), rtol=2e-3)
+
+
+def test_torsional_friction_without_friction_is_none_where_friction_is_given():
+    """It was infinite, and the world diverged."""
+    world = ball_world(Material(torsional=0.02)).with_inputs("contact_friction")
+    state = world.state(2, contact_friction=[[0.0], [0.8]], v=[0.0, 0.0, 0.0, 0.0, 0.0, 20.0])
+    after = passed(world, state, 50, 1e-3)
+    assert not after.diverged.any()
+    assert after.v[0, 5] == pytest.approx(20.0)
+    assert after.v[1, 5] < 19.9
+
+
+@pytest.mark.parametrize(
+    ("contact", "key"), [("compliant", "restitution"), ("compliant", "rolling"), ("hard", "torsional")]
+)
+def test_a_law_refuses_what_it_does_not_know_of_a_surface(contact, key):
+    """Failed before: it was left out in silence."""
+    with pytest.raises(UnsupportedError, match=f"the {key} of a surface .*convex"):
+        Featherstone(ball_world(Material(**{key: 0.1})), 1e-3, contact=contact)
 
 
 def test_a_rolling_ball_is_slowed_by_rolling_friction_alone():

@@ -14,6 +14,7 @@ import cardan
 from cardan import joints as J
 from cardan.errors import DescriptionError, DescriptionWarning
 from cardan.formats import check, load_mechanism
+from cardan.formats.mjcf import write
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from cardan.joints import Limits
 from cardan.records import Actuator, Drive, Spring
@@ -260,6 +261,14 @@ REMARKS = [
     ),
     (("<site/>",), "a site without a name is left out"),
     (('<body name="b" mocap="true"/>',), "<body mocap> is left out: a body moved by motion capture"),
+    (
+        (
+            '<body><joint name="k" range="0 9"/><geom size="1"/></body>',
+            "",
+            '<equality><joint joint1="k" joint2="j"/></equality>',
+        ),
+        "its range limits joint 'j', which it follows, in MuJoCo alone",
+    ),
     (("", '<option density="1"/>'), "forces of the medium"),
     (("", '<option><flag contact="disable"/></option>'), "MuJoCo computes no contacts"),
     (('<body gravcomp="1"><joint/><geom size="1"/></body>',), "the compensation of gravity is not kept"),
@@ -319,6 +328,19 @@ def test_what_mujoco_warns_about_is_said_whatever_the_filters():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert any("'settotalmass' is deprecated" in r for r in remarks("", '<compiler settotalmass="3"/>'))
+
+
+def test_white_space_in_a_name_stays_and_moves_no_line():
+    text = mjcf(
+        '<body name="b&#10;c"><joint name="k&#9;l"/><geom size="1"/></body>\n<body>\n<joint axis="0 0 0"/></body>'
+    )
+    with pytest.raises(DescriptionError) as caught:
+        cardan.load(text)
+    assert caught.value.faults[0].line == 7
+    robot = read('<body name="b&#10;c"><joint name="k&#9;l"/><geom size="1"/></body>')
+    again = load_mechanism(write(robot))
+    assert [c.name for c in again.joints] == [c.name for c in robot.joints] == ["j", "k\tl"]
+    assert again.bodies[-1].name == "b\nc"
 
 
 FAULTS = [

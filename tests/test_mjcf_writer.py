@@ -266,3 +266,12 @@ def test_colours_of_more_than_single_precision_are_named():
     m.add_shape(Shape("b", "visual", Sphere(0.1), rgba=(0.1, 0.2, 1 / 3, 1.0)))
     with pytest.warns(DescriptionWarning, match="digits of colours, beyond single precision, of shapes on 'b'"):
         write(m)
+
+
+@pytest.mark.parametrize("name", ["a\x01", "a\x00b", "\ud800"])
+def test_a_name_that_xml_cannot_hold_is_refused(name):
+    m = cardan.Mechanism("m")
+    m.add_body(name, random_inertia(np.random.default_rng(0)))
+    m.add_joint("j", J.Revolute(AXIS), "world", name)
+    with pytest.raises(ParameterError, match=r"a name in MJCF.*characters XML can hold"):
+        write(m)

@@ -266,7 +266,7 @@ def test_a_surface_becomes_a_material_of_contact():
         "<bounce><restitution_coefficient>0.3</restitution_coefficient></bounce></surface>"
     )
     shape = shape_of("<geometry><sphere><radius>1</radius></sphere></geometry>" + surface)
-    torsional = 3.0 * math.pi / 16.0 * 0.1 * 0.25 / 0.5
+    torsional = 3.0 * math.pi / 16.0 * 0.1 * 0.25  # what the moment is over the normal force; it was twice that
     assert shape.surface == Material(friction=0.5, restitution=0.3, torsional=torsional)
 
 

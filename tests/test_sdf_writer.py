@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan.cli.main import main
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan.errors import CardanError, DescriptionWarning, UnsupportedError
 from cardan.formats.sdf import write
@@ -442,3 +443,11 @@ def test_two_parallel_hinges_are_no_universal_joint():
     m.add_joint("pair", cardan.joints.Composite([hinge, hinge]), "world", "base")
     with pytest.raises(UnsupportedError, match="pair"):
         write_sdf(m)
+
+
+def test_colours_of_collision_shapes_are_told(tmp_path):
+    m = _loose()
+    m.add_shape(Shape("tip", "collision", Sphere(0.1), rgba=(1.0, 0.0, 0.0, 1.0)))
+    assert write_sdf(m).losses == ("colours of collision shapes on tip",)
+    cardan.save(m, tmp_path / "arm.json")
+    assert main(["convert", str(tmp_path / "arm.json"), str(tmp_path / "arm.sdf"), "--check"]) == 0

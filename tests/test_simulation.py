@@ -477,6 +477,14 @@ def test_every_solver_gives_the_same_bits_for_any_batch_and_threads(solver, worl
         assert one_by_one.q.tobytes() == after.q.tobytes()
 
 
+def test_what_a_solver_was_made_for_is_fixed():
+    """Failed before: time went by the new step, and the pendulum by the old one."""
+    solver = Featherstone(pendulum().world(), 1e-3)
+    with pytest.raises(AttributeError, match=r"dt of .* is fixed: make another Featherstone"):
+        solver.dt = 2e-3
+    assert pickle.loads(pickle.dumps(solver)).step(solver.world.state()) == solver.step(solver.world.state())
+
+
 def test_a_step_into_its_own_state_is_the_same():
     world, state = crowd("float64")
     solver = Featherstone(world, 5e-3)

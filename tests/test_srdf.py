@@ -235,3 +235,34 @@ def test_nothing_is_warned_of_where_all_is_there():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read(STATES)
+
+
+MIMIC = """<robot name="hand"><link name="palm"/><link name="one"/><link name="two"/>
+<joint name="left" type="continuous"><parent link="palm"/><child link="one"/></joint>
+<joint name="right" type="continuous"><parent link="palm"/><child link="two"/><mimic joint="left"/></joint></robot>"""
+
+
+def test_a_state_may_name_a_joint_that_follows_another():
+    """As those of the hands of many robots do."""
+    state = '<joint name="left" value="0.5"/><joint name="right" value="0.5"/>'
+    group = '<group name="g"><joint name="left"/></group>'
+    srdf = f'<robot name="hand">{group}<group_state name="open" group="g">{state}</group_state></robot>'
+    assert cardan.load(MIMIC, srdf=srdf).named_configurations["open"] == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("0 0 0 2", (0, 0, 0, 1)), ("0.6 0 0 0.81", None), ("0 0 0 0", "error")]
+)
+def test_quaternions_of_states_have_length_1(value, expected):
+    robot = cardan.Mechanism("r")
+    robot.add_body("b", cardan.Inertia(1.0))
+    robot.add_joint("ball", cardan.joints.Spherical(), "world", "b")
+    state = f'<group_state name="s" group="g"><joint name="ball" value="{value}"/></group_state>'
+    srdf = f'<robot name="r"><group name="g"><joint name="ball"/></group>{state}</robot>'
+    if expected == "error":
+        with pytest.raises(cardan.DescriptionError, match="no coordinates; at rest it has 0 0 0 1"):
+            cardan.load_mechanism(cardan.to_json(robot), srdf=srdf)
+        return
+    q = cardan.load_mechanism(cardan.to_json(robot), srdf=srdf).named_configurations["s"]["ball"]
+    assert sum(e * e for e in q) == pytest.approx(1.0, abs=1e-15)
+    assert expected is None or tuple(q) == expected

@@ -1,5 +1,6 @@
 """Properties of contacts given for each world."""
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -42,6 +43,20 @@ def test_a_world_of_the_same_numbers_moves_the_same():
     given = Featherstone(varied, 2e-3).step(varied.state(), steps=100)
     np.testing.assert_allclose(given.q, plain.q, atol=1e-9)
     np.testing.assert_allclose(given.v, plain.v, atol=1e-7)
+
+
+def test_a_state_of_a_world_with_other_surfaces_is_refused():
+    """Failed before: it was stepped with the surfaces of the solver's world."""
+    rough = box_world()
+    smooth = dataclasses.replace(rough, pairs=tuple(replaced(pair, friction=0.1) for pair in rough.pairs))
+    solver, twin = Featherstone(rough, 1e-3), pickle.loads(pickle.dumps(rough))
+    assert solver.step(twin.state()) == solver.step(rough.state())
+    with pytest.raises(CardanError, match="a state made by this solver's world"):
+        solver.step(smooth.state())
+
+
+def replaced(pair, **surface):
+    return dataclasses.replace(pair, material=dataclasses.replace(pair.material, **surface))
 
 
 def test_they_are_copied_saved_and_pickled_with_the_state(tmp_path):

@@ -203,6 +203,13 @@ def test_centre_and_moments_stated_by_a_collider_count_and_a_centre_alone_moves_
     assert_allclose(np.diag(inertia.inertia_at_com.matrix().rows()), moments, rtol=1e-6)
 
 
+def test_a_sheared_collider_is_warned_about_whenever_the_file_is_read() -> None:
+    """Its mass is that of another solid."""
+    cube = prim("Cube", "C", at(turn=30), COLLIDES)
+    with pytest.warns(DescriptionWarning, match="its transform shears it"):
+        cardan.formats.load_mechanism(world(prim("Xform", "S", at(scale=(1, 3, 1)), "", body("A", "", cube))))
+
+
 def test_several_colliders_are_one_body() -> None:
     far = prim("Sphere", "S", "double radius = 0.5\n" + at(x=2), COLLIDES)
     inertia = inertia_of("float physics:density = 1", prim("Cube", "C", BOX, COLLIDES), far)

@@ -175,6 +175,7 @@ def doubling(count: int) -> str:
 
 USE = '<thing x="${P}"/>'
 PART = '<xacro:macro name="part" params="name"><link name="${name}"/></xacro:macro>'
+MANY_ATTRIBUTES = " ".join(f'a{k}="x"' for k in range(250))
 HOSTILE = {
     "texts that double": hostile_chain(60, "abcdefgh", "${P}${P}", USE),
     "texts that double by +": hostile_chain(60, "${'abc'}", "${P + P}", USE),
@@ -198,6 +199,12 @@ HOSTILE = {
     "many large macros": robot(
         '<xacro:macro name="m">' + "<thing/>" * 1000 + "</xacro:macro>" + "<xacro:m/>" * 100_000
     ),
+    "many attributes in macros of macros": robot(
+        f"<xacro:macro name='m0'><thing {MANY_ATTRIBUTES}/></xacro:macro>"
+        + "".join(f"<xacro:macro name='m{k + 1}'><s>{f'<xacro:m{k}/>' * 10}</s></xacro:macro>" for k in range(5))
+        + "<xacro:m5/>"
+    ),
+    "a file of attributes": robot(f"<xacro:if value='1'/><thing {MANY_ATTRIBUTES}/>" * 7000),
     "many blocks": robot("<xacro:if value='1'><link/></xacro:if>" * 60_000),
 }
 FAULTS = {
@@ -280,7 +287,7 @@ def test_a_hostile_file_ends_soon_with_a_place(text):
 def test_memory_stays_small():
     tracemalloc.start()
     try:
-        for name in ("lists that double", "macros that double"):
+        for name in ("lists that double", "macros that double", "many attributes in macros of macros"):
             assert check(HOSTILE[name])
         assert tracemalloc.get_traced_memory()[1] < 300e6
     finally:

@@ -241,8 +241,8 @@ class Material:
         restitution: share of the normal velocity that comes back, in [0, 1].
         stiffness: of the surface [N/m].
         dissipation: of Hunt and Crossley: the force is stiffness depth (1 + dissipation rate) [s/m].
-        torsional: radius over which torsional friction acts [m].
-        rolling: radius over which rolling friction acts [m].
+        torsional: radius of torsional friction [m]: times the normal force, it is the largest moment about the normal.
+        rolling: radius of rolling friction [m], likewise across the normal. Without friction there is neither.
     """
 
     friction: float = 0.8

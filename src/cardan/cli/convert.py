@@ -20,7 +20,7 @@ _LISTED = {
     "uri": "packages of meshes",
 }
 """What a difference is of, with what a writer's warning calls it, of which it may name the first few alone."""
-_OF_SHAPES = ("surface", "group", "margin", "density")
+_OF_SHAPES = {"surface": "surfaces", "group": "groups", "margin": "margins", "density": "densities", "rgba": "colours"}
 _CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
 """Kinds of differences, with what a warning that names the body or joint calls all of the kind."""
 
@@ -83,8 +83,8 @@ def _names(loss: str, difference: Difference) -> bool:
     """Return whether a warning is about a difference: how a robot moves and weighs is not excused by a name alone."""
     if any(what in difference.what and called in loss for what, called in _LISTED.items()):
         return True
-    if difference.kind == "shape" and difference.what.startswith(_OF_SHAPES) and "of shapes" in loss:
-        return True
+    if difference.kind == "shape" and "shapes on" in loss:
+        return any(difference.what.startswith(what) and said in loss for what, said in _OF_SHAPES.items())
     name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
     words = re.findall("[a-z]+", difference.what) if difference.kind in ("motion", "inertia", "joint", "state") else []
     says_all = difference.kind in _CALLED and _CALLED[difference.kind] in loss

@@ -169,7 +169,7 @@ class World:
         """
         if self is other:
             return True
-        same = self.contact_inputs == other.contact_inputs and len(self.pairs) == len(other.pairs)
+        same = self.contact_inputs == other.contact_inputs and self.pairs == other.pairs
         return same and self.model.digest is not None and self.model.digest == other.model.digest
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:

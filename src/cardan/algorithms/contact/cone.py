@@ -247,4 +247,7 @@ def _square(force: Force, factor: Scalar) -> ArticulatedInertia:
 
 def _over(length: Scalar, friction: Scalar) -> Scalar:
     """Return a length in parts of the friction; 0 of a surface without."""
-    return 0.0 if is_zero(length) or is_zero(friction) else length / friction
+    if is_zero(length) or is_zero(friction):
+        return 0.0
+    rubs = friction > 0.0
+    return where(rubs, length / where(rubs, friction, 1.0), 0.0)

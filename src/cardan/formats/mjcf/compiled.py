@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from html import escape
 from pathlib import PurePosixPath
 from typing import Any
 
 from cardan.errors import quoted
 from cardan.formats.mjcf.expanded import Expanded
+from cardan.formats.mjcf.naming import escaped
 from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
 from cardan.formats.resources import Meshes, Places
@@ -136,7 +136,7 @@ def _searched(told: str, text: Expanded) -> Place:
     name = re.search(r"(\w+) '([^']*)'", told)
     if name is None:
         return Place()
-    wanted = f'name="{escape(name[2])}"' if name[2] else f"<{name[1].removesuffix('frame')} "
+    wanted = f'name="{escaped(name[2])}"' if name[2] else f"<{name[1].removesuffix('frame')} "
     lines = zip(text.text.split("\n"), text.places, strict=True)
     return next((place for line, place in lines if wanted in line), Place())
 

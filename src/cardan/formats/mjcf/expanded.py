@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cardan.errors import DescriptionError
+from cardan.formats.mjcf.naming import escaped
 from cardan.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
 from cardan.formats.reading import Options
 from cardan.formats.report import NUMBER, Place, Report
@@ -158,7 +158,7 @@ class _Expansion:
         if not self._is_affordable(item, attributes):
             return []
         self._rewrite(item, attributes)
-        written = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+        written = "".join(f' {name}="{escaped(value)}"' for name, value in attributes.items())
         self._write(f"<{element.tag}{written}>", Place(element.line, file=item.file))
         within = [
             _Open(child, item.file, item.folder, key, item.depth + 1, copies) for child in reversed(element.children)

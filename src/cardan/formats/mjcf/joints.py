@@ -102,6 +102,10 @@ class Tree:
         if not (len(numbers) == 1 and numbers[0] in self.mimics):
             return joint
         other, factor, offset = self.mimics[numbers[0]]
+        if self.m.jnt_limited[numbers[0]]:
+            self._remark(
+                numbers[0], f"its range limits joint {self.joints[other]!r}, which it follows, in MuJoCo alone"
+            )
         return Mimic(joint, self.joints[other], factor, offset)
 
     def _step(self, k: int) -> Step:

@@ -13,7 +13,6 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionWarning, MechanismError, ParameterError
 from cardan.formats.mjcf.losses import losses
+from cardan.formats.mjcf.naming import UNWRITABLE, escaped
 from cardan.geometry.shapes import Mesh, Shape, Sphere
 from cardan.interop.mujoco_package import heard, mujoco
 from cardan.interop.mujoco_shapes import geom_names
@@ -62,7 +62,7 @@ def write_mjcf(thing: Mechanism | Model) -> WrittenMjcf:
 
     Raises:
         MissingExtraError: without the extra `mujoco`.
-        ParameterError: for another thing.
+        ParameterError: for another thing, or a name that XML cannot hold.
         UnsupportedError: for what MuJoCo cannot say; the message names it.
         MechanismError: if MuJoCo refuses the whole; the message is MuJoCo's.
     """
@@ -70,6 +70,7 @@ def write_mjcf(thing: Mechanism | Model) -> WrittenMjcf:
         raise ParameterError("thing to write as MJCF", got=thing, expected="a Mechanism or a Model")
     mj = mujoco("writing MJCF")
     robot = thing.model() if isinstance(thing, Mechanism) else thing
+    _check_names(robot)
     names = geom_names(robot.shapes)
     shapes = [replace(s, name=name) for s, name in zip(robot.shapes, names, strict=True)]
     try:
@@ -83,6 +84,15 @@ def write_mjcf(thing: Mechanism | Model) -> WrittenMjcf:
         raise MechanismError(f"{robot.name!r} as MJCF: MuJoCo refuses it: {error}") from None
     text = "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
     return WrittenMjcf(text, lost)
+
+
+def _check_names(robot: Model) -> None:
+    """Raise `ParameterError` for a name XML cannot hold; MuJoCo would cut it short at a zero."""
+    records = (robot, *robot.bodies, *robot.connections, *robot.frames, *robot.shapes, *robot.actuators)
+    for name in (*(record.name for record in records), *robot.named_configurations):
+        if UNWRITABLE.search(name):
+            hint = "write the robot as JSON, or name it otherwise"
+            raise ParameterError("a name in MJCF", got=name, expected="characters XML can hold", hint=hint)
 
 
 def _stand_in(shape: Shape) -> Shape:
@@ -99,7 +109,7 @@ def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Li
 def _text(value: Any) -> str:
     """Return a value as it stands in an attribute: numbers with all their digits, texts escaped."""
     if isinstance(value, str):
-        return escape(value)
+        return escaped(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, np.integer)):

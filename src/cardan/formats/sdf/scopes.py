@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from cardan.errors import quoted
@@ -137,7 +138,7 @@ class Scope:
 
     def visible(self) -> Iterator[str]:
         """Yield the names one may say here, for those who misspelled one."""
-        yield from (*self.names, *self.merged)
+        yield from chain(self.names, self.merged)  # of many names and many faults, each takes but a few
         for entry in self.names.values():
             if entry.scope is not None:
                 yield from (f"{entry.name}{SEPARATOR}{name}" for name in entry.scope.names)

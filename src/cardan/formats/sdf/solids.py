@@ -223,5 +223,5 @@ def _friction(report: Report, friction: Element) -> dict[str, float]:
         radius = number_of(report, torsional, "patch_radius", 0.0, least=0.0)
         share = number_of(report, torsional, "coefficient", 1.0, least=0.0)
         mu = given.get("friction", 1.0)
-        given |= {"friction": mu, "torsional": _PATCH * radius * share / mu if mu > 0.0 else 0.0}
+        given |= {"friction": mu, "torsional": _PATCH * radius * share if mu > 0.0 else 0.0}
     return given

@@ -74,6 +74,8 @@ def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
         [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
     )
     losses += _bases(form, is_world=content[0].startswith("<world"))
+    coloured = dict.fromkeys(s.body for s in thing.shapes if s.role == "collision" and (s.rgba or s.texture))
+    losses += [f"colours of collision shapes on {', '.join(coloured)}"] if coloured else []
     losses += _on_the_world(writing) if not _is_world(writing, thing) else []
     return WrittenSdf("\n".join([*lines, ""]), (*form.losses, *losses))
 
@@ -263,8 +265,7 @@ def _material(surface: Material, what: str) -> list[Lines]:
     if surface.torsional and not surface.friction:
         raise UnsupportedError(f"torsional friction without friction of {what}", "SDF", INSTEAD)
     mu = _value("mu", repr(surface.friction)) + _value("mu2", repr(surface.friction))
-    patch = repr(surface.torsional / _PATCH), repr(surface.friction)
-    torsional = _value("patch_radius", patch[0]) + _value("coefficient", patch[1])
+    torsional = _value("patch_radius", repr(surface.torsional / _PATCH)) + _value("coefficient", "1.0")
     turning = _element("torsional", {}, torsional) if surface.torsional else []
     friction = _element("friction", {}, _element("ode", {}, mu), turning)
     bounce = _value("restitution_coefficient", repr(surface.restitution))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import cos, sin
+from math import cos, isfinite, sin
 from typing import Any
 
 from cardan.description import Mechanism
@@ -24,7 +24,7 @@ from cardan.formats.report import NUMBER, Line, Report
 from cardan.formats.source import Source
 from cardan.formats.srdf.schema import VOCABULARY
 from cardan.formats.xml import Element, is_xacro, parse
-from cardan.joints import Mimic, UnboundedRevolute
+from cardan.joints import Joint, Mimic, UnboundedRevolute
 from cardan.model import WORLD, Connection
 from cardan.records import Group
 
@@ -224,7 +224,7 @@ class _Reading:
             numbers = self._numbers(element)
             if connection is None or numbers is None:
                 continue
-            if connection.joint.nq == 0:
+            if connection.joint.nq == 0 or isinstance(connection.joint, Mimic):
                 why = "follows another" if isinstance(connection.joint, Mimic) else "does not move"
                 self.report.remark(element, f"joint {quoted(connection.name)} {why}: its value is not used")
                 continue
@@ -234,7 +234,13 @@ class _Reading:
                 expected = f"{connection.joint.nq} numbers, got {len(numbers)}"
                 self.report.error(element, f"value of joint {quoted(connection.name)}: expected {expected}")
                 continue
-            yield connection.name, numbers
+            coordinates = _normalized(connection.joint, numbers) if all(map(isfinite, numbers)) else numbers
+            if coordinates is None:
+                near = " ".join(f"{e:g}" for e in connection.joint.neutral())
+                said = f"value of joint {quoted(connection.name)}: these are no coordinates; at rest it has {near}"
+                self.report.error(element, said)
+                continue
+            yield connection.name, coordinates
 
     def _numbers(self, element: Element) -> tuple[float, ...] | None:
         text = self.report.text(element, "value")
@@ -298,6 +304,15 @@ class _Reading:
         first = next(iter(self.absent.values()))
         told = _shown(list(self.absent))
         self.report.warn(first, f"the robot has no {told}: what is said of them is left out{near}")
+
+
+def _normalized(joint: Joint, numbers: tuple[float, ...]) -> tuple[float, ...] | None:
+    """Return the coordinates nearest to rounded ones, as of a quaternion with four digits; None if there are none."""
+    try:
+        found = tuple(map(float, joint.normalize(numbers)))
+    except ArithmeticError:
+        return None
+    return found if all(map(isfinite, found)) else None
 
 
 def _shown(names: Sequence[Any]) -> str:

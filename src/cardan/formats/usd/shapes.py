@@ -51,9 +51,8 @@ def read_solid(stage: Stage, scene: Scene, prim: Any) -> Solid | None:
     if made is None:
         return None
     if posed.is_sheared:
-        stage.report.remark(
-            stage.where(prim), "its transform shears it; it is read as if it were scaled along its axes"
-        )
+        say = stage.report.warn if collides else stage.report.remark
+        say(stage.where(prim), "its transform shears it; it is read as if it were scaled along its axes")
     geometry, turn = made
     pose = posed.pose if owner is None else owner.pose.inverse() @ posed.pose
     is_seen = _is_seen(prim) and not isinstance(geometry, Plane)

@@ -37,6 +37,9 @@ MAX_BYTES = 16 * 2**20  # of all files together
 MAX_YAML = 64 * 1024
 MAX_BRACKETS = 500  # of a YAML file; what reads it takes quadratic time where they are nested
 PER_ELEMENT = 8
+PER_ATTRIBUTE = (
+    4  # an attribute is a node of its own: an element with 250 takes a hundred times as long as one with two
+)
 _LOADING = threading.Lock()
 _VALUE = r"""\$\{.*?\}|\$\(.*?\)|(?:'.*?'|\".*?\"|[^\s'\"]++)++|"""
 _MACRO_ARGUMENT = re.compile(r"^\s*([^\s:=]+?)\s*:?=\s*(\^\|?)?(" + _VALUE + r")(?:\s+|$)(.*)")
@@ -325,7 +328,7 @@ class Expansion:
         waiting: list[tuple[Element, Any]] = [(root, document)]
         while waiting:
             element, parent = waiting.pop()
-            self.budget.pay(PER_ELEMENT)
+            self.budget.pay(PER_ELEMENT + PER_ATTRIBUTE * len(element.attributes))
             node = document.createElement(element.tag)
             node.setUserData("at", Line(element.line, file), self)
             for name, value in element.attributes.items():
@@ -338,7 +341,7 @@ class Expansion:
 
     def handle(self, operation: int, key: str, data: Any, src: Any, dst: Any) -> None:
         """Tell a clone of a node where it comes from (`xml.dom.UserDataHandler`)."""
-        self.budget.pay(PER_ELEMENT)
+        self.budget.pay(PER_ELEMENT + PER_ATTRIBUTE * len(src.attributes))
         dst.setUserData(key, data, self)
 
     def _tree(self, node: Any) -> Element:

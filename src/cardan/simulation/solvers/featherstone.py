@@ -35,6 +35,8 @@ from cardan.simulation.world import CONTACT_INPUTS, World
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 Law = Literal["convex", "compliant", "hard"]
 INTEGRATORS = ("implicit", *stepping.EXPLICIT)
+LEFT_OUT = {"compliant": ("restitution", "torsional", "rolling"), "hard": ("torsional", "rolling")}
+"""What of a surface a law of contact does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class Featherstone(CompiledSolver):
 
     def _check_support(self) -> None:
         super()._check_support()
+        self._check_surfaces()
         if self.integrator == "implicit":
             return
         model, by = self.world.model, f"solver Featherstone with integrator={self.integrator!r}"
@@ -134,6 +137,13 @@ class Featherstone(CompiledSolver):
             raise UnsupportedError(
                 f"contacts ({self.world.pairs[0].name})", by, "ask for contact=None, or integrator='implicit'"
             )
+
+    def _check_surfaces(self) -> None:
+        for pair in self.world.pairs:
+            for key in LEFT_OUT.get(self.contact or "", ()):
+                if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
+                    by = f"solver Featherstone with contact={self.contact!r}"
+                    raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
 
     @cached_property
     def settings(self) -> Settings:

@@ -77,6 +77,12 @@ class Solver(ABC):
         self._kept: dict[Any, Any] = {}
         self._check_support()
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set what is not set yet: what was compiled for other values would go on with them."""
+        if name in vars(self):
+            raise AttributeError(f"{name} of {self!r} is fixed: make another {type(self).__name__}")
+        super().__setattr__(name, value)
+
     @abstractmethod
     def features(self) -> Iterator[tuple[str, str]]:
         """Yield what is in the world: keys of `supports`, each with the name of the thing."""
