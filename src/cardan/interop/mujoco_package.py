@@ -55,4 +55,4 @@ def heard(mj: Any) -> Iterator[list[str]]:
                 yield told
         finally:
             mj.set_mju_user_warning(before)
-            told += [str(warning.message) for warning in shown]
+        told += [str(warning.message) for warning in shown]
