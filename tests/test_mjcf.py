@@ -13,7 +13,7 @@ import pytest
 import cardan
 from cardan import joints as J
 from cardan.errors import DescriptionError, DescriptionWarning
-from cardan.formats import load_mechanism
+from cardan.formats import check, load_mechanism
 from cardan.formats.mjcf import write
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from cardan.joints import Limits
@@ -398,3 +398,34 @@ def test_mutants_are_read_or_refused_with_a_place(seeds):
         for seed in seeds:
             with contextlib.suppress(DescriptionError):  # and nothing else
                 load_mechanism(mutant(EVERYTHING, random.Random(seed)))
+
+
+WARNED = (
+    '<mujoco><compiler settotalmass="3"/><worldbody><body name="b"><joint/><geom size="1"/></body></worldbody></mujoco>'
+)
+
+
+def test_threads_that_read_at_once_hear_their_own_warnings_and_leave_the_handler():
+    said = []
+    mujoco.set_mju_user_warning(said.append)
+    before = mujoco.get_mju_user_warning()
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            texts = [WARNED, WARNED.replace("settotalmass", "nothing"), mjcf("<body><joint/></body>")] * 8
+            found = list(pool.map(lambda text: [f.message for f in check(text)], texts))
+        assert [len([m for m in faults if "MuJoCo warns" in m]) for faults in found] == [1, 0, 0] * 8
+        assert (mujoco.get_mju_user_warning(), said) == (before, [])
+    finally:
+        mujoco.set_mju_user_warning(None)
+
+
+def test_no_log_is_written_and_a_warning_is_no_error(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        arm = cardan.load_mechanism(WARNED)
+        cardan.save(arm, tmp_path / "b.xml")
+    for text in (WARNED, "<mujoco", "<mujoco/>", mjcf("<body><joint/></body>"), mjcf('<geom type="mesh" mesh="x"/>')):
+        check(text)
+    assert [file.name for file in tmp_path.iterdir()] == ["b.xml"]
+    assert capfd.readouterr() == ("", "")

@@ -1,6 +1,7 @@
 """MJCF, written: MuJoCo reads the same masses to the last digits, and what comes back says the same."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import cardan
 from cardan import conventions
 from cardan import joints as J
+from cardan.cli.main import main
 from cardan.errors import DescriptionWarning, MechanismError, ParameterError, UnsupportedError
 from cardan.formats import load_mechanism
 from cardan.formats.mjcf import write
@@ -173,6 +175,97 @@ def test_a_name_mujoco_has_already_is_its_error():
     m.add_actuator(Actuator("j", "j", gain=1.0, bias=(0, 0, 0)))
     with pytest.raises(MechanismError, match=r"MuJoCo refuses it: .*repeated name 'j' in actuator"):
         write(m.with_drives({"j": Drive(2.0)}).mechanism)
+
+
+@pytest.mark.parametrize("joint", [J.FreeFlyer(), J.Spherical()], ids=lambda joint: type(joint).__name__)
+def test_a_ball_and_a_free_joint_come_back_where_they_were_with_their_coordinates(joint, reference_target):
+    m = two_bodies(joint)
+    q = m.model().random_configuration(seed=3)
+    m.add_configuration("home", {"j": [*q[:-4], *(q[-4:] * np.sign(q[-1]))]})
+    m.add_actuator(Actuator("twist", "j", [(0.0,) * (joint.nv - 3) + (1.0, 2.0, 3.0)], gain=1.0, bias=(0, 0, 0)))
+    n = load_mechanism(write(m))
+    (before, _), (after, _) = m.joints, n.joints
+    for x, y in ((before.parent_pose, after.parent_pose), (before.child_pose, after.child_pose)):
+        close(np.array(y.translation), np.array(x.translation))
+        close(np.array([*y.rotation.rows()]), np.array([*x.rotation.rows()]))
+    assert list(n.named_configurations) == ["home"]
+    close(np.array(n.named_configurations["home"]["j"]), np.array(m.named_configurations["home"]["j"]))
+    close(np.array(n.actuators[0].gear), np.array(m.actuators[0].gear))
+    assert {difference.where for difference in cardan.compare(m, n).differences} <= {"twist"}, "whose gear is rounded"
+    assert [frame.name for frame in n.frames] == ["tip"]
+
+
+def test_a_joint_of_several_keeps_its_name():
+    (joint, _) = load_mechanism(write(two_bodies(J.Universal((1, 0, 0), (0, 0.6, 0.8))))).joints
+    assert (joint.name, type(joint.joint)) == ("j", J.Universal)
+
+
+COUPLED = """<mujoco><worldbody>
+  <body name="a"><joint name="x" axis="1 0 0"/><joint name="y" axis="0 1 0" pos="0 .1 0"/><geom size=".1" pos="0 0 .2"/>
+    <body name="b" pos="1 0 0"><joint name="z" axis="0 1 0"/><geom size=".1"/></body></body>
+</worldbody><equality><joint joint1="z" joint2="x"/></equality></mujoco>"""
+
+
+def test_massless_bodies_between_joints_are_written_as_joints_of_one_body(reference_target):
+    m = load_mechanism(COUPLED)
+    with pytest.warns(DescriptionWarning, match=r"massless bodies between joints of one body: 'a:x'"):
+        text = write(m)
+    assert cardan.compare(m, load_mechanism(text))
+
+
+def lossy():
+    """A mechanism with what MJCF cannot say."""
+    m = two_bodies(J.Revolute(AXIS)).with_drives({"j": Drive(2.0)}).mechanism
+    m.add_body("copying", random_inertia(np.random.default_rng(1)))
+    m.add_body("odd", cardan.Inertia(1e-3, (0, 0, 0), ((1e-6, 0, 0), (0, 1e-6, 0), (0, 0, 5e-6))))
+    m.add_joint("glue", J.Fixed(), "tool", "odd")
+    limits = J.Limits((-1.0,), (1.0,), (3.0,))
+    m.add_joint("copy", J.Mimic(J.Revolute(), "j"), "tool", "copying", limits=limits, compliance=[0.1] * 6)
+    m.add_shape(Shape("b", "visual", Sphere(0.1), texture="a.png", group=2, surface=Material(0.1)))
+    m.add_shape(Shape("b", "collision", Sphere(0.1), surface=Material(0.0, stiffness=7.0)))
+    m.add_group(cardan.records.Group("arm", ("b",)))
+    m.add_actuator(Actuator("open", "j"))
+    return m
+
+
+LOST = (
+    "velocity limits of joints 'copy'",
+    "limits (lower, upper, effort) of joints that mimic another 'copy'",
+    "compliance of joints 'copy'",
+    "textures of shapes on 'b'",
+    "stiffness and dissipation, or moments without friction, of surfaces on 'b'",
+    "surfaces, groups, masks and margins of shapes that are only seen, on 'b'",
+    "that the gain of actuators is not known, which is 1 there: 'open'",
+    "drives (drive stiffness, drive damping) of joints alone, but as actuators 'j'",
+    "groups 'arm'",
+)
+
+
+def test_what_mjcf_does_not_hold_is_named():
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        write(lossy())
+    told = " | ".join(str(warning.message) for warning in heard)
+    assert [loss for loss in LOST if loss not in told] == []
+    assert "bodies 'b', 'tool', 'odd'" in told, "of which one is impossible"
+
+
+def test_what_is_said_is_no_difference_and_what_is_whole_says_nothing(tmp_path, capsys):
+    cardan.save(lossy(), tmp_path / "in.json")
+    assert main(["convert", str(tmp_path / "in.json"), str(tmp_path / "out.xml"), "--check"]) == 0
+    told = capsys.readouterr()
+    assert "MJCF does not hold velocity limits" in told.err
+    assert "0 differences that were not stated" in told.out
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write(two_bodies(J.Revolute(AXIS)))
+
+
+def test_colours_of_more_than_single_precision_are_named():
+    m = two_bodies(J.Revolute(AXIS))
+    m.add_shape(Shape("b", "visual", Sphere(0.1), rgba=(0.1, 0.2, 1 / 3, 1.0)))
+    with pytest.warns(DescriptionWarning, match="digits of colours, beyond single precision, of shapes on 'b'"):
+        write(m)
 
 
 @pytest.mark.parametrize("name", ["a\x01", "a\x00b", "\ud800"])

@@ -560,6 +560,18 @@ def test_layers_outside_of_the_folder_are_not_opened_unless_allowed(tmp_path: Pa
         read(file.read_bytes())
 
 
+def test_a_mesh_of_a_layer_that_was_allowed_has_its_volume_later(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh")
+    for folder in ("far", "near"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "far" / "arm.usda").write_text(world(body("A", MASS, prim("Mesh", "M", CUBE_MESH, COLLIDES))))
+    file = tmp_path / "near" / "robot.usda"
+    file.write_text(HEADER.format(m=1, kg=1, up="Z") + 'def "L" (\n prepend references = @../far/arm.usda@\n)\n{\n}\n')
+    mesh = read(str(file), package_dirs=[tmp_path / "far"]).shapes[0].geometry
+    assert isinstance(mesh, shapes.Mesh)
+    assert_allclose(mesh.volume, 1.0)
+
+
 # --- faults ----------------------------------------------------------------------------------------------------------
 
 

@@ -13,8 +13,16 @@ from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats import save
 from cardan.formats.load import FORMATS
 
-_LISTED = ("actuators", "groups", "configurations", "contact", "gravity")
+_LISTED = {
+    **{kind: kind for kind in ("actuators", "groups", "configurations", "contact", "gravity")},
+    "limits.velocity": "velocity limits",
+    "rgba": "digits of colours",
+    "uri": "packages of meshes",
+}
+"""What a difference is of, with what a writer's warning calls it, of which it may name the first few alone."""
 _OF_SHAPES = {"surface": "surfaces", "group": "groups", "margin": "margins", "density": "densities", "rgba": "colours"}
+_CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
+"""Kinds of differences, with what a warning that names the body or joint calls all of the kind."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -73,10 +81,11 @@ def _is_stated(difference: Difference, losses: list[str]) -> bool:
 
 def _names(loss: str, difference: Difference) -> bool:
     """Return whether a warning is about a difference: how a robot moves and weighs is not excused by a name alone."""
-    if any(kind in difference.what and kind in loss for kind in _LISTED):  # of which a writer may name the first few
+    if any(what in difference.what and called in loss for what, called in _LISTED.items()):
         return True
     if difference.kind == "shape" and "shapes on" in loss:
         return any(difference.what.startswith(what) and said in loss for what, said in _OF_SHAPES.items())
     name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
     words = re.findall("[a-z]+", difference.what) if difference.kind in ("motion", "inertia", "joint", "state") else []
-    return bool(name.search(loss)) and all(word in loss for word in words)
+    says_all = difference.kind in _CALLED and _CALLED[difference.kind] in loss
+    return bool(name.search(loss)) and (says_all or all(word in loss for word in words))

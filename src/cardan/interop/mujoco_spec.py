@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, place
 from cardan.interop.mujoco_package import mujoco
 from cardan.interop.mujoco_shapes import add_pairs, add_shapes, set_groups
 from cardan.interop.opened_loops import opened
-from cardan.joints import Mimic, Reversed
+from cardan.joints import FreeFlyer, Mimic, Reversed, Spherical
 from cardan.model import WORLD, Body, Connection, Model
 from cardan.spatial import SE3, Inertia, Matrix3
 
@@ -151,21 +152,26 @@ class _Writer:
         spec.compiler.inertiafromgeom = self.mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
 
     def _add_bodies(self) -> None:
+        between = _between(self.model, self._chains, self._children)
         stack = self._children[WORLD][::-1]
         while stack:
-            c = stack.pop()
-            self._add_body(c)
-            stack += self._children[c.child][::-1]
+            row = [stack.pop()]
+            while row[-1].child in between:
+                row += self._children[row[-1].child]
+            self._add_body(row)
+            stack += self._children[row[-1].child][::-1]
 
-    def _add_body(self, c: Connection) -> None:
-        chain = self._chains[c.name]
-        body = self.bodies[c.parent].add_body(
-            name=c.child, **placed(c.parent_pose @ chain.rest @ c.child_pose.inverse())
-        )
-        self.bodies[c.child] = body
-        _set_inertia(body, c, self._inertia(c, moves=bool(chain.steps)))
-        self.steps[c.name] = add_joints(self.mj, body, c, chain)
-        add_drives(self.mj, self.spec, c, chain, self.steps[c.name], self._said)
+    def _add_body(self, row: Sequence[Connection]) -> None:
+        """Add the child of the last of some joints in a row, with all of them: between are only massless bodies."""
+        last, chains = row[-1], [self._chains[c.name] for c in row]
+        at_rest = [c.parent_pose @ chain.rest @ c.child_pose.inverse() for c, chain in zip(row, chains, strict=True)]
+        body = self.bodies[row[0].parent].add_body(name=last.child, **placed(_product(at_rest)))
+        self.bodies[last.child] = body
+        _set_inertia(body, last, self._inertia(last, moves=bool(chains[-1].steps)))
+        for k, (c, chain) in enumerate(zip(row, chains, strict=True)):
+            c = replace(c, child_pose=_product(at_rest[k + 1 :]).inverse() @ c.child_pose)
+            self.steps[c.name] = add_joints(self.mj, body, c, chain)
+            add_drives(self.mj, self.spec, c, chain, self.steps[c.name], self._said)
 
     def _inertia(self, c: Connection, moves: bool) -> Inertia | None:
         """Return the inertia of a joint's child: its own, or all that moves with it where a part cannot stand alone."""
@@ -180,6 +186,15 @@ class _Writer:
         add_actuators(self.mj, self.spec, model, self._chains, self.steps)
         add_keyframes(self.spec, model)
         add_exclusions(self.spec, model.annotations.disabled_contacts)
+        self._mark_joints()
+
+    def _mark_joints(self) -> None:
+        """Mark where the frames of balls and free joints are, which MuJoCo has at their bodies."""
+        for c in self.model.connections:
+            ends = {FreeFlyer: (c.parent_pose, c.child_pose), Spherical: (c.child_pose,)}.get(type(c.joint), ())
+            if any(pose != SE3.identity() for pose in ends):
+                for side, body, pose in (("parent", c.parent, c.parent_pose), ("child", c.child, c.child_pose)):
+                    self.bodies[body].add_site(name=f"{c.name}:{side}", **placed(pose))
 
     def _add_constraints(self) -> None:
         for node in self.model.nodes:
@@ -189,6 +204,30 @@ class _Writer:
             add_loop(self.mj, self.spec, self.bodies, self.model, c)
         for frame in self.model.frames:
             self.bodies[frame.body].add_site(name=frame.name, **placed(frame.pose))
+
+
+def _between(model: Model, chains: Mapping[str, Chain], children: Mapping[str, Sequence[Connection]]) -> set[str]:
+    """Return the massless bodies that only pass hinges and slides on to hinges and slides of one body."""
+    beside = model.annotations
+    used = {body for c in model.closures for body in (c.parent, c.child)}
+    used |= {part.body for part in (*model.frames, *beside.shapes)}
+    used |= {body for pair in beside.disabled_contacts for body in pair}
+    return {
+        c.child
+        for c in model.connections
+        if c.child not in used
+        and not any((model.body(c.child).inertia or Inertia.zero()).parameters())
+        and len(children[c.child]) == 1
+        and all(_is_of_scalars(chains[joint.name]) for joint in (c, *children[c.child]))
+    }
+
+
+def _is_of_scalars(chain: Chain) -> bool:
+    return bool(chain.steps) and all(step.kind in ("hinge", "slide") for step in chain.steps)
+
+
+def _product(poses: Iterable[SE3]) -> SE3:
+    return reduce(SE3.__matmul__, poses, SE3.identity())
 
 
 def _chain(model: Model, c: Connection) -> Chain:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cardan.formats.mjcf.found import Found, is_
+from cardan.formats.mjcf.marks import gear_from_marks
 from cardan.formats.mjcf.naming import Names
 from cardan.interop.mujoco_joints import meant
 from cardan.records import Actuator
@@ -124,7 +125,8 @@ def _gears(found: Found, k: int, name: str) -> dict[str, tuple[float, ...]]:
     if kind == mj.mjtTrn.mjTRN_JOINT and not (
         is_(m.jnt_type[target], mj.mjtJoint.mjJNT_FREE) and any(m.actuator_gear[k][:3])
     ):
-        return _spread(found, {target: tuple(float(e) for e in m.actuator_gear[k][: found.slots[target].nv])})
+        gear = tuple(float(e) for e in m.actuator_gear[k][: found.slots[target].nv])
+        return _spread(found, {target: gear_from_marks(found, target, gear)})
     along = kind.name.removeprefix("mjTRN_").lower()
     found.report.remark(
         place, f"actuator {name!r} is left out: a transmission of kind {along} here is along no joint's axes"

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from threading import Lock
 from typing import Any
 
 from cardan.errors import quoted
@@ -23,12 +19,11 @@ from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
 from cardan.formats.resources import Meshes, Places
 from cardan.formats.source import Source
+from cardan.interop.mujoco_package import heard
 
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
 FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
 
-_LISTENING = Lock()
-"""Who listens to MuJoCo and to warnings does so for the whole process: one thread at a time."""
 
 OFF: dict[str, tuple[str, ...]] = {
     "CLAMPCTRL": ("actuator_ctrllimited",),
@@ -86,13 +81,16 @@ class Compiled:
 
 def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: Report) -> Compiled | None:
     """Return what MuJoCo makes of a text; None, with errors in the report, where it refuses it."""
-    with _heard(mj, report):
+    made = None
+    with heard(mj) as told:
         try:
             spec = mj.MjSpec.from_string(text.text)
-            return _compiled(mj, spec, text, source, options, report)
+            made = _compiled(mj, spec, text, source, options, report)
         except Exception as error:  # MuJoCo raises ValueError for faults of the file, and errors of its own
             _blame(error, text, report)
-            return None
+    for message in told:
+        report.remark(0, f"MuJoCo warns: {message}")
+    return made
 
 
 def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report) -> Compiled | None:
@@ -120,22 +118,6 @@ def _switch_off(mj: Any, m: Any, report: Report) -> None:
         m.opt.gravity[:] = 0.0
     for name in sorted(off & set(KEPT)):
         report.warn(0, f'<flag {name.lower()}="disable">: MuJoCo computes no {KEPT[name]}; they are read all the same')
-
-
-@contextmanager
-def _heard(mj: Any, report: Report) -> Iterator[None]:
-    """Remark on what MuJoCo warns about, which it would print, and write into a file where the program runs."""
-    with _LISTENING:
-        before = mj.get_mju_user_warning()
-        mj.set_mju_user_warning(lambda message: report.remark(0, f"MuJoCo warns: {message.strip()}"))
-        try:
-            with warnings.catch_warnings(record=True) as heard:
-                warnings.simplefilter("always")
-                yield
-        finally:
-            mj.set_mju_user_warning(before)
-    for warning in heard:
-        report.remark(0, f"MuJoCo warns: {warning.message}")
 
 
 def _blame(error: Exception, text: Expanded, report: Report) -> None:

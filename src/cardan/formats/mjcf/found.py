@@ -44,6 +44,7 @@ class Found:
         mechanism: what has been made so far.
         bodies: name of each of MuJoCo's bodies.
         slots: by the number of MuJoCo's joint.
+        marks: by the number of a ball or free joint, where sites `name:parent` and `name:child` mark its frames to be.
     """
 
     there: Compiled
@@ -51,6 +52,7 @@ class Found:
     mechanism: Mechanism
     bodies: list[str] = field(default_factory=list)
     slots: dict[int, Slot] = field(default_factory=dict)
+    marks: dict[int, tuple[SE3, SE3]] = field(default_factory=dict)
     _infos: dict[str, dict[int, str]] = field(default_factory=dict)
 
     def place(self, kind: str, number: int) -> Place:

@@ -8,6 +8,7 @@ from typing import Any
 
 from cardan.formats.mjcf.actuators import Driven, drives
 from cardan.formats.mjcf.found import Found, Slot, pose
+from cardan.formats.mjcf.marks import read_marks
 from cardan.formats.mjcf.naming import Names
 from cardan.formats.mjcf.rows import Row, Step, row_of
 from cardan.interop.mujoco_joints import meant
@@ -47,6 +48,7 @@ class Tree:
 
     def read(self) -> None:
         """Add all bodies, each with its joint."""
+        read_marks(self.found)
         coupled = {joint for own, (other, *_) in self.mimics.items() for joint in (own, other)}
         for body in range(1, self.m.nbody):
             first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
@@ -60,7 +62,7 @@ class Tree:
     def _read_together(self, body: int, numbers: list[int]) -> None:
         """Add a body whose joints are one here."""
         m, found = self.m, self.found
-        name = SEPARATOR.join(self.joints[k] for k in numbers)
+        name = _joined([self.joints[k] for k in numbers])
         if not numbers:
             name = self.joint_names.new(f"{found.bodies[body]}_fixed")
         elif len(numbers) > 1:
@@ -68,6 +70,9 @@ class Tree:
         at = pose(m.body_pos[body], m.body_quat[body])
         row = row_of([self._step(k) for k in numbers])
         at = SE3.identity() if numbers and KINDS[m.jnt_type[numbers[0]]] == "free" else at
+        if numbers and numbers[0] in found.marks:
+            at, after = found.marks[numbers[0]]
+            row = Row(row.joint, SE3.identity(), after)
         found.mechanism.add_body(found.bodies[body], self._inertia(body))
         self._add(name, row, found.bodies[m.body_parentid[body]], found.bodies[body], at, numbers)
 
@@ -197,6 +202,13 @@ class Tree:
 
     def _remark(self, k: int, message: str) -> None:
         self.found.report.remark(self.found.place("joints", k), f"joint {self.joints[k]!r}: {message}")
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return the name of joints in a row: `name` of `name:0`, `name:1`, ..., as the writer calls them, else `a+b`."""
+    stem = names[0].removesuffix(":0") if len(names) > 1 else ""
+    is_numbered = stem and list(names) == [f"{stem}:{k}" for k in range(len(names))]
+    return stem if is_numbered else SEPARATOR.join(names)
 
 
 def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:

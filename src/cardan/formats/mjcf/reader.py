@@ -5,6 +5,7 @@ Poses, inertias and properties of joints are those of the compiled model, names 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from cardan.description import Mechanism
@@ -14,6 +15,7 @@ from cardan.formats.mjcf.equalities import ends_of_loops, read_loops, read_mimic
 from cardan.formats.mjcf.expanded import expanded
 from cardan.formats.mjcf.found import Found, pose
 from cardan.formats.mjcf.joints import KINDS, SIZES, Tree
+from cardan.formats.mjcf.marks import names_of_marks, seen_from_marks
 from cardan.formats.mjcf.naming import Names
 from cardan.formats.mjcf.shapes import read_shapes
 from cardan.formats.reading import Description, Options
@@ -25,6 +27,8 @@ from cardan.joints import Mimic
 
 INITIAL = "qpos0"
 """The named configuration a file draws its robot in, where that is not neutral here."""
+
+ROUNDING = 1e-12
 
 
 def read(source: Source, options: Options) -> Description:
@@ -68,7 +72,7 @@ def _read(found: Found) -> None:
 
 def _read_frames(found: Found) -> None:
     """Add sites and cameras that have names; one that a body or a site has already gets an ending."""
-    m, names, ends = found.there.model, Names(found.bodies), ends_of_loops(found)
+    m, names, ends = found.there.model, Names(found.bodies), ends_of_loops(found) | names_of_marks(found)
     kinds: Any = (("SITE", "sites", m.nsite, m.site_bodyid, m.site_pos, m.site_quat, "operational"),)
     kinds += (("CAMERA", "cameras", m.ncam, m.cam_bodyid, m.cam_pos, m.cam_quat, "sensor"),)
     for kind, plural, count, bodies, positions, quaternions, use in kinds:
@@ -95,8 +99,13 @@ def _read_configurations(found: Found) -> None:
             found.mechanism.add_configuration(name or names.new(f"key{k}"), _coordinates(found, m.key_qpos[k]))
     drawn = _coordinates(found, m.qpos0)
     neutral = {c.name: tuple(c.joint.neutral()) for c in found.mechanism.joints if c.name in drawn}
-    if drawn != neutral and INITIAL not in given:
+    if INITIAL not in given and any(not _near(drawn[joint], q) for joint, q in neutral.items()):
         found.mechanism.add_configuration(INITIAL, drawn)
+
+
+def _near(a: Sequence[float], b: Sequence[float]) -> bool:
+    """Return whether coordinates are the same but for rounding."""
+    return all(abs(x - y) <= ROUNDING * max(1.0, abs(x)) for x, y in zip(a, b, strict=True))
 
 
 def _coordinates(found: Found, qpos: Any) -> dict[str, tuple[float, ...]]:
@@ -109,6 +118,7 @@ def _coordinates(found: Found, qpos: Any) -> dict[str, tuple[float, ...]]:
         if kind in ("free", "ball"):
             w, x, y, z = part[-4:]
             part[-4:] = [x, y, z, w]
+            part = seen_from_marks(found, k, part)
         if slot.joint not in follows:
             by_joint.setdefault(slot.joint, []).extend(part)
     return {joint: tuple(part) for joint, part in by_joint.items()}

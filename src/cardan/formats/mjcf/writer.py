@@ -10,17 +10,19 @@ they were found; their files are not opened.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.description import Mechanism
-from cardan.errors import CardanError, MechanismError, ParameterError
+from cardan.errors import CardanError, DescriptionWarning, MechanismError, ParameterError
+from cardan.formats.mjcf.losses import losses
 from cardan.formats.mjcf.naming import UNWRITABLE, escaped
 from cardan.geometry.shapes import Mesh, Shape, Sphere
-from cardan.interop.mujoco_package import mujoco
+from cardan.interop.mujoco_package import heard, mujoco
 from cardan.interop.mujoco_shapes import geom_names
 from cardan.interop.mujoco_spec import to_mjspec
 from cardan.model import Model
@@ -31,8 +33,32 @@ KINDS = {0: "none", 1: "affine"}
 """Of MuJoCo's biases."""
 
 
-def write(thing: Mechanism | Model) -> str:
-    """Return a mechanism (with a fixed base) or a model as the text of a file of MJCF.
+class WrittenMjcf(NamedTuple):
+    """A mechanism as MJCF.
+
+    Attributes:
+        text: the file's content.
+        losses: what MJCF cannot say, or says otherwise, such as `"velocity limits of joints 'knee'"`.
+    """
+
+    text: str
+    losses: tuple[str, ...]
+
+
+def to_mjcf(thing: Mechanism | Model) -> str:
+    """Return a mechanism or a model as MJCF text; a `DescriptionWarning` names what it does not hold.
+
+    Raises:
+        As `write_mjcf`.
+    """
+    written = write_mjcf(thing)
+    for loss in written.losses:
+        warnings.warn(DescriptionWarning(f"{thing.name}: MJCF does not hold {loss}"), stacklevel=2)
+    return written.text
+
+
+def write_mjcf(thing: Mechanism | Model) -> WrittenMjcf:
+    """Return a mechanism (with a fixed base) or a model as the text of a file of MJCF, and what that does not hold.
 
     Raises:
         MissingExtraError: without the extra `mujoco`.
@@ -49,12 +75,15 @@ def write(thing: Mechanism | Model) -> str:
     shapes = [replace(s, name=name) for s, name in zip(robot.shapes, names, strict=True)]
     try:
         spec = to_mjspec(robot, shapes=[_stand_in(s) for s in shapes], annotations=True)
-        spec.compile()
+        lost = losses(robot, spec)
+        with heard(mj):
+            spec.compile()
     except CardanError:
         raise
     except ValueError as error:  # MuJoCo's
         raise MechanismError(f"{robot.name!r} as MJCF: MuJoCo refuses it: {error}") from None
-    return "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
+    text = "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
+    return WrittenMjcf(text, lost)
 
 
 def _check_names(robot: Model) -> None:

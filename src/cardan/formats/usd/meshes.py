@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from cardan.formats.usd.values import array, value
 from cardan.geometry.mesh import integrals_of_triangles
 from cardan.spatial import Inertia
 
+_asked: dict[str, Options] = {}
+"""With which options files of USD were read: what these allow, a later question for a mesh of theirs may open, too."""
 _HULLS = ("convexHull", "boundingCube", "boundingSphere", "convexDecomposition")
 
 
@@ -82,6 +85,12 @@ def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
     return integrals_of_triangles(welded[triangles] * np.array(scale), f"mesh {prim.GetPath()}")
 
 
+def remember(source: Source, options: Options) -> None:
+    """Remember what was allowed for a file, if there is more than what any may read."""
+    if source.folder is not None and options.package_dirs:
+        _asked[str(Path(source.name).resolve())] = options
+
+
 def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
     """Return points and triangles of a mesh of a file of USD, in its own units.
 
@@ -95,7 +104,7 @@ def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
         DescriptionError: if the file cannot be read.
     """
     path, report = uri.partition("#")[2], Report(file)
-    with opened(Source.of(file), Options(), report) as stage:
+    with opened(Source.of(file), _asked.get(str(Path(file).resolve()), Options()), report) as stage:
         report.stop()
         prim = stage.usd.GetPrimAtPath(path) if stage is not None and path.startswith("/") else None
         if not prim or prim.GetTypeName() != "Mesh":

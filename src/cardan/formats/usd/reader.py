@@ -21,6 +21,7 @@ from cardan.formats.usd.groups import bits_of, filtered_pairs
 from cardan.formats.usd.joints import UsdJoint, read_joint
 from cardan.formats.usd.layers import brief
 from cardan.formats.usd.masses import body_inertia
+from cardan.formats.usd.meshes import remember
 from cardan.formats.usd.mimics import copied
 from cardan.formats.usd.names import names_of
 from cardan.formats.usd.scene import Scene, survey
@@ -42,6 +43,7 @@ OPEN = 1e-4
 def read(source: Source, options: Options) -> Description:
     """Return what a file of USD holds."""
     report = Report(source.name)
+    remember(source, options)
     with opened(source, options, report) as stage:
         if stage is None:
             return Description(None, report)

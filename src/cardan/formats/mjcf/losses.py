@@ -1,0 +1,144 @@
+"""What MJCF does not hold of a model, of which the rest is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cardan.geometry.shapes import ALL_BITS, Mesh, Shape
+from cardan.interop.opened_loops import half_of
+from cardan.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
+from cardan.model import Body, Model
+from cardan.records import Actuator, Material
+
+SHOWN = 6
+"""Names that are listed of what nearly every robot has."""
+VELOCITY = "velocity limits of joints"
+PACKAGES = "packages of meshes, of which the path is written, on"
+COLOURS = "digits of colours, beyond single precision, of shapes on"
+USUAL = (VELOCITY, PACKAGES, COLOURS)
+
+IN_A_ROW = (D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute)
+"""Joints whose velocities are not those of the hinges and slides they are there."""
+
+
+def losses(model: Model, spec: Any) -> tuple[str, ...]:
+    """Return what a specification, made of a model and not yet compiled, does not hold, or holds otherwise.
+
+    Args:
+        model: the model.
+        spec: what `to_mjspec` made of it.
+    """
+    of_kinds = {**_of_bodies(model, spec), **_of_joints(model), **_of_shapes(model.shapes), **_beside(model, spec)}
+    return tuple(
+        f"{what} {_listed(names, SHOWN if what in USUAL else None)}" for what, names in of_kinds.items() if names
+    )
+
+
+def _of_bodies(model: Model, spec: Any) -> dict[str, list[str]]:
+    halves = [half_of(c.name) for c in model.closures]
+    written = [body for body in model.bodies if spec.body(body.name) is not None]
+    gone = [body.name for body in model.bodies if body not in written]
+    return {
+        "massless bodies between joints of one body:": gone,
+        "joints apart, but in a row of one body:": [c.name for c in model.connections if {c.parent, c.child} & {*gone}],
+        "inertias of their own, but with what is fixed together, of bodies": [
+            b.name for b in written if not _has_its_own(b, spec.body(b.name))
+        ],
+        "loops as they are, but cut, with half of a body moved by their joint:": [
+            name for name in halves if spec.body(name) is not None
+        ],
+    }
+
+
+def _has_its_own(body: Body, there: Any) -> bool:
+    """Return whether MuJoCo's body weighs what the body does, at the same place."""
+    inertia = body.inertia
+    if inertia is None or not any(inertia.parameters()):
+        return not there.explicitinertial
+    return there.explicitinertial and there.mass == inertia.mass and tuple(there.ipos) == tuple(inertia.com)
+
+
+def _of_joints(model: Model) -> dict[str, list[str]]:
+    joints: Any = (*model.connections, *model.closures)
+    mimics = [c for c in joints if isinstance(c.joint, Mimic)]
+    return {
+        VELOCITY: [c.name for c in joints if _is_bounded(c, "velocity", "velocity_lower")],
+        "limits (lower, upper, effort) of joints that mimic another": [
+            c.name for c in mimics if _is_bounded(c, "lower", "upper", "effort", "effort_lower")
+        ],
+        "limits (lower, upper, effort), damping, friction, armature, drives and springs of joints that close loops": [
+            c.name for c in model.closures if _acts(c)
+        ],
+        "their own coordinates, but those of hinges and slides, of joints": [
+            c.name for c in joints if isinstance(c.joint, IN_A_ROW)
+        ],
+        "compliance of joints": [c.name for c in joints if any(c.compliance)],
+    }
+
+
+def _is_bounded(c: Any, *keys: str) -> bool:
+    return any(math.isfinite(bound) for key in keys for bound in getattr(c.limits, key))
+
+
+def _acts(c: Any) -> bool:
+    passive = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness")
+    return _is_bounded(c, "lower", "upper", "effort", "effort_lower") or any(any(getattr(c, key)) for key in passive)
+
+
+def _of_shapes(shapes: Iterable[Shape]) -> dict[str, list[str]]:
+    shapes = tuple(shapes)
+    return {
+        COLOURS: [s.body for s in shapes if s.rgba is not None and not _is_single(s.rgba)],
+        "textures of shapes on": [s.body for s in shapes if s.texture],
+        "stiffness and dissipation, or moments without friction, of surfaces on": [
+            s.body for s in shapes if s.role == "collision" and s.surface and s.surface != _said(s.surface)
+        ],
+        "surfaces, groups, masks and margins of shapes that are only seen, on": [
+            s.body for s in shapes if s.role == "visual" and _would_touch(s)
+        ],
+        PACKAGES: [s.body for s in shapes if isinstance(s.geometry, Mesh) and "://" in s.geometry.uri],
+    }
+
+
+def _is_single(colour: Iterable[float]) -> bool:
+    """Return whether numbers are the same after MuJoCo had them in single precision, and told their shortest digits."""
+    return all(float(str(np.float32(e))) == e for e in colour)
+
+
+def _said(surface: Material) -> Material:
+    """Return what MuJoCo's friction says of a surface: nothing turns or rolls against it without friction."""
+    if not surface.friction:
+        return Material(friction=0.0)
+    return Material(friction=surface.friction, torsional=surface.torsional, rolling=surface.rolling)
+
+
+def _would_touch(shape: Shape) -> bool:
+    return (shape.surface, shape.group, shape.mask, shape.margin) != (None, 1, ALL_BITS, 0.0)
+
+
+def _beside(model: Model, spec: Any) -> dict[str, list[str]]:
+    there: Mapping[str, Any] = {a.name: a for a in spec.actuators}
+    own = {a.name for a in model.actuators}
+    return {
+        "that the gain of actuators is not known, which is 1 there:": [
+            a.name for a in model.actuators if a.name in there and _is_open(a)
+        ],
+        "drives (drive stiffness, drive damping) of joints alone, but as actuators": [
+            name for name in there if name not in own
+        ],
+        "groups": [group.name for group in model.annotations.groups],
+    }
+
+
+def _is_open(actuator: Actuator) -> bool:
+    return actuator.gain is None or actuator.bias is None
+
+
+def _listed(names: Iterable[str], shown: int | None) -> str:
+    names = list(dict.fromkeys(names))
+    more = f", ... ({len(names)} in all)" if len(names[:shown]) < len(names) else ""
+    return ", ".join(map(repr, names[:shown])) + more
