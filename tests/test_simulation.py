@@ -395,6 +395,7 @@ def box_on(material, slope=0.0, mass=1.0, size=(0.2, 0.2, 0.1)):
 
 
 def test_a_state_in_single_precision_stays_so_from_one_solver_to_the_next():
+    pytest.importorskip("mujoco", reason="needs the extra mujoco")
     world = pendulum().world()
     state = world.state(2, "float32")
     for make in (Featherstone, MuJoCo, Featherstone):
