@@ -23,7 +23,7 @@ PAGE = Path(__file__).parent / "faults.md"
 TESTS = Path(__file__).parents[1] / "tests"
 LONGEST = 220
 """Letters of a message that are shown: some list all names there are."""
-EXTRAS = {"MJCF": "mujoco", "USD": "usd-core", "xacro": "xacro"}
+EXTRAS = {"MJCF": "mujoco", "USD": "usd-core", "xacro": "xacro", "URDF": "xacro"}
 """What reads a format beside cardan: some of the messages are its."""
 HEAD = """<!-- made by docs/build_faults.py from the tests; change these instead -->
 # What is said of faulty files

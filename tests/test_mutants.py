@@ -101,8 +101,8 @@ KINDS: dict[str, tuple[Callable[[random.Random], bytes], Callable[[bytes], Any]]
 @pytest.mark.parametrize("count", [QUICK, pytest.param(FULL, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutants(kind, count):
-    if kind == "xacro" and find_spec("xacro") is None:
-        pytest.skip("the extra xacro is not installed")
+    if kind != "JSON" and find_spec("xacro") is None:
+        pytest.skip("the extra xacro is not installed, and mutants of XML may hold its elements")
     made, read = KINDS[kind]
     outcomes = {"read": 0, "refused": 0}
     for seed in range(count):
