@@ -12,12 +12,12 @@ from typing import Any
 
 from cardan.description import Mechanism, Mesh
 from cardan.errors import Fault, quoted
+from cardan.formats.inertias import NO_INERTIA
 from cardan.formats.json.codec import Text, opened_json
 from cardan.formats.reading import Description, Options
 from cardan.formats.report import MAX_FAULTS, At, Report
 from cardan.formats.resources import Packages, resolve
 from cardan.formats.source import Source
-from cardan.formats.urdf.links import NO_INERTIA
 from cardan.model import Model
 from cardan.spatial import Inertia
 

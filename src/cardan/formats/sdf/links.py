@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from cardan.errors import quoted
+from cardan.formats.inertias import doubt_impossible, finite
 from cardan.formats.report import Report
 from cardan.formats.sdf.context import Reading, pose_on
 from cardan.formats.sdf.scopes import SEPARATOR, Entry
@@ -29,8 +27,6 @@ from cardan.records import Frame
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
 
 ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-NO_INERTIA = 1e-15
-"""Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +115,10 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
         return None
     if mass == 0.0 and not any(entries):
         return None  # as it is said of a body without
-    _doubt(report, inertial, name, entries)
+    doubt_impossible(report, inertial, name, entries)
     with report.blamed(inertial):
         at_com = Symmetric3(entries).rotated(pose.X.rotation)
-        return _finite(report, inertial, Inertia(mass, pose.X.translation, at_com))
-    return None
-
-
-def _finite(report: Report, at: Element, inertia: Inertia) -> Inertia | None:
-    if all(math.isfinite(e) for e in inertia.parameters()):
-        return inertia
-    report.error(at, "the inertia about the link's origin is too large for a number; are the units right?")
+        return finite(report, inertial, Inertia(mass, pose.X.translation, at_com))
     return None
 
 
@@ -139,16 +128,6 @@ def _entries(report: Report, inertial: Element) -> tuple[float, ...]:
     if inertia is None:
         return defaults
     return tuple(number_of(report, inertia, e, d) for e, d in zip(ENTRIES, defaults, strict=True))
-
-
-def _doubt(report: Report, element: Element, name: str, entries: tuple[float, ...]) -> None:
-    """Note an impossible inertia, judged as it is written."""
-    if max(map(abs, entries)) < NO_INERTIA or report.has_enough_doubts:
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        faults = Inertia(1.0, (0.0, 0.0, 0.0), Symmetric3(entries)).faults()
-    for fault in faults:
-        report.doubt(element, f"link {quoted(name)}: {fault}")
 
 
 def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]) -> Inertia | None:
@@ -170,4 +149,4 @@ def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]
         return None
     mass = number_of(report, inertial, "mass", float(total.mass), least=0.0)
     scaled = [e * (mass / total.mass) for e in total.parameters()]
-    return _finite(report, inertial, Inertia.from_parameters(scaled))
+    return finite(report, inertial, Inertia.from_parameters(scaled))

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from cardan.errors import ParameterError
+from cardan.formats.inertias import doubt_impossible, finite
 from cardan.formats.report import Report
 from cardan.formats.resources import Meshes, Places
 from cardan.formats.source import Source
@@ -18,9 +17,6 @@ from cardan.formats.xml import Element
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
-
-NO_INERTIA = 1e-15
-"""Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +110,7 @@ def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
     )
     if inertia_element is None or r.report.error_count > before:
         return None
-    _doubt_inertia(r.report, inertia_element, name, entries)
+    doubt_impossible(r.report, inertia_element, name, entries)
     return _inertia(r.report, inertia_element, mass, pose, Symmetric3(entries))
 
 
@@ -124,20 +120,7 @@ def _inertia(report: Report, element: Element, mass: float, pose: SE3, at_com: S
     except ParameterError as error:
         report.error(element, str(error))
         return None
-    if not all(math.isfinite(e) for e in inertia.parameters()):
-        report.error(element, "the inertia about the link's origin is too large for a number; are the units right?")
-        return None
-    return inertia
-
-
-def _doubt_inertia(report: Report, element: Element, name: str, entries: list[float]) -> None:
-    """Note an impossible inertia, judged as it is written."""
-    if max(map(abs, entries)) < NO_INERTIA or report.has_enough_doubts:
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        faults = Inertia(1.0, (0.0, 0.0, 0.0), Symmetric3(entries)).faults()
-    for fault in faults:
-        report.doubt(element, f"link {name!r}: {fault}")
+    return finite(report, element, inertia)
 
 
 # --- shapes ------------------------------------------------------------------------------------------------------
