@@ -1,0 +1,1 @@
+"""Parameters found from measurements."""

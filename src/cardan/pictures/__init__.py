@@ -1,0 +1,1 @@
+"""Pictures of robots and of what they do (extra `plot`)."""

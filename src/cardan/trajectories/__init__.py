@@ -1,0 +1,1 @@
+"""Motions in time: splines on the manifold, profiles, timing along paths."""

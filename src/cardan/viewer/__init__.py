@@ -1,0 +1,1 @@
+"""Robots seen in a browser, moved and dragged there (extra `view`)."""
