@@ -1,6 +1,8 @@
 """Derivatives for optimisation: by several arguments, along tangents, of moving and of frames; sparsity patterns."""
 
 import pickle
+import runpy
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -341,3 +343,35 @@ def test_a_branch_does_not_see_the_others():
     assert cardan.potential_energy.sparsity(DOG).shape == ()
     with pytest.raises(ParameterError, match="values for"):
         cardan.jacobian.sparsity(DOG)
+
+
+# --- examples --------------------------------------------------------------------------------------------------------
+
+
+def example(name, picture):
+    """What an example's `main` returns, and what is in it."""
+    pytest.importorskip("matplotlib").use("agg")
+    written = runpy.run_path(str(Path(__file__).parents[1] / "examples" / f"{name}.py"))
+    found = written["main"](str(picture))
+    assert picture.stat().st_size > 1000
+    return found, written
+
+
+def test_iterative_lqr_swings_up(tmp_path):
+    (states, forces, cost), _ = example("ilqr", tmp_path / "ilqr.png")
+    assert abs(states[0, 1]) == np.pi
+    assert np.abs(states[-1]).max() < 0.05  # upright, at rest, where it began
+    assert cost < 100.0  # 4984 at rest
+    assert np.abs(forces).max() < 50.0  # N
+
+
+def test_direct_collocation_swings_up(tmp_path):
+    found, written = example("direct_collocation", tmp_path / "motion.png")
+    assert found.success
+    assert np.abs(written["defects"](found.x)).max() < 1e-7
+    states, forces = written["unpacked"](found.x)
+    np.testing.assert_allclose(states[-1], written["GOAL"], atol=1e-7)
+    assert np.abs(forces).max() <= 20.0 + 1e-9
+    h, z = 1e-6, found.x + 0.1
+    columns = [written["defects"](z + h * e) - written["defects"](z - h * e) for e in np.eye(len(z))]
+    np.testing.assert_allclose(written["defects_derivative"](z), np.stack(columns, axis=-1) / (2 * h), atol=1e-7)
