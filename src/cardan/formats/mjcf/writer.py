@@ -20,7 +20,7 @@ import numpy as np
 from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionWarning, MechanismError, ParameterError
 from cardan.formats.mjcf.losses import losses
-from cardan.formats.mjcf.naming import UNWRITABLE, escaped
+from cardan.formats.xml_text import UNWRITABLE, escaped
 from cardan.geometry.shapes import Mesh, Shape, Sphere
 from cardan.interop.mujoco_package import heard, mujoco
 from cardan.interop.mujoco_shapes import geom_names
