@@ -18,6 +18,7 @@ from cardan.errors import DescriptionWarning, ParameterError, UnsupportedError
 from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
 from cardan.formats.sdf.links import ENTRIES
 from cardan.formats.urdf.numbers import axis, inertial, rpy
+from cardan.formats.written import Written
 from cardan.formats.xml_text import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
 from cardan.joints import Helical, Mimic, Revolute, Universal
@@ -28,18 +29,6 @@ from cardan.spatial import SE3, Inertia
 VERSION = "1.11"
 _BITS = 16
 _PATCH = 3.0 * math.pi / 16.0
-
-
-class WrittenSdf(NamedTuple):
-    """A mechanism as SDF.
-
-    Attributes:
-        text: the file's content.
-        losses: what SDF cannot say and the motion does not need: actuators, groups, ...
-    """
-
-    text: str
-    losses: tuple[str, ...]
 
 
 def to_sdf(thing: Mechanism | Model) -> str:
@@ -54,7 +43,7 @@ def to_sdf(thing: Mechanism | Model) -> str:
     return written.text
 
 
-def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
+def write_sdf(thing: Mechanism | Model) -> Written:
     """Return a mechanism or a model as SDF text, and what it does not hold; errors as for `to_sdf`."""
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
@@ -75,7 +64,7 @@ def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
     coloured = dict.fromkeys(s.body for s in thing.shapes if s.role == "collision" and (s.rgba or s.texture))
     losses += [f"colours of collision shapes on {', '.join(coloured)}"] if coloured else []
     losses += _on_the_world(writing) if not _is_world(writing, thing) else []
-    return WrittenSdf("\n".join([*lines, ""]), (*form.losses, *losses))
+    return Written("\n".join([*lines, ""]), (*form.losses, *losses))
 
 
 def _on_the_world(w: _Writing) -> Lines:

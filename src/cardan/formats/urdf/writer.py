@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from cardan.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan.errors import DescriptionWarning, ParameterError
@@ -22,26 +22,13 @@ from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan.formats.urdf.numbers import axis, inertial, rpy
 from cardan.formats.urdf.schema import VOCABULARY
+from cardan.formats.written import Written, first_of, losses_of
 from cardan.formats.xml_text import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Mimic, Planar, Revolute
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.records import EARTH_GRAVITY, Actuator
 from cardan.spatial import SE3
-
-
-class WrittenUrdf(NamedTuple):
-    """A mechanism as URDF.
-
-    Attributes:
-        text: the file's content.
-        moved: X_body_link of the links whose frame is not their body's: it had to move to the joint's.
-        left_out: what URDF cannot say of what is beside the mechanics, such as `"configurations 'home'"`.
-    """
-
-    text: str
-    moved: dict[str, SE3]
-    left_out: tuple[str, ...] = ()
 
 
 def to_urdf(thing: Mechanism | Model) -> str:
@@ -55,16 +42,16 @@ def to_urdf(thing: Mechanism | Model) -> str:
     """
     written = write_urdf(thing)
     if written.moved:
-        names = _listed(written.moved)
+        names = first_of(written.moved)
         message = f"URDF has a link's frame at its joint: the frames of {names} moved there, with all that is on them"
         warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
-    if written.left_out:
-        message = f"URDF cannot say, and left out are: {'; '.join(written.left_out)}"
+    if written.losses:
+        message = f"URDF cannot say, and left out are: {'; '.join(written.losses)}"
         warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
     return written.text
 
 
-def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
+def write_urdf(thing: Mechanism | Model) -> Written:
     """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`."""
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as URDF", got=thing, expected="a Mechanism or a Model")
@@ -81,10 +68,10 @@ def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
         raise ParameterError("name of a robot in URDF", got=form.name, expected="a text that is not empty")
     version = {"version": "1.2"} if any(isinstance(s.geometry, Capsule) for s in form.shapes) else {}
     lines = [DECLARATION, *element("robot", name | version, *inside, open=True)]
-    return WrittenUrdf("\n".join([*lines, ""]), form.moved, tuple(_left_out(thing)))
+    return Written("\n".join([*lines, ""]), tuple(_losses(thing)), form.moved)
 
 
-def _left_out(thing: Mechanism | Model) -> Iterator[str]:
+def _losses(thing: Mechanism | Model) -> Iterator[str]:
     """Yield what is said beside the mechanics and URDF has no words for."""
     beside = thing.annotations
     if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
@@ -101,15 +88,10 @@ def _left_out(thing: Mechanism | Model) -> Iterator[str]:
             s.body for s in beside.shapes if any(getattr(s, key) != usual for key, usual in _PLAIN_SHAPE.items())
         ],
     }
-    yield from (f"{what} {_listed(dict.fromkeys(names))}" for what, names in lost.items() if names)
+    yield from losses_of(lost)
 
 
 _PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "density": None}
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    return ", ".join(map(repr, names[:6])) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
 
 
 # --- links -------------------------------------------------------------------------------------------------------
