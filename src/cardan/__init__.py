@@ -60,6 +60,7 @@ from cardan.functions import (
     torque_regressor,
     vector_jacobian_product,
     velocity_to_configuration_derivative,
+    wrench_at,
 )
 from cardan.joints import Joint, Limits
 from cardan.lazy import fetcher
@@ -93,7 +94,7 @@ from cardan.scalar import (
     tanh,
     where,
 )
-from cardan.spatial import SE3, Force, Inertia, Motion
+from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
 
 if TYPE_CHECKING:
     from cardan import robots, solvers
@@ -114,7 +115,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "WorldBuilder", "World", "State", "Control", "solvers",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
-    "gravity_forces", "passive_forces", "torque_regressor",
+    "gravity_forces", "passive_forces", "torque_regressor", "wrench_at",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
     "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
@@ -140,7 +141,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # other coordinates, other libraries
     "converter", "representation", "conventions",
     # spatial algebra
-    "SE3", "Motion", "Force", "spatial",
+    "SE3", "Motion", "Force", "pose_error", "spatial",
     # errors
     "errors", "CardanError", "DescriptionError",
     "__version__",
