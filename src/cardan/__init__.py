@@ -96,7 +96,7 @@ from cardan.scalar import (
 from cardan.spatial import SE3, Force, Inertia, Motion
 
 if TYPE_CHECKING:
-    from cardan import robots, solvers
+    from cardan import robots, solvers, tasks
     from cardan.comparison import compare
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
@@ -124,6 +124,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     # moving in configuration space
     "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
     "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
+    # inverse kinematics
+    "tasks",
     # closed loops
     "assemble", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
     "constrained_forward_dynamics", "constrained_inverse_dynamics",
@@ -157,7 +159,8 @@ _fetch = fetcher(
         ".simulation": "Control State World WorldBuilder",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers",
+    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers "
+    "tasks",
 )
 
 
