@@ -35,8 +35,8 @@ class Linearization(NamedTuple):
     jacobian: Any
 
 
-def stacked(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> Linearization:
-    """Return the errors and the Jacobian of tasks over scalars of any type.
+def stacked_errors(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[Any]:
+    """Return the errors of tasks over scalars of any type, one after the other.
 
     Args:
         tasks: what is asked; their numbers are not looked at.
@@ -44,14 +44,17 @@ def stacked(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> Linear
         q: configuration, shape (nq,).
         targets: those of all tasks side by side, as `Stack.targets` packs them.
     """
-    errors: list[Any] = []
-    rows: list[Any] = []
+    parts = zip(tasks, _parted(tasks, model, targets), strict=True)
+    return [e for task, target in parts for e in error_of(task, model, q, target).tolist()]
+
+
+def stacked_jacobian(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[list[Any]]:
+    """Return the rows of the Jacobians of tasks over scalars of any type, one below the other; as `stacked_errors`."""
+    rows: list[list[Any]] = []
     for task, target in zip(tasks, _parted(tasks, model, targets), strict=True):
         given = None if task.target_shape(model) is None else target
-        errors += error_of(task, model, q, target).tolist()
-        rows += packed(task.jacobian(model, q, given)).tolist()
-    m = len(errors)
-    return Linearization(symbolic(errors, (m,)), symbolic((e for row in rows for e in row), (m, model.nv)))
+        rows += packed(task.jacobian(model, q, given), where=f"{type(task).__name__}.jacobian").tolist()
+    return rows
 
 
 def _parted(tasks: Sequence[Task], model: Model, targets: Any) -> Iterator[Any]:
@@ -74,7 +77,9 @@ def _function(structure: Structure) -> Function:
     tasks = structure.tasks
 
     def linearized_tasks(model: Model, q: Any, targets: Any) -> Linearization:
-        return stacked(tasks, model, q, targets)
+        errors, rows = (part(tasks, model, q, targets) for part in (stacked_errors, stacked_jacobian))
+        jacobian = symbolic((e for row in rows for e in row), (len(errors), model.nv))
+        return Linearization(symbolic(errors, (len(errors),)), jacobian)
 
     return Function(linearized_tasks, {"targets": targets_shape(tasks)})
 
