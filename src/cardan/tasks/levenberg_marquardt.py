@@ -38,7 +38,7 @@ DAMPING = 1e-2
 FALL, GROWTH = 0.5, 4.0
 LEAST, MOST = 1e-12, 1e12
 ROUNDING = 1e-13
-"""The least mu, relative to the trace of the matrix: pivots of rows that depend on others stay above rounding errors."""
+"""The least mu, relative to the matrix's trace: pivots of rows that depend on others stay above rounding errors."""
 
 
 class Descent(NamedTuple):
