@@ -146,6 +146,10 @@ class RelativeFrame(Task):
     def target_shape(self, model: Model) -> tuple[int, ...]:
         return 4, 4
 
+    @property
+    def lengths(self) -> Sequence[int]:
+        return range(3)
+
     def error(self, model: Model, q: Any, target: Any) -> Any:
         X, wanted = RelativeMotion(model, q, self.frame, self.root).X, SE3.of(target)
         return [*(X.translation - wanted.translation), *orientation_error(X.rotation, wanted.rotation)]
@@ -182,6 +186,10 @@ class FramePose(Task):
     def target_shape(self, model: Model) -> tuple[int, ...]:
         return 4, 4
 
+    @property
+    def lengths(self) -> Sequence[int]:
+        return range(3)
+
     def error(self, model: Model, q: Any, target: Any) -> Any:
         return RelativeFrame(self.frame, WORLD).error(model, q, target)
 
@@ -214,6 +222,10 @@ class FramePosition(Task):
 
     def target_shape(self, model: Model) -> tuple[int, ...]:
         return (3,)
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        return range(3)
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
         return list(RelativeMotion(model, q, self.frame, WORLD).X.translation - Vector3.of(target))

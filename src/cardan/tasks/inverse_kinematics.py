@@ -77,7 +77,7 @@ def inverse_kinematics(
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
     batch, (q, targets, weights) = _broadcast(_started(model, q0), stack.targets(), stack.weights())
     function = descent(stack.structure, stack.size, bool(limits))
-    found = Search(function, model, q, targets, weights, settings).run()
+    found = Search(function, model, q, targets, weights, stack.scales(), settings).run()
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in found))
 
 

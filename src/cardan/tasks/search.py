@@ -60,6 +60,7 @@ class Search:
         q: where the first descents begin, shape (n, nq).
         targets: those of the tasks, shape (n, k).
         weights: of their rows, shape (n, m).
+        scales: what makes rows comparable, shape (m,): solutions are looked for with weights times these.
         settings: how long to search.
     """
 
@@ -70,11 +71,12 @@ class Search:
         q: np.ndarray,
         targets: np.ndarray,
         weights: np.ndarray,
+        scales: np.ndarray,
         settings: Settings,
     ) -> None:
         n = len(q)
-        self.function, self.model, self.targets, self.weights = function, model, targets, weights
-        self.settings = settings
+        self.function, self.model, self.targets = function, model, targets
+        self.asked, self.weights, self.settings = weights, weights * scales, settings
         self.at, self.damping = q.copy(), np.full(n, DAMPING)
         self.found = Found(q.copy(), np.zeros(n, bool), np.full(n, np.inf), np.zeros(n, int), np.zeros(n, int))
         self.cost = np.full(n, np.inf)
@@ -124,10 +126,10 @@ class Search:
         self.found.restarts[rows] += 1
 
     def _finish(self) -> None:
-        """Bring what is best of the problems that are not solved to rest."""
+        """Bring what is best of the problems that are not solved to rest, by the weights that were given."""
         (rows,) = self._unsolved(np.arange(len(self.at)))
-        self.at[rows], self.damping[rows] = self.found.q[rows], DAMPING
-        calls = 0
+        self.at[rows], self.damping[rows], self.cost[rows] = self.found.q[rows], DAMPING, np.inf
+        self.weights, calls = self.asked, 0
         while rows.size and calls < FINISH:
             before = self.cost[rows]
             falls = self._descend(rows) < (1.0 - RESTING) * before

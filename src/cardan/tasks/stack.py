@@ -145,6 +145,13 @@ class Stack:
         """Return the gains of all rows, shape (m,)."""
         return self._along_rows("gain")
 
+    def scales(self) -> np.ndarray:
+        """Return what makes rows comparable, shape (m,): one over the robot's size for lengths, 1 for the others."""
+        scales, size = np.ones(self.size), size_of(self.model)
+        for task, rows in zip(self.tasks, self.rows, strict=True):
+            scales[rows][list(task.lengths)] = 1.0 / size
+        return scales
+
     def _along_rows(self, name: str) -> np.ndarray:
         """Return a number or numbers of each task, one for each of its rows."""
         parts = []
@@ -162,6 +169,17 @@ class Stack:
         whose = [f"{name} of task {k}, {type(task).__name__}" for k, task in enumerate(self.tasks)]
         shape = broadcast(self.where, {n: p.shape[:-1] for n, p in zip(whose, parts, strict=True)})
         return np.concatenate([np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts], axis=-1)
+
+
+def size_of(model: Model) -> float:
+    """Return how large a robot is, about [m]: the longest way from the world over its joints; 1 if it has no length."""
+    ways: list[float] = []
+    for node in model.nodes:
+        own = math.hypot(*map(float, node.placement.translation))
+        ways.append(own + (ways[node.parent] if node.parent >= 0 else 0.0))
+    ends = [(ways[at.node] if at.node >= 0 else 0.0, at) for at in map(model.attachment, model.body_names)]
+    longest = max((way + math.hypot(*map(float, at.pose.translation)) for way, at in ends if at.node >= 0), default=0.0)
+    return longest or 1.0
 
 
 def _size(task: Task, model: Model) -> int:

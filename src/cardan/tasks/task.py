@@ -102,6 +102,11 @@ class Task(ABC):
             target: shape (..., *target_shape).
         """
 
+    @property
+    def lengths(self) -> Sequence[int]:
+        """Numbers of the entries of the error that are lengths [m]: a search measures them by the robot's size."""
+        return ()
+
     # What follows is the same for every task.
 
     def checked_target(self, model: Model) -> np.ndarray | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,10 @@ class CenterOfMass(Task):
 
     def target_shape(self, model: Model) -> tuple[int, ...]:
         return (3,)
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        return range(3)
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
         return list(algorithms.center_of_mass(model, q) - Vector3.of(target))
