@@ -97,13 +97,14 @@ from cardan.scalar import (
 from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
 
 if TYPE_CHECKING:
-    from cardan import robots, solvers
+    from cardan import robots, solvers, tasks
     from cardan.comparison import compare
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
     from cardan.simulation import Control, State, World, WorldBuilder
+    from cardan.tasks import inverse_kinematics
     from cardan.verification import Certificate, verify_joint
 
 __all__ = [  # noqa: RUF022 -- by subject
@@ -125,6 +126,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     # moving in configuration space
     "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
     "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
+    # inverse kinematics
+    "inverse_kinematics", "tasks",
     # closed loops
     "assemble", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
     "constrained_forward_dynamics", "constrained_inverse_dynamics",
@@ -156,9 +159,11 @@ _fetch = fetcher(
         ".comparison": "compare",
         ".coordinates": "conventions converter representation",
         ".simulation": "Control State World WorldBuilder",
+        ".tasks": "inverse_kinematics",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers",
+    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers "
+    "tasks",
 )
 
 
