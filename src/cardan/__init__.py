@@ -96,7 +96,7 @@ from cardan.scalar import (
 from cardan.spatial import SE3, Force, Inertia, Motion
 
 if TYPE_CHECKING:
-    from cardan import robots, solvers
+    from cardan import identification, robots, solvers, trajectories
     from cardan.comparison import compare
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
@@ -115,6 +115,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor",
+    # motions in time, parameters from measurements
+    "trajectories", "identification",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
     "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
@@ -157,7 +159,8 @@ _fetch = fetcher(
         ".simulation": "Control State World WorldBuilder",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers",
+    modules="cli comparison description coordinates formats geometry identification interop robots simulation solvers "
+    "trajectories verification",
 )
 
 
