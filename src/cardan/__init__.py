@@ -97,7 +97,7 @@ from cardan.scalar import (
 from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
 
 if TYPE_CHECKING:
-    from cardan import robots, solvers, tasks
+    from cardan import identification, robots, solvers, tasks, trajectories
     from cardan.comparison import compare
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
@@ -117,6 +117,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor", "wrench_at",
+    # motions in time, parameters from measurements
+    "trajectories", "identification",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
     "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
@@ -162,8 +164,8 @@ _fetch = fetcher(
         ".tasks": "inverse_kinematics",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers "
-    "tasks",
+    modules="cli comparison description coordinates formats geometry identification interop robots simulation solvers "
+    "tasks trajectories verification",
 )
 
 
