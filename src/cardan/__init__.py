@@ -96,12 +96,13 @@ from cardan.scalar import (
 from cardan.spatial import SE3, Force, Inertia, Motion
 
 if TYPE_CHECKING:
-    from cardan import robots, solvers
+    from cardan import pictures, robots, solvers
     from cardan.comparison import compare
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
+    from cardan.pictures import plot, plot_trajectory
     from cardan.simulation import Control, State, World, WorldBuilder
     from cardan.verification import Certificate, verify_joint
 
@@ -141,6 +142,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "converter", "representation", "conventions",
     # spatial algebra
     "SE3", "Motion", "Force", "spatial",
+    # pictures
+    "plot", "plot_trajectory", "pictures",
     # errors
     "errors", "CardanError", "DescriptionError",
     "__version__",
@@ -154,10 +157,12 @@ _fetch = fetcher(
         ".formats.load": "load load_mechanism save",
         ".comparison": "compare",
         ".coordinates": "conventions converter representation",
+        ".pictures": "plot plot_trajectory",
         ".simulation": "Control State World WorldBuilder",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers",
+    modules="cli comparison description coordinates formats geometry interop pictures robots simulation verification "
+    "solvers",
 )
 
 
