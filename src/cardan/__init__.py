@@ -97,12 +97,13 @@ from cardan.scalar import (
 from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
 
 if TYPE_CHECKING:
-    from cardan import identification, robots, solvers, tasks, trajectories
+    from cardan import identification, pictures, robots, solvers, tasks, trajectories
     from cardan.comparison import compare
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
+    from cardan.pictures import plot, plot_trajectory
     from cardan.simulation import Control, State, World, WorldBuilder
     from cardan.tasks import inverse_kinematics
     from cardan.verification import Certificate, verify_joint
@@ -147,6 +148,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "converter", "representation", "conventions",
     # spatial algebra
     "SE3", "Motion", "Force", "pose_error", "spatial",
+    # pictures
+    "plot", "plot_trajectory", "pictures",
     # errors
     "errors", "CardanError", "DescriptionError",
     "__version__",
@@ -160,12 +163,13 @@ _fetch = fetcher(
         ".formats.load": "load load_mechanism save",
         ".comparison": "compare",
         ".coordinates": "conventions converter representation",
+        ".pictures": "plot plot_trajectory",
         ".simulation": "Control State World WorldBuilder",
         ".tasks": "inverse_kinematics",
         ".verification": "Certificate verify_joint",
     },
-    modules="cli comparison description coordinates formats geometry identification interop robots simulation solvers "
-    "tasks trajectories verification",
+    modules="cli comparison description coordinates formats geometry identification interop pictures robots simulation "
+    "solvers tasks trajectories verification",
 )
 
 
