@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from cardan.formats.load import load, load_mechanism, save
     from cardan.simulation import Control, State, World, WorldBuilder
     from cardan.verification import Certificate, verify_joint
+    from cardan.viewer import Viewer, show
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
@@ -112,6 +113,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "Actuator", "Group", "joints", "manifolds",
     # worlds: what moves and touches
     "WorldBuilder", "World", "State", "Control", "solvers",
+    # seen: in a browser
+    "show", "Viewer",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor",
@@ -156,8 +159,10 @@ _fetch = fetcher(
         ".coordinates": "conventions converter representation",
         ".simulation": "Control State World WorldBuilder",
         ".verification": "Certificate verify_joint",
+        ".viewer": "Viewer show",
     },
-    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers",
+    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers "
+    "viewer",
 )
 
 
