@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from cardan.simulation import Control, State, World, WorldBuilder
     from cardan.tasks import inverse_kinematics
     from cardan.verification import Certificate, verify_joint
+    from cardan.viewer import Viewer, show
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
@@ -148,8 +149,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "converter", "representation", "conventions",
     # spatial algebra
     "SE3", "Motion", "Force", "pose_error", "spatial",
-    # pictures
-    "plot", "plot_trajectory", "pictures",
+    # seen: in a browser, in pictures
+    "show", "Viewer", "plot", "plot_trajectory", "pictures",
     # errors
     "errors", "CardanError", "DescriptionError",
     "__version__",
@@ -167,9 +168,10 @@ _fetch = fetcher(
         ".simulation": "Control State World WorldBuilder",
         ".tasks": "inverse_kinematics",
         ".verification": "Certificate verify_joint",
+        ".viewer": "Viewer show",
     },
     modules="cli comparison description coordinates formats geometry identification interop pictures robots simulation "
-    "solvers tasks trajectories verification",
+    "solvers tasks trajectories verification viewer",
 )
 
 
