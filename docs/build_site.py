@@ -19,6 +19,7 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
 import build_gallery  # noqa: E402
+import build_notebooks  # noqa: E402
 
 BORROWED = {
     "index.md": "README.md",
@@ -33,10 +34,10 @@ FENCE = re.compile(r"^(```.*?^```)", re.DOTALL | re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the borrowed pages and the gallery."""
+    """Add the borrowed pages, the gallery and the notebooks."""
     for page, source in BORROWED.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
-    for name, content in build_gallery.pages().items():
+    for name, content in {**build_gallery.pages(), **build_notebooks.pages()}.items():
         files.append(File.generated(config, name, content=content))
     return files
 
@@ -80,6 +81,7 @@ def site_place(place: str) -> str:
     borrowed = {source: page for page, source in BORROWED.items()}
     if place in borrowed:
         return borrowed[place]
-    if place.startswith("examples/"):
-        return f"gallery/{posixpath.basename(place).removesuffix('.py')}.md"
+    folder, name = posixpath.split(place)
+    if name.endswith(".py") and folder in ("examples", "notebooks"):
+        return f"{folder.replace('examples', 'gallery')}/{name.removesuffix('.py')}.md"
     return place.removeprefix("docs/")
