@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cardan
-from cardan.functions.peers import words_of
+from cardan.words import words_of
 
 SOURCE = Path(cardan.__file__).parent
 LAZY = {"cardan": SOURCE / "__init__.py", "cardan.joints": SOURCE / "joints" / "__init__.py"}
@@ -21,7 +21,7 @@ def test_what_is_imported_is_what_is_named_and_what_is_found(package):
     module = sys.modules[package]
     tree = ast.parse(LAZY[package].read_text(encoding="utf-8"))
     imported = {a.asname or a.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names}
-    private = {"TYPE_CHECKING", "Any", "fetcher", "said_of"}
+    private = {"TYPE_CHECKING", "Any", "fetcher", "of_package"}
     assert imported - private == set(module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     assert all(getattr(module, name) is not None for name in module.__all__)

@@ -94,6 +94,7 @@ from cardan.scalar import (
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion
+from cardan.words import of_package
 
 if TYPE_CHECKING:
     from cardan import robots, solvers
@@ -165,9 +166,7 @@ def __getattr__(name: str) -> Any:
     try:
         return _fetch(name)
     except AttributeError as error:
-        from cardan.functions.peers import said_of
-
-        raise AttributeError(f"{error}{said_of(name, globals())}", name=name) from None
+        raise AttributeError(f"{error}{of_package(name)}", name=name) from None
 
 
 def __dir__() -> list[str]:

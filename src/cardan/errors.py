@@ -29,7 +29,7 @@ def quoted(value: Any, length: int = 120) -> str:
     return shortened(repr(value), MAX_MESSAGE // 2)
 
 
-def close_names(name: str, candidates: Iterable[str]) -> list[str]:
+def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> list[str]:
     """Return the up to three names nearest to one, among the first 1000 and by their first 80 characters.
 
     Comparing all pairs of letters of all names takes minutes for a file that was made to take them.
@@ -37,7 +37,7 @@ def close_names(name: str, candidates: Iterable[str]) -> list[str]:
     import difflib  # only where there is something to say: importing it takes a millisecond
 
     known = {c[:80]: c for c in islice(candidates, 1000)}
-    return [known[match] for match in difflib.get_close_matches(name[:80], known, n=3, cutoff=0.5)]
+    return [known[match] for match in difflib.get_close_matches(name[:80], known, n=3, cutoff=cutoff)]
 
 
 def did_you_mean(names: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from cardan.model.node import Attachment, Node
 from cardan.model.table import layout_table
 from cardan.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan.spatial import Inertia
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.geometry.shapes import Shape
@@ -31,7 +32,7 @@ _NOTHING = Annotations()
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Model:
+class Model(Explained):
     """A mechanism with a root: bodies and joints in document order, coordinates assigned.
 
     Built by `Mechanism.model()` or `cardan.load`. Everything is addressed by name. Two models are equal only if they

@@ -21,12 +21,13 @@ from cardan.simulation.pairs import Disabled, contact_pairs
 from cardan.simulation.rest import rest_configuration
 from cardan.simulation.world import World, default_targets
 from cardan.spatial import SE3, Inertia, checked_pose
+from cardan.words import Explained
 
 WATER = 1000.0
 """[kg/m^3]"""
 
 
-class WorldBuilder:
+class WorldBuilder(Explained):
     """Collects what a world is made of; `finalize()` makes a `World` of it.
 
     Errors are raised by the call that causes them. `"world"` is the fixed world itself, wherever a link is named.

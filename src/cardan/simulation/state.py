@@ -21,6 +21,7 @@ from cardan.simulation.clock import MOST, Clock
 from cardan.simulation.constants import Constants
 from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.model import Model
@@ -39,7 +40,7 @@ FOUND = ("q", "v", "warm", "residual")
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
 
-class State:
+class State(Explained):
     """Configurations and velocities of a number of worlds, and the time in each. Made by `World.state()`.
 
     The arrays are the state's own: what is assigned is copied into them, and they can be written in place. Poses and

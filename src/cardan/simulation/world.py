@@ -18,6 +18,7 @@ from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.selection import chosen
 from cardan.simulation.state import State
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.simulation.collide import Contacts
@@ -29,7 +30,7 @@ CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution"
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
-class World:
+class World(Explained):
     """Everything that moves and touches, made by `WorldBuilder.finalize()` or `Mechanism.world()`. Immutable.
 
     Many worlds of this kind are the leading axis of a `State`.
