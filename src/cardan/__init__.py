@@ -1,4 +1,15 @@
-"""cardan: articulated rigid-body kinematics and dynamics built around the joint."""
+"""cardan: articulated rigid-body kinematics and dynamics built around the joint.
+
+The examples in the docstrings go on from here:
+
+Examples:
+    >>> import numpy as np
+    >>> import cardan
+    >>> mechanism = cardan.robots.arm7()
+    >>> arm = mechanism.model()
+    >>> q = arm.random_configuration(seed=0)  # rad, shape (7,); any leading dimensions are a batch
+    >>> v = a = tau = np.full(arm.nv, 0.1)  # rad/s, rad/s^2, N m, shape (7,)
+"""
 
 from typing import TYPE_CHECKING, Any
 
