@@ -167,6 +167,12 @@ def representation(model: Model, representation: Representation) -> BaseRepresen
     Raises:
         DTypeError: if the model is none.
         UnknownNameError: if there is no such representation.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> mixed = cardan.representation(dog, "mixed")
+        >>> mixed.velocity(dog.neutral(), np.ones(dog.nv)).shape == (dog.nv,)
+        True
     """
     return BaseRepresentation(model, representation)
 

@@ -43,6 +43,11 @@ def to(
         UnknownNameError: for a library or option that does not exist.
         MechanismError: if the library has no such joint; the message names it.
         ParameterError: if `order` does not name every joint with coordinates once.
+
+    Examples:
+        >>> there = cardan.conventions.to("mujoco", arm)
+        >>> there.configuration(q).shape
+        (7,)
     """
     if peer not in PEERS:
         raise UnknownNameError("library", peer, PEERS, where="cardan.conventions")

@@ -254,6 +254,12 @@ def converter(source: Model, target: Model, *, drop: Sequence[str] = ()) -> Conv
         DTypeError: if one of them is no model.
         MechanismError: if a model has inputs; if the models are not of one mechanism; if motions would be lost that
             are not in `drop`, or names in `drop` are not lost.
+
+    Examples:
+        >>> floating = mechanism.model(base="floating")
+        >>> there = cardan.converter(arm, floating)
+        >>> there.configuration(q).shape
+        (14,)
     """
     for name, model in (("source", source), ("target", target)):
         if not isinstance(model, Model):

@@ -63,7 +63,7 @@ def inverse_dynamics(
         (4096, 7)
 
     Peers: Pinocchio `rnea`, MuJoCo `mj_inverse` `mj_rne`, Drake `CalcInverseDynamics`, iDynTree `inverseDynamics`,
-    Newton `eval_inverse_dynamics`, RigidBodyDynamics.jl `inverse_dynamics`, roboticstoolbox `rne`.
+    Newton `eval_inverse_dynamics_force`, RigidBodyDynamics.jl `inverse_dynamics`, roboticstoolbox `rne`.
 
     Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
     """
@@ -81,7 +81,7 @@ def forward_dynamics(
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
         tau: joint efforts [N m, N], shape (..., nv).
-        external_forces: as for `inverse_dynamics`.
+        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`.
 
     Returns:
         Accelerations [rad/s^2, m/s^2], shape (..., nv).
@@ -139,7 +139,7 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Reals:
         q: configurations [rad, m], shape (..., nq).
 
     Returns:
-        M^-1, shape (..., nv, nv), symmetric.
+        M^-1, shape (..., nv, nv) [1/(kg m^2), 1/kg], symmetric.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
@@ -168,7 +168,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
         v: velocities [rad/s, m/s], shape (..., nv).
 
     Returns:
-        C, shape (..., nv, nv).
+        C, shape (..., nv, nv) [N m s/rad, N s/m].
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
@@ -282,8 +282,8 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
         a: accelerations [rad/s^2, m/s^2], shape (..., nv).
 
     Returns:
-        Y, shape (..., nv, 10 nbodies). Armature is not among the parameters: Y p is the inverse dynamics of the robot
-        without it.
+        Y, shape (..., nv, 10 nbodies) [N m, N, each by the parameter's unit]. Armature is not among the parameters: Y p
+        is the inverse dynamics of the robot without it.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.

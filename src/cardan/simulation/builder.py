@@ -48,6 +48,16 @@ class WorldBuilder(Explained):
     Args:
         name: name of the world.
         gravity: [m/s^2], in world axes.
+
+    Examples:
+        >>> builder = cardan.WorldBuilder()
+        >>> ground = builder.add_ground()
+        >>> link = builder.add_link("box", pose=cardan.SE3(translation=(0.0, 0.0, 1.0)), inertia=cardan.Inertia(1.0))
+        >>> world = builder.finalize()
+        >>> world.model.nv
+        6
+
+    Peers: Newton `ModelBuilder`.
     """
 
     def __init__(self, name: str = "world", gravity: Sequence[float] = EARTH_GRAVITY) -> None:

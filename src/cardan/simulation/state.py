@@ -55,6 +55,12 @@ class State(Explained):
         residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
         diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
         constants: values of the model's inputs for each world, by name (`World.with_inputs`).
+
+    Examples:
+        >>> state = cardan.robots.arm7().world().state(worlds=4)
+        >>> state.q[:, 0] = 0.1
+        >>> state.q.shape, state.poses.shape
+        ((4, 7), (4, 7, 7))
     """
 
     __slots__ = ("_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")

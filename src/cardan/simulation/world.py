@@ -54,6 +54,12 @@ class World(Explained):
             the world by joints of its own: its joints on the world, by the inputs that hold their parent poses.
         contact_inputs: which properties of contacts are given for each world: of `CONTACT_INPUTS`.
         links: the bodies that move on joints of their own, in document order of the joints.
+
+    Examples:
+        >>> world = cardan.robots.arm7().world()
+        >>> state, control = world.state(worlds=4), world.control(worlds=4)
+        >>> state.q.shape, control.effort.shape
+        ((4, 7), (4, 7))
     """
 
     model: Model
@@ -249,6 +255,8 @@ class World(Explained):
 
         Raises:
             UnknownNameError: if nothing is selected.
+
+        Peers: Newton `ArticulationView`.
         """
         from cardan.simulation.view import view
 

@@ -35,6 +35,11 @@ class OpenSimCustom(Joint):
         translations: f4, f5, f6 [m].
         rotation_axes: three axes; normalised.
         translation_axes: three axes; normalised.
+
+    Examples:
+        >>> slide = cardan.joints.OpenSimCustom(["height"], translations=[cardan.joints.Linear([1.0]), *2 * [cardan.joints.Constant(0.0)]])
+        >>> slide.transform([0.5]).translation
+        (0.5, 0.0, 0.0)
     """
 
     coordinates: Sequence[str]
