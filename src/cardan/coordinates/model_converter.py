@@ -164,6 +164,25 @@ class Converter(Compiled):
         target: the model they go to.
         shared: names of the joints whose coordinates are copied; all others are found from the motion of bodies.
         dropped: names of the source's joints whose motion the target cannot show.
+
+    Throughout:
+        q: the source's configurations [rad, m], shape (..., nq).
+        v: the source's velocities [rad/s, m/s], shape (..., nv).
+        a: the source's accelerations [rad/s^2, m/s^2], shape (..., nv).
+        tau: the source's efforts [N m, N], shape (..., nv).
+        forces: wrenches on the source's bodies [N, N m], shape (..., nbodies, 6).
+        values: what is given for each degree of freedom of the source, shape (..., nv).
+        missing: what others get [the unit of the values].
+
+    Examples:
+        >>> there = cardan.converter(arm, mechanism.model(base="floating"))
+        >>> there.configuration(q).shape, there.velocity(q, v).shape, there.acceleration(q, v, a).shape
+        ((14,), (13,), (13,))
+        >>> there.effort(q, tau).shape, there.limits(arm.upper, np.inf).shape
+        ((13,), (13,))
+        >>> back = cardan.converter(arm, arm.lock({"joint7": 0.0}), drop=["joint7"])
+        >>> back.configuration(q).shape
+        (6,)
     """
 
     def __init__(self, source: Model, target: Model, dropped: tuple[str, ...]) -> None:
@@ -196,7 +215,15 @@ class Converter(Compiled):
         return converted_effort(self.source, self.target, q, tau)
 
     def external_forces(self, forces: Any) -> np.ndarray:
-        """Return wrenches on bodies, shape (..., nbodies, 6), in the order of the target's `body_names`."""
+        """Return wrenches on bodies [N, N m], shape (..., nbodies, 6), in the order of the target's `body_names`.
+
+        Raises:
+            ShapeError: for other rows than bodies.
+
+        Examples:
+            >>> there.external_forces(np.zeros((arm.nbodies, 6))).shape[-1]
+            6
+        """
         array = numeric_array("converter", "external_forces", forces)
         core = (self.source.nbodies, 6)
         if array.shape[-2:] != core:
@@ -230,6 +257,11 @@ class Converter(Compiled):
 
         Raises:
             MechanismError: if the target has motions the source cannot show.
+
+        Examples:
+            >>> same = cardan.converter(arm, mechanism.model())
+            >>> bool(np.allclose(same.inverse().configuration(q), q))
+            True
         """
         return converter(self.target, self.source)
 

@@ -108,7 +108,16 @@ def _with_srdf(found: Description, options: Options) -> Description:
 
 
 def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
-    """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`."""
+    """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`.
+
+    Args:
+        source: as for `load`.
+        options: as for `load`.
+
+    Examples:
+        >>> type(cardan.formats.read_robot(cardan.robots.urdf_path("arm7"))).__name__
+        'Mechanism'
+    """
     made = Options.of(options)
     return outcome(describe(source, made), made, stacklevel=2)
 
@@ -205,6 +214,14 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
     """Return all faults of a robot description, errors, warnings and remarks, by line; an empty list if there are none.
 
     Among the remarks is what is possible and probably not meant (`plausibility.py`).
+
+    Args:
+        source: as for `load`.
+        options: as for `load`.
+
+    Examples:
+        >>> cardan.formats.check(cardan.robots.urdf_path("arm7"))
+        []
     """
     try:
         found = describe(source, Options.of(options))

@@ -59,8 +59,13 @@ class State(Explained):
     Examples:
         >>> state = cardan.robots.arm7().world().state(worlds=4)
         >>> state.q[:, 0] = 0.1
-        >>> state.q.shape, state.poses.shape
-        ((4, 7), (4, 7, 7))
+        >>> state.q.shape, state.poses.shape, state.newton()[1].shape
+        ((4, 7), (4, 7, 7), (4, 7, 6))
+        >>> state.divergences(), state.copy() == state
+        ([], True)
+        >>> state.save("state.npz")
+        >>> cardan.State.load(state.world, "state.npz") == state
+        True
     """
 
     __slots__ = ("_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
@@ -83,7 +88,17 @@ class State(Explained):
 
     @classmethod
     def of_arrays(cls, world: World, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
-        """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names."""
+        """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names.
+
+        Args:
+            world: what it is a state of.
+            clock: what counts its steps.
+            found: the arrays, in the order of `FOUND`.
+            constants: values of the model's inputs.
+
+        Examples:
+            >>> arrays = cardan.State.of_arrays
+        """
         state = cls.__new__(cls)
         state.world, state._constants = world, constants
         state._q, state._v, state._warm, state._residual = found
@@ -234,6 +249,9 @@ class State(Explained):
 
         Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass*, then angular
         velocities, both in world axes.
+
+        Returns:
+            body_q [m, -] and body_qd [m/s, rad/s].
         """
         given: dict[str, Any] = {"bodies": self.world.links, **self.model_constants}
         model = self.world.model
@@ -245,6 +263,13 @@ class State(Explained):
         """Return what counts steps of a length [s] from here on.
 
         It goes on as long as steps are of one length and nobody has read the time, or written it.
+
+        Args:
+            dt: length of a step [s].
+
+        Examples:
+            >>> type(state.clock(0.01)).__name__
+            'Clock'
         """
         clock = self._clock
         if self._time is self._diverged is None and clock.dt == dt and clock.taken < MOST:
@@ -262,11 +287,15 @@ class State(Explained):
         """Return the state after steps of a solver.
 
         Args:
-            found: the arrays of the state after them that `FOUND` names.
-            good: how many steps were good in each world, with those the clock had counted; the rest were not taken.
+            found: the arrays [as the state has them] of the state after them that `FOUND` names.
+            good: [-], how many steps were good in each world, with those the clock had counted; the rest were not
+                taken.
             clock: what counted until now.
             steps: how many there were to take.
             out: a state of as many such worlds to write into, which may be this one.
+
+        Examples:
+            >>> advance = state.advanced
         """
         clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
         if out is not None:
@@ -349,6 +378,9 @@ class State(Explained):
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the state to a file, exact to the last bit; `State.load` reads it. The world is not written.
+
+        Args:
+            file: where to write.
 
         Raises:
             OSError: if the file cannot be written; what was there before is then untouched.

@@ -47,19 +47,28 @@ class World(Explained):
         pairs: the shapes that may touch, two by two.
         overlapping: names of pairs that are left out because they overlap in the initial configuration.
         orphans: names of the joints that are in no articulation.
-        initial: the configuration states begin with, shape (nq,).
-        initial_velocity: the velocities states begin with, shape (nv,).
-        targets: what drives go to by default, shape (nv,), in the coordinates of limits.
+        initial: the configuration states begin with, shape (nq,) [rad, m].
+        initial_velocity: the velocities states begin with, shape (nv,) [rad/s, m/s].
+        targets: what drives go to by default, shape (nv,) [rad, m], in the coordinates of limits.
         movable: for each articulation that can be moved as a whole by `View.set_root_poses` although it hangs on
             the world by joints of its own: its joints on the world, by the inputs that hold their parent poses.
         contact_inputs: which properties of contacts are given for each world: of `CONTACT_INPUTS`.
         links: the bodies that move on joints of their own, in document order of the joints.
 
     Examples:
-        >>> world = cardan.robots.arm7().world()
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
         >>> state, control = world.state(worlds=4), world.control(worlds=4)
         >>> state.q.shape, control.effort.shape
-        ((4, 7), (4, 7))
+        ((4, 19), (4, 18))
+        >>> world.centre().shape, world.moves_like(world), world.constants()
+        ((19,), True, {})
+        >>> world.view("quad*").names
+        ('quadruped',)
+        >>> world.collide(state).gap.shape[0], len(world.with_contacts("*_foot").pairs)
+        (4, 4)
+        >>> varied = world.with_inputs("mass")
+        >>> varied.state(worlds=4).constants["mass"].shape == (4, world.model.nbodies)
+        True
     """
 
     model: Model
@@ -148,7 +157,12 @@ class World(Explained):
         return State(self, worlds, dtype, q, v, constants)
 
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
-        """Return a control of a number of worlds: no effort, drives at their default targets."""
+        """Return a control of a number of worlds: no effort, drives at their default targets.
+
+        Args:
+            worlds: how many.
+            dtype: float64 or float32.
+        """
         return Control(self, worlds, dtype)
 
     def centre(self, q: Any = None) -> np.ndarray:
@@ -159,6 +173,9 @@ class World(Explained):
 
         Args:
             q: the configuration the others are taken from, shape (..., nq); by default `initial`.
+
+        Returns:
+            Configurations [rad, m], shape (..., nq).
         """
         centred = np.array(self.initial if q is None else q, dtype=float)
         lower, upper = self.model.lower, self.model.upper
@@ -173,6 +190,9 @@ class World(Explained):
         """Return whether states and controls of the other world are this one's, too: it is made of the same.
 
         So is a world that was pickled.
+
+        Args:
+            other: a world.
         """
         if self is other:
             return True
@@ -199,7 +219,11 @@ class World(Explained):
         return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Return this world's own values of what is given for each world, by name: of contacts, then of the model."""
+        """Return this world's own values of what is given for each world, by name: of contacts, then of the model.
+
+        Returns:
+            By name [in its unit, see `with_inputs`]; of contacts first.
+        """
         own = {name: [getattr(p.material, CONTACT_INPUTS[name]) for p in self.pairs] for name in self.contact_inputs}
         return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
 

@@ -119,8 +119,8 @@ class Inertia(tuple[Any, Any, Any]):
         return self[2] - Symmetric3.point(self.com) * self[0]
 
     def parameters(self) -> tuple[Scalar, ...]:
-        """Return [kg, kg m, kg m^2] (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), the inertia about the
-        origin.""" return (self[0], *self[1], *self[2])
+        """Return (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), about the origin [kg, kg m, kg m^2]."""
+        return (self[0], *self[1], *self[2])
 
     def faults(self, tolerance: float = 1e-9) -> list[str]:
         """Return why this cannot be the inertia of a body with non-negative density; empty if it can.
@@ -176,6 +176,23 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
     """A symmetric 6x6 inertia [[M, H], [H^T, J]]: what a body feels like when others hang on it.
 
     [f; n] = [[M, H], [H^T, J]] [v; w].
+
+    Args:
+        linear: M [kg].
+        coupling: H [kg m].
+        angular: J [kg m^2].
+
+    Throughout:
+        R: rotation from b to a.
+        p: origin of b in a [m].
+        scaled: I S D^-1.
+        force: I S, a column for each of these.
+
+    Examples:
+        >>> rod = cardan.Inertia(mass=2.0, com=(0.0, 0.0, -0.3)).articulated()
+        >>> turned = rod.transformed(cardan.SE3().rotation, cardan.SE3().translation)
+        >>> S = cardan.Motion((0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+        >>> left = rod.minus_outer(rod @ S, rod @ S)
     """
 
     __slots__ = ()

@@ -40,6 +40,10 @@ class WrittenUrdf(NamedTuple):
         text: the file's content.
         moved: X_body_link of the links whose frame is not their body's: it had to move to the joint's.
         left_out: what URDF cannot say of what is beside the mechanics, such as `"configurations 'home'"`.
+
+    Examples:
+        >>> cardan.formats.write_urdf(mechanism).moved
+        {}
     """
 
     text: str
@@ -75,7 +79,18 @@ def to_urdf(thing: Mechanism | Model) -> str:
 
 
 def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
-    """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`."""
+    """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`.
+
+    Args:
+        thing: a mechanism or a model.
+
+    Raises:
+        ParameterError, MechanismError: as for `to_urdf`.
+
+    Examples:
+        >>> cardan.formats.write_urdf(mechanism).left_out
+        ()
+    """
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as URDF", got=thing, expected="a Mechanism or a Model")
     form = urdf_form(thing)
