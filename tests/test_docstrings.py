@@ -44,7 +44,8 @@ def public():
 
 
 def of(name, thing, seen):
-    if id(thing) in seen:
+    module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", "")
+    if id(thing) in seen or not str(module).startswith("cardan"):
         return
     seen.add(id(thing))
     if inspect.ismodule(thing):

@@ -25,7 +25,7 @@ GUESSES = [
     ("cardan.ccrba", "cardan.centroidal_momentum_matrix"),
     ("cardan.log3", "cardan.spatial.rotations.rotation_vector_from_matrix"),
     ("cardan.exp3", "cardan.spatial.rotations.matrix_from_rotation_vector"),
-    ("cardan.neutral", "model.neutral()"),
+    ("cardan.neutral", "cardan.Model.neutral"),
     ("cardan.randomConfiguration", "Pinocchio's randomConfiguration is cardan.Model.random_configuration"),
     ("cardan.buildModelFromUrdf", "Pinocchio's buildModelFromUrdf is cardan.load"),
     ("cardan.buildReducedModel", "Pinocchio's buildReducedModel is cardan.Model.lock"),

@@ -13,6 +13,33 @@ from itertools import islice
 from types import FrameType
 from typing import Any, ClassVar
 
+__all__ = [
+    "AssemblyError",
+    "CardanError",
+    "ConfigurationError",
+    "DTypeError",
+    "DescriptionError",
+    "DescriptionWarning",
+    "DuplicateNameError",
+    "Fault",
+    "FunctionReferenceError",
+    "JointError",
+    "MechanismError",
+    "MissingExtraError",
+    "NotFiniteError",
+    "ParameterError",
+    "ProgramError",
+    "ReachError",
+    "RecompilationWarning",
+    "ResultError",
+    "ShapeError",
+    "StaleProgramError",
+    "TargetError",
+    "TraceError",
+    "UnknownNameError",
+    "UnsupportedError",
+]
+
 MAX_MESSAGE = 1000
 """Characters of a message: names and numbers of a stranger's file must not fill a terminal or a log."""
 
@@ -289,6 +316,10 @@ class Fault:
         message: what is wrong, got and expected, and how to mend it.
         severity: `"error"` or `"warning"`.
         where: the path of what it is about, in formats that have paths and no lines (`/World/arm` in USD).
+
+    Examples:
+        >>> print(cardan.errors.Fault("arm.urdf", 12, "the mass is negative", "error"))
+        arm.urdf:12: error: the mass is negative
     """
 
     file: str
@@ -329,3 +360,7 @@ class RecompilationWarning(UserWarning):
             f"{function} is compiled for model {model!r} for the {count}th time: each value of {names} is a program of "
             "its own. Give numbers as floats or arrays, which are arguments; several frames as one list of names."
         )
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

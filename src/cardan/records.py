@@ -149,7 +149,7 @@ class Actuator:
             controller.
         bias: constant, per length, per velocity [N m or N, by theirs]; None likewise.
         control_range: smallest and largest control [its unit].
-        effort_range: smallest and largest f.
+        effort_range: smallest and largest f [N m, N].
 
     Examples:
         >>> servo = cardan.Actuator("servo", "knee", kind="position", gain=100.0, bias=(0.0, -100.0, -10.0))

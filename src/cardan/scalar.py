@@ -219,6 +219,13 @@ def register_scalar(scalar_type: type, functions: Backend, *, outer: bool = Fals
         functions: for each name in `REQUIRED`, its implementation; those of `expm1`, `log1p`, `tanh` and `power`, if it
             has better ones than exp(x) - 1, log(1 + x) and what follows from these.
         outer: whether it wraps other scalars (as a dual number does) and so decides where both meet.
+
+    Raises:
+        TypeError: if a function is missing.
+
+    Examples:
+        >>> sorted(cardan.scalar.REQUIRED)[:3]
+        ['absolute', 'acos', 'asin']
     """
     missing = [name for name in REQUIRED if name not in functions]
     if missing:
@@ -453,3 +460,7 @@ def _document(function: Callable[..., Any], arguments: str, value: Any) -> None:
 
 for _name, (_given, _found) in _EXAMPLES.items():
     _document(globals()[_name], _given, _found)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

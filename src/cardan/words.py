@@ -101,7 +101,6 @@ ELSEWHERE = {
         "rollout": "a method of a solver, such as cardan.solvers.Featherstone",
         "contact": "a cardan.WorldBuilder, whose shapes touch; world.collide(state) finds where",
         "keyframes": "model.named_configurations",
-        "neutral": "model.neutral()",
     },
 }
 """Words that are asked of the package, by whose they are, and what to say of them: `it is ...`."""

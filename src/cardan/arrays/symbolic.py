@@ -65,7 +65,7 @@ def as_argument(scalars: Sequence[Any]) -> np.ndarray:
 
 
 def stack(nested: Any) -> np.ndarray:
-    """Return nested sequences of scalars as one array, batch dimensions first.
+    """Return nested sequences of scalars as one array [in their unit], batch dimensions first.
 
     Floats and batches are broadcast together; if any entry is a symbol the result has dtype object.
 

@@ -171,8 +171,6 @@ class Converter(Compiled):
         a: the source's accelerations [rad/s^2, m/s^2], shape (..., nv).
         tau: the source's efforts [N m, N], shape (..., nv).
         forces: wrenches on the source's bodies [N, N m], shape (..., nbodies, 6).
-        values: what is given for each degree of freedom of the source, shape (..., nv).
-        missing: what others get [the unit of the values].
 
     Examples:
         >>> there = cardan.converter(arm, mechanism.model(base="floating"))
@@ -232,14 +230,14 @@ class Converter(Compiled):
         return array[..., [names.index(body) for body in self.target.body_names], :]
 
     def limits(self, values: Any, missing: float) -> np.ndarray:
-        """Return what is given for each degree of freedom (bounds, gains, weights) in the target's order.
+        """Return what is given for each degree of freedom (bounds, gains, weights) in the target's order [in its unit].
 
         Joints keep their limits whichever way round they are (`model.lower`, ... of the target have those of its
         description); this is for values of your own.
 
         Args:
             values: shape (..., nv) of the source.
-            missing: stands for joints that are not `shared`, such as a floating base: `inf`, 0.0.
+            missing: [the same unit] stands for joints that are not `shared`, such as a floating base: `inf`, 0.0.
 
         Raises:
             ShapeError, DTypeError: for values that do not fit.

@@ -105,14 +105,14 @@ class PeerConverter(OtherCoordinates):
 
     @property
     def q_permutation(self) -> np.ndarray:
-        """Of each coordinate there, the index of the one here that it copies; -1 where it is computed, shape (nq',)."""
+        """Of each coordinate there, the index of the one here that it copies; -1 where it is computed, (nq',) [-]."""
         samples = self.model.random_configuration((2,), seed=0)
         moved = np.array([self._there(q) for q in samples.tolist()], dtype=float)
         return _copied(self.nq, [(r.q, r.q_there) for r in self.rows], (moved[:, :, None] == samples[:, None]).all(0))
 
     @property
     def v_permutation(self) -> np.ndarray:
-        """Of each velocity there, the index of the one here that it copies; -1 where it is computed, shape (nv',)."""
+        """Of each velocity there, the index of the one here that it copies; -1 where it is computed, (nv',) [-]."""
         plain = np.ones((self.nv, self.model.nv), dtype=bool)
         for q in self.model.random_configuration((2,), seed=0).tolist():
             T = np.array(np.eye(self.nv).tolist() @ self._change(q).T, dtype=float).reshape(plain.shape)

@@ -116,7 +116,7 @@ class Mechanism(Explained):
 
     @property
     def named_configurations(self) -> Mapping[str, Mapping[str, tuple[float, ...]]]:
-        """Coordinates by joint, by the name of the configuration; joints that are left out are neutral."""
+        """Coordinates [rad, m] by joint, by the name of the configuration; joints that are left out are neutral."""
         return MappingProxyType({c.name: c.coordinates for c in self._configurations.values()})
 
     @property

@@ -232,7 +232,7 @@ class Mesh:
     Args:
         uri: as the description names it.
         path: the file it was resolved to; None if it was not found.
-        scale: factors along x, y, z.
+        scale: factors along x, y, z [-].
 
     Throughout:
         density: [kg/m^3].

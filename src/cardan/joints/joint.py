@@ -261,7 +261,7 @@ class Joint(ABC):
         return q
 
     def neutral(self) -> tuple[float, ...]:
-        """Return the reference configuration, nq floats."""
+        """Return the reference configuration, nq floats [rad, m]."""
         return self.manifold.neutral()
 
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
@@ -311,7 +311,7 @@ class Joint(ABC):
     def random_configuration(
         self, shape: tuple[int, ...] = (), *, seed: Any = None, limits: Limits | None = None
     ) -> np.ndarray:
-        """Return random configurations, shape (*shape, nq), within the position limits (see `Manifold.random`)."""
+        """Return random configurations [rad, m], (*shape, nq), within the position limits (see `Manifold.random`)."""
         bounds = (limits or Limits()).resolved(self.nv)
         lower, upper = np.array(bounds.lower), np.array(bounds.upper)
         return self.manifold.random(np.random.default_rng(seed), shape, lower, upper)

@@ -63,7 +63,7 @@ class Manifold(ABC):
 
     @abstractmethod
     def neutral(self) -> tuple[float, ...]:
-        """Return the reference configuration, nq floats."""
+        """Return the reference configuration, nq floats [rad, m]."""
 
     @abstractmethod
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:

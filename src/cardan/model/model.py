@@ -275,7 +275,7 @@ class Model(Explained):
 
     @property
     def named_configurations(self) -> Mapping[str, np.ndarray]:
-        """Configurations by name, such as `"home"`: read-only arrays, shape (nq,); joints not named are neutral."""
+        """Configurations by name, such as `"home"`: read-only, (nq,) [rad, m]; joints not named are neutral."""
         found = {}
         for configuration in self.annotations.configurations:
             q = self.neutral()
@@ -401,8 +401,9 @@ class Model(Explained):
         return total
 
     def inertial_parameters(self) -> np.ndarray:
-        """Return ten parameters a body, shape (10 nbodies,) [kg, kg m, kg m^2], in the order of `body_names`
-        (`Inertia.parameters`).
+        """Return ten parameters a body [kg, kg m, kg m^2], shape (10 nbodies,), bodies as in `body_names`.
+
+        Those of one body are as `Inertia.parameters` has them.
 
         Examples:
             >>> arm.inertial_parameters().shape == (10 * arm.nbodies,)

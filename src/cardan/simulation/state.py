@@ -93,7 +93,7 @@ class State(Explained):
         Args:
             world: what it is a state of.
             clock: what counts its steps.
-            found: the arrays, in the order of `FOUND`.
+            found: the arrays, as those of a state, in the order of `FOUND`.
             constants: values of the model's inputs.
 
         Examples:
@@ -128,7 +128,7 @@ class State(Explained):
 
     @property
     def q(self) -> np.ndarray:
-        """Configurations, shape (worlds, nq)."""
+        """Configurations [rad, m], shape (worlds, nq)."""
         return self._q
 
     @q.setter
@@ -139,7 +139,7 @@ class State(Explained):
 
     @property
     def v(self) -> np.ndarray:
-        """Velocities, shape (worlds, nv)."""
+        """Velocities [rad/s, m/s], shape (worlds, nv)."""
         return self._v
 
     @v.setter
@@ -159,7 +159,7 @@ class State(Explained):
 
     @property
     def warm(self) -> np.ndarray:
-        """The accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv)."""
+        """Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2]."""
         return self._warm
 
     @warm.setter
@@ -177,7 +177,7 @@ class State(Explained):
 
     @property
     def diverged(self) -> np.ndarray:
-        """Whether a solver found no finite result, shape (worlds,)."""
+        """Whether a solver found no finite result [-], shape (worlds,)."""
         if self._diverged is None:
             self._diverged = self._clock.diverged
         return self._diverged
@@ -188,7 +188,7 @@ class State(Explained):
 
     @property
     def model_constants(self) -> dict[str, np.ndarray]:
-        """Those of `constants` that are inputs of the model, as its functions take them."""
+        """Those of `constants` that are inputs of the model, as its functions take them [in units of theirs]."""
         return {name: self._constants[name] for name in self.world.model.inputs}
 
     @property
@@ -287,7 +287,7 @@ class State(Explained):
         """Return the state after steps of a solver.
 
         Args:
-            found: the arrays [as the state has them] of the state after them that `FOUND` names.
+            found: the arrays, as those of a state, of the state after them that `FOUND` names.
             good: [-], how many steps were good in each world, with those the clock had counted; the rest were not
                 taken.
             clock: what counted until now.

@@ -250,12 +250,11 @@ class View:
     def constants(self, state: State, name: str) -> np.ndarray:
         """Return constants of the selected links (`"mass"`, `"com"`, `"inertia"`), joints (`"parent_pose"`,
         `"child_pose"`) or degrees of freedom (`"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`), shape (worlds, A, n, ...) [as for
-        `Model.with_inputs`].
+        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`), shape (worlds, A, n, ...) [in their units].
 
         Raises:
             UnknownNameError: for another name.
-        """
+        """  # noqa: D205
         own = self._of(state).constants.get(name)
         indices = self._indices_of(name)
         if own is None:

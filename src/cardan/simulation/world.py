@@ -101,12 +101,12 @@ class World(Explained):
 
     @property
     def q_starts(self) -> np.ndarray:
-        """Where each joint's coordinates begin in q, and after them nq: shape (njoints + 1,)."""
+        """Where each joint's coordinates begin in q, and after them nq [-]: shape (njoints + 1,)."""
         return self._starts(0)
 
     @property
     def v_starts(self) -> np.ndarray:
-        """Where each joint's velocities begin in v, and after them nv: shape (njoints + 1,)."""
+        """Where each joint's velocities begin in v, and after them nv [-]: shape (njoints + 1,)."""
         return self._starts(1)
 
     def _starts(self, which: int) -> np.ndarray:
@@ -115,7 +115,7 @@ class World(Explained):
 
     @property
     def axes(self) -> np.ndarray:
-        """Axes of the degrees of freedom, each in the joint's parent frame at its neutral configuration: (nv, 3).
+        """Axes of the degrees of freedom, each in the joint's parent frame at its neutral configuration: (nv, 3) [-].
 
         Of a degree of freedom that turns it is the axis it turns about, and of one that only shifts the direction.
         """
@@ -124,19 +124,19 @@ class World(Explained):
 
     @property
     def num_linear(self) -> np.ndarray:
-        """For each joint, how many of its degrees of freedom only shift: shape (njoints,)."""
+        """For each joint, how many of its degrees of freedom only shift [-]: shape (njoints,)."""
         return np.array(
             [sum(not turns for _, turns in _axes(self.model, j)) for j in self.model.joint_names], dtype=int
         )
 
     @property
     def num_angular(self) -> np.ndarray:
-        """For each joint, how many of its degrees of freedom turn: shape (njoints,)."""
+        """For each joint, how many of its degrees of freedom turn [-]: shape (njoints,)."""
         return np.diff(self.v_starts) - self.num_linear
 
     @property
     def limits(self) -> np.ndarray:
-        """Smallest and largest positions, shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
+        """Smallest and largest positions [rad, m], shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
         return np.column_stack([self.model.lower, self.model.upper])
 
     # --- states ---

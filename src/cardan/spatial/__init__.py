@@ -50,3 +50,7 @@ __all__ = [
     "stumpff",
     "unit_vector",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

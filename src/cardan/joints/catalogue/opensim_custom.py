@@ -37,7 +37,8 @@ class OpenSimCustom(Joint):
         translation_axes: three axes; normalised.
 
     Examples:
-        >>> slide = cardan.joints.OpenSimCustom(["height"], translations=[cardan.joints.Linear([1.0]), *2 * [cardan.joints.Constant(0.0)]])
+        >>> along, still = cardan.joints.Linear([1.0]), cardan.joints.Constant(0.0)
+        >>> slide = cardan.joints.OpenSimCustom(["height"], translations=[along, still, still])
         >>> slide.transform([0.5]).translation
         (0.5, 0.0, 0.0)
     """
