@@ -1,4 +1,15 @@
-"""cardan: articulated rigid-body kinematics and dynamics built around the joint."""
+"""cardan: articulated rigid-body kinematics and dynamics built around the joint.
+
+The examples in the docstrings go on from here:
+
+Examples:
+    >>> import numpy as np
+    >>> import cardan
+    >>> mechanism = cardan.robots.arm7()
+    >>> arm = mechanism.model()
+    >>> q = arm.random_configuration(seed=0)  # rad, shape (7,); any leading dimensions are a batch
+    >>> v = a = tau = np.full(arm.nv, 0.1)  # rad/s, rad/s^2, N m, shape (7,)
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +106,7 @@ from cardan.scalar import (
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
+from cardan.words import of_package
 
 if TYPE_CHECKING:
     from cardan import identification, pictures, robots, solvers, tasks, trajectories
@@ -179,9 +191,7 @@ def __getattr__(name: str) -> Any:
     try:
         return _fetch(name)
     except AttributeError as error:
-        from cardan.functions.peers import said_of
-
-        raise AttributeError(f"{error}{said_of(name, globals())}", name=name) from None
+        raise AttributeError(f"{error}{of_package(name)}", name=name) from None
 
 
 def __dir__() -> list[str]:

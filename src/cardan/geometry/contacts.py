@@ -16,6 +16,11 @@ class Contacts(NamedTuple):
         point: on the surface of the first shape, in the world [m], shape (..., C, 3).
         normal: unit vectors in world axes that push the first shape away from the second, shape (..., C, 3).
         pair: indices into the pairs, those of the world if they are its, shape (C,).
+
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> world.collide(world.state(worlds=2)).gap.shape[0]
+        2
     """
 
     gap: Any

@@ -90,6 +90,14 @@ class Featherstone(CompiledSolver):
         UnsupportedError: for a world with something the integrator would leave out.
         ParameterError, UnknownNameError: for values that cannot be.
 
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> solver = cardan.solvers.Featherstone(world, dt=0.001)
+        >>> state = solver.step(world.state(worlds=4), steps=10)
+        >>> motion = solver.rollout(state, steps=20, every=10)
+        >>> motion.q.shape
+        (3, 4, 2)
+
     Source: Featherstone (2008), table 7.1; see `algorithms/implicit.py`, `drives.py`, `stepping.py` and `contact/`.
     """
 
