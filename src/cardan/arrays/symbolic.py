@@ -65,9 +65,16 @@ def as_argument(scalars: Sequence[Any]) -> np.ndarray:
 
 
 def stack(nested: Any) -> np.ndarray:
-    """Return nested sequences of scalars as one array, batch dimensions first.
+    """Return nested sequences of scalars as one array [in their unit], batch dimensions first.
 
     Floats and batches are broadcast together; if any entry is a symbol the result has dtype object.
+
+    Args:
+        nested: nested sequences of scalars, of any unit.
+
+    Examples:
+        >>> cardan.spatial.stack([[1.0, np.zeros(5)], [0.0, 1.0]]).shape
+        (5, 2, 2)
     """
     shape: list[int] = []
     flat = [nested]

@@ -52,3 +52,7 @@ __all__ = [
     "stumpff",
     "unit_vector",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

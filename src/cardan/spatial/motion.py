@@ -77,7 +77,20 @@ class _Spatial(tuple[Any, Any]):
 
 
 class Force(_Spatial):
-    """A wrench, momentum or impulse [f; n]."""
+    """A wrench, momentum or impulse [f; n].
+
+    Args:
+        linear: force [N], three scalars or shape (..., 3).
+        angular: moment about the origin [N m], likewise.
+
+    Throughout:
+        motion: a twist, at the same origin and axes.
+
+    Examples:
+        >>> weight = cardan.Force(linear=(0.0, 0.0, -9.81), angular=(0.0, 0.0, 0.0))
+        >>> weight.dot(cardan.Motion((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)))
+        -9.81
+    """
 
     __slots__ = ()
 
@@ -87,7 +100,23 @@ class Force(_Spatial):
 
 
 class Motion(_Spatial):
-    """A twist or spatial acceleration [v; w]."""
+    """A twist or spatial acceleration [v; w].
+
+    Args:
+        linear: velocity of the point at the origin [m/s], three scalars or shape (..., 3).
+        angular: [rad/s], likewise.
+
+    Throughout:
+        force: a wrench, at the same origin and axes.
+        other: a motion or a wrench.
+
+    Examples:
+        >>> screw = cardan.Motion(linear=(0.0, 0.0, 0.1), angular=(0.0, 0.0, 1.0))
+        >>> screw.dot(cardan.Force((0.0, 0.0, 5.0), (0.0, 0.0, 0.0)))
+        0.5
+        >>> screw.cross(screw)
+        Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0))
+    """
 
     __slots__ = ()
 

@@ -242,7 +242,16 @@ class SE3(tuple[Any, Any]):
 
 
 def exp_se3(v: Motion) -> SE3:
-    """Return the pose reached by moving with the body twist v for unit time."""
+    """Return the pose reached by moving with the body twist v for unit time.
+
+    Args:
+        v: the twist [m, rad].
+
+    Examples:
+        >>> X = cardan.spatial.exp_se3(cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+        >>> X.translation
+        (1.0, 0.0, 0.0)
+    """
     rho, phi = v
     _, _, c2, c3, *_ = stumpff(phi.norm_squared())
     translation = rho + phi.cross(rho) * c2 + phi.cross(phi.cross(rho)) * c3
@@ -250,7 +259,15 @@ def exp_se3(v: Motion) -> SE3:
 
 
 def log_se3(X: SE3) -> Motion:
-    """Return the twist v with exp(v) = X and rotation angle at most pi."""
+    """Return the twist v with exp(v) = X and rotation angle at most pi.
+
+    Args:
+        X: a pose.
+
+    Examples:
+        >>> cardan.spatial.log_se3(cardan.SE3(translation=(1.0, 0.0, 0.0))).linear
+        (1.0, 0.0, 0.0)
+    """
     return log_from_rotation_vector(rotations.rotation_vector_from_matrix(X.rotation), X.translation)
 
 
@@ -301,7 +318,17 @@ def pose_error(
 
 
 def log_from_rotation_vector(phi: Vector3, p: Vector3) -> Motion:
-    """Return the logarithm of the pose with rotation vector phi and translation p."""
+    """Return the logarithm of the pose with rotation vector phi and translation p.
+
+    Args:
+        phi: rotation vector [rad].
+        p: translation [m].
+
+    Examples:
+        >>> zero, p = cardan.spatial.Vector3.zero(), cardan.spatial.Vector3(1.0, 0.0, 0.0)
+        >>> cardan.spatial.log_from_rotation_vector(zero, p).linear
+        (1.0, 0.0, 0.0)
+    """
     _, _, c2, c3, c4, _ = stumpff(phi.norm_squared())
     rho = p - phi.cross(p) * 0.5 + phi.cross(phi.cross(p)) * (0.5 * (c3 - 2.0 * c4) / c2)
     return Motion(rho, phi)
@@ -321,7 +348,16 @@ def _coupling(v: Motion) -> Matrix3:
 
 
 def right_jacobian_inverse_se3(v: Motion) -> Rows:
-    """Return the rows of K (6x6) with: d(v)/dt = K body twist, for X = exp(v); singular at angles 2 pi k, k >= 1."""
+    """Return the rows of K (6x6) with: d(v)/dt = K body twist, for X = exp(v); singular at angles 2 pi k, k >= 1.
+
+    Args:
+        v: the logarithm of a pose.
+
+    Examples:
+        >>> K = cardan.spatial.right_jacobian_inverse_se3(cardan.Motion((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+        >>> bool(np.allclose(K, np.eye(6)))
+        True
+    """
     K = rotations.right_jacobian_inverse(v.angular)
     return _upper_triangular(K, -(K @ _coupling(-v) @ K))
 
@@ -332,7 +368,16 @@ def _upper_triangular(diagonal: Matrix3, corner: Matrix3) -> Rows:
 
 
 def is_proper_rotation(R: Matrix3, tolerance: float = 1e-9) -> bool:
-    """Return whether nine floats form a rotation matrix: R^T R = 1 and det R = 1, to `tolerance`."""
+    """Return whether nine floats form a rotation matrix: R^T R = 1 and det R = 1, to `tolerance`.
+
+    Args:
+        R: nine floats.
+        tolerance: largest accepted entry of R^T R - 1 [-].
+
+    Examples:
+        >>> cardan.spatial.is_proper_rotation(cardan.SE3().rotation)
+        True
+    """
     m = np.array([list(row) for row in R.rows()], dtype=float)
     orthogonal = np.abs(m.T @ m - np.eye(3)).max() <= tolerance
     return bool(np.isfinite(m).all() and orthogonal and np.linalg.det(m) > 0.0)
@@ -343,6 +388,14 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
 
     Entries of the rotation within `tolerance` of 0, 1 or -1 become exact, and entries of the translation of at most
     `tolerance` times its largest become 0, so that the traced program loses them. Symbols stay as they are.
+
+    Args:
+        X: a pose.
+        tolerance: of the rotation's entries [-], and of the translation relative to its largest.
+
+    Examples:
+        >>> cardan.spatial.snapped(cardan.SE3(translation=(1.0, 1e-17, 0.0))).translation
+        (1.0, 0.0, 0.0)
     """
     lengths = [abs(float(e)) for e in X.translation if _is_number(e)]
     smallest = tolerance * max(lengths, default=0.0)
@@ -364,8 +417,16 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
 def checked_pose(what: str, pose: Any) -> SE3:
     """Return a constant pose, checked and with the residues of right angles removed.
 
+    Args:
+        what: what to call it in an error.
+        pose: an `SE3`, or a homogeneous matrix.
+
     Raises:
         ParameterError: if it is not a proper rotation and a finite translation.
+
+    Examples:
+        >>> cardan.spatial.checked_pose("pose of the tool", np.eye(4)).translation
+        (0.0, 0.0, 0.0)
     """
     if isinstance(pose, SE3) and pose == SE3.identity():
         return pose
