@@ -26,6 +26,7 @@ PAGES = {
     "conventions.md": (),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
+    "inverse-kinematics.md": (),
     "maximal.md": (),
     "functions.md": (),
     "sdf.md": (),

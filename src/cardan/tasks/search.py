@@ -21,7 +21,7 @@ LONGEST = 6
 """Calls of one descent. Hardly any of those that lead to a solution are longer."""
 NEARER = 0.3
 """A descent is given up when a call does not bring its squared error down to this part of what it was."""
-FINISH, RESTING = 25, 1e-6
+FINISH, RESTING = 25, 1e-12
 """Calls in which the best is brought to rest: as many, or until one takes less than this part off its squared error."""
 WITHIN = 1e-9
 """How far [rad, m] a configuration may be outside limits that are no bounds of its entries."""
