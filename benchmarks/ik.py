@@ -140,11 +140,10 @@ def one_by_one(
     found: list[np.ndarray] = []
     tried, started = 0, time.perf_counter()
     while len(found) < problems.count and time.perf_counter() - started < seconds:
-        attempts = (attempt(start, problems.targets[len(found)]) for start in problems.starts)
-        for q, is_there in attempts:
+        starts, is_there, q = iter(problems.starts), False, problems.starts[0]
+        while not is_there and (start := next(starts, None)) is not None:
+            q, is_there = attempt(start, problems.targets[len(found)])
             tried += 1
-            if is_there:
-                break
         found.append(q)
     spent = time.perf_counter() - started
     return Line(label, len(found), spent, problems.solved(np.array(found)).mean(), tried / len(found) - 1.0)
