@@ -130,13 +130,16 @@ class RelativeFrame(Task):
     Args:
         frame: name of a body or frame.
         root: name of the one in which the target is given.
-        target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4).
+        target: poses [m], an `SE3` or homogeneous matrices of shape (..., 4, 4).
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> task = cardan.tasks.RelativeFrame("tool", "upper_arm_roll", cardan.SE3(None, (0.3, 0.0, 0.2)))
     """
 
     frame: str
@@ -171,13 +174,16 @@ class FramePose(Task):
 
     Args:
         frame: name of a body or frame.
-        target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4).
+        target: poses [m], an `SE3` or homogeneous matrices of shape (..., 4, 4).
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> task = cardan.tasks.FramePose("tool", cardan.SE3(None, (0.4, 0.1, 0.6)))
     """
 
     frame: str
@@ -215,6 +221,9 @@ class FramePosition(Task):
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> task = cardan.tasks.FramePosition("tool", (0.4, 0.1, 0.6))
     """
 
     frame: str
@@ -243,13 +252,16 @@ class FrameOrientation(Task):
 
     Args:
         frame: name of a body or frame.
-        target: rotation matrices, shape (..., 3, 3).
+        target: rotation matrices [-], shape (..., 3, 3).
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> task = cardan.tasks.FrameOrientation("tool", np.eye(3))
     """
 
     frame: str
@@ -278,7 +290,7 @@ class LookAt(Task):
 
     Args:
         frame: name of a body or frame, such as a camera's.
-        axis: direction in that frame, three numbers of any length but 0.
+        axis: direction in that frame [-], three numbers of any length but 0.
         target: places [m], shape (..., 3).
         weight: as for `Task`.
         gain: as for `Task`.
@@ -286,6 +298,9 @@ class LookAt(Task):
 
     Raises:
         ParameterError: as for `Task`, and for an axis without direction.
+
+    Examples:
+        >>> task = cardan.tasks.LookAt("tool", (0.0, 0.0, 1.0), target=(1.0, 0.5, 0.2))
     """
 
     frame: str

@@ -29,6 +29,11 @@ class Linearization(NamedTuple):
     Attributes:
         error: e [m, rad], shape (..., m), those of the first task first.
         jacobian: J, shape (..., m, nv).
+
+    What `Stack.linearized` returns.
+
+    Examples:
+        >>> e, J = cardan.tasks.Stack(arm, cardan.tasks.Posture(arm.neutral())).linearized(q)
     """
 
     error: Any
@@ -102,6 +107,11 @@ class Stack:
     Raises:
         DTypeError, ParameterError: for tasks that are none.
         UnknownNameError: for a frame that does not exist.
+
+    Examples:
+        >>> stack = cardan.tasks.Stack(arm, cardan.tasks.FramePosition("tool", (0.4, 0.1, 0.6)))
+        >>> e, J = stack.linearized(q)
+        >>> targets, weights, gains, scales = stack.targets(), stack.weights(), stack.gains(), stack.scales()
     """
 
     def __init__(self, model: Model, tasks: Any, where: str = "Stack") -> None:
@@ -118,11 +128,18 @@ class Stack:
         return self.rows[-1].stop
 
     def linearized(self, q: Any) -> Linearization:
-        """Return the errors (..., m) and the Jacobian (..., m, nv) at configurations, shape (..., nq)."""
+        """Return the errors and the Jacobian, weights apart.
+
+        Args:
+            q: configurations [rad, m], shape (..., nq).
+
+        Returns:
+            `Linearization(error, jacobian)`, shapes (..., m) and (..., m, nv) [m, rad].
+        """
         return self.function(self.model, q, self.targets())
 
     def targets(self) -> np.ndarray:
-        """Return the targets of all tasks side by side, shape (..., k), broadcast against each other.
+        """Return the targets of all tasks side by side [as they are], shape (..., k), broadcast against each other.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
@@ -138,15 +155,15 @@ class Stack:
         return self._side_by_side("target", parts)
 
     def weights(self) -> np.ndarray:
-        """Return the weights of all rows, shape (..., m)."""
+        """Return the weights of all rows [-], shape (..., m)."""
         return self._along_rows("weight")
 
     def gains(self) -> np.ndarray:
-        """Return the gains of all rows, shape (m,)."""
+        """Return the gains of all rows [-], shape (m,)."""
         return self._along_rows("gain")
 
     def scales(self) -> np.ndarray:
-        """Return what makes rows comparable, shape (m,): one over the robot's size for lengths, 1 for the others."""
+        """Return what makes rows comparable, shape (m,): 1 over the robot's size [1/m] for lengths, else 1 [-]."""
         scales, size = np.ones(self.size), size_of(self.model)
         for task, rows in zip(self.tasks, self.rows, strict=True):
             scales[rows][list(task.lengths)] = 1.0 / size

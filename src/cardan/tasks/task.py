@@ -50,12 +50,24 @@ class Task(ABC):
     A subclass is a frozen dataclass whose fields say what it is about; where it has a target, that is its `target`.
 
     Args:
-        weight: of the entries of the error, one number or m of them, each >= 0; leading axes are a batch.
-        gain: for `solve_ik`, what share of the error is removed in a step, 0 < gain <= 1.
+        weight: of the entries of the error [-], one number or m of them, each >= 0; leading axes are a batch.
+        gain: for `solve_ik`, what share of the error is removed in a step [-], 0 < gain <= 1.
         priority: 0 or more: a task moves the robot only as those of smaller numbers allow.
+
+    Throughout:
+        model: the robot.
+        q: configuration [rad, m], shape (nq,).
+        target: one target of the shape `target_shape` says [as it is asked]; None for a task without.
 
     Raises:
         ParameterError: for a weight, gain or priority that is none.
+
+    Examples:
+        >>> task = cardan.tasks.FramePosition("tool", (0.4, 0.1, 0.6), weight=2.0)
+        >>> e, J = task.error(arm, q, (0.4, 0.1, 0.6)), task.jacobian(arm, q, (0.4, 0.1, 0.6))
+        >>> task.target_shape(arm), task.checked_target(arm)
+        ((3,), array([0.4, 0.1, 0.6]))
+        >>> task.check_target(arm, np.zeros(3))
     """
 
     weight: ArrayLike = 1.0
@@ -78,11 +90,6 @@ class Task(ABC):
 
         It is traced like every function of a model: q and target arrive as arrays of symbols, and what is compiled is
         what is done to them. Functions of cardan may be called in it.
-
-        Args:
-            model: the robot.
-            q: configuration, shape (nq,).
-            target: of the shape `target_shape` says; None for a task without.
         """
 
     def target_shape(self, model: Model) -> tuple[int, ...] | None:
@@ -99,7 +106,7 @@ class Task(ABC):
 
         Args:
             model: the robot.
-            target: shape (..., *target_shape).
+            target: [as it is asked], shape (..., *target_shape).
         """
 
     @property
@@ -110,7 +117,7 @@ class Task(ABC):
     # What follows is the same for every task.
 
     def checked_target(self, model: Model) -> np.ndarray | None:
-        """Return the target as an array of floats, shape (..., *target_shape); None for a task without.
+        """Return the target [as it is asked], floats of shape (..., *target_shape); None for a task without.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.

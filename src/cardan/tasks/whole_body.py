@@ -34,6 +34,9 @@ class CenterOfMass(Task):
     Raises:
         ParameterError: as for `Task`.
         MechanismError: when it is used, if no body has mass.
+
+    Examples:
+        >>> task = cardan.tasks.CenterOfMass((0.0, 0.0, 0.5), weight=(1.0, 1.0, 0.0))
     """
 
     target: ArrayLike | None = None
@@ -59,13 +62,16 @@ class Posture(Task):
     Error (nv,): `difference(target, q)`, the shortest way from there to where it is [rad, m].
 
     Args:
-        target: configurations, shape (..., nq).
+        target: configurations [rad, m], shape (..., nq).
         weight: as for `Task`; 0 for the joints that do not matter.
         gain: as for `Task`.
         priority: as for `Task`.
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> task = cardan.tasks.Posture(arm.neutral(), weight=0.1)
     """
 
     target: ArrayLike | None = None
@@ -98,6 +104,9 @@ class Damping(Task):
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> task = cardan.tasks.Damping(weight=0.1)
     """
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
@@ -121,6 +130,9 @@ class ClosedLoops(Task):
     Raises:
         ParameterError: as for `Task`.
         MechanismError: when it is used, if the model has no loops.
+
+    Examples:
+        >>> task = cardan.tasks.ClosedLoops()
     """
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
