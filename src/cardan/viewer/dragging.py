@@ -92,10 +92,15 @@ class Dragging:
 
     async def _moved(self, event: Any) -> None:
         """Note where the browser has the handle; the newest place is the one that counts."""
-        if event.phase == "end":
-            self._held.clear()
-        else:
+        if event.phase == "start":
             self._held.set()
+        elif event.phase == "end":
+            self._held.clear()
+            self.robot.viewer.post(("draw", self.robot.name), self.robot.draw)
+        else:
+            self._note()
+
+    def _note(self) -> None:
         target = pose_matrix(np.array(self.handle.position), np.array(self.handle.wxyz))
         came = time.perf_counter()
         if np.isfinite(target).all():
