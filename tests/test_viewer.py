@@ -24,7 +24,7 @@ from cardan.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical, Unb
 
 pytest.importorskip("viser")
 pytest.importorskip("trimesh")
-from cardan.viewer.placement import product, rotated
+from cardan.viewer.placement import product, quaternion_wxyz, rotated
 from cardan.viewer.scene_layers import equivalent_ellipsoid
 from cardan.viewer.slider_coordinates import configuration_of, slider_ranges, values_of
 from cardan.viewer.surfaces import surface_of
@@ -247,6 +247,36 @@ def test_a_ball_joint_is_dragged_on_its_manifold():
         page.until(lambda: np.allclose(page.nodes["/pendulum/handle"].get("wxyz", 0), [0, 0, 0, 1], atol=1e-6))
         with pytest.raises(cardan.errors.UnknownNameError, match="joint with a handle named 'bal'"):
             view.drag(joint="bal")
+
+
+def test_a_frame_is_dragged_by_inverse_kinematics(view, arm):
+    q = np.array([0.3, 0.5, -0.2, -1.0, 0.4, 0.8, 0.1])
+    goal = cardan.frame_transform(arm, q, frame="tool")
+    with Page(view) as page:
+        page.until(lambda: "/arm7/handle" in page.nodes)
+        page.move("drag", "frame tool")
+        page.until(lambda: page.nodes["/arm7/handle"].get("visible"))
+        page.drag("/arm7/handle", goal[:3, 3], quaternion_wxyz(goal[:3, :3]))
+        wait_for(lambda: np.abs(cardan.frame_transform(arm, view.q, frame="tool") - goal).max() < 1e-5)
+        assert 0.0 < view.robot().dragging.latency < 5.0
+        page.drag("/arm7/handle", (50.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))  # out of reach: as far as it goes
+        wait_for(lambda: cardan.frame_transform(arm, view.q, frame="tool")[0, 3] > 0.5)
+        assert ((arm.lower - 1e-9 <= view.q) & (view.q <= arm.upper + 1e-9)).all()
+
+
+def test_a_floating_base_stays_while_a_foot_is_dragged():
+    model = robots.quadruped().model(base="floating")
+    with cardan.show(model, cardan.integrate(model, model.neutral(), np.full(model.nv, 0.1))) as view:
+        before, goal = view.q, cardan.frame_transform(model, view.q, frame="front_left_foot")
+        goal[0, 3] += 0.05
+        view.drag("front_left_foot")
+        view.flush()
+        with Page(view) as page:
+            page.until(lambda: page.nodes.get("/quadruped/handle", {}).get("visible"))
+            page.drag("/quadruped/handle", goal[:3, 3], quaternion_wxyz(goal[:3, :3]))
+            wait_for(lambda: not np.array_equal(view.q, before))
+        assert np.abs(cardan.difference(model, before, view.q)[:6]).max() < 0.01
+        assert np.abs(cardan.difference(model, before, view.q)[6:9]).max() > 0.01
 
 
 def test_toggles(view):
