@@ -11,7 +11,7 @@ from cardan.tasks import FramePose, inverse_kinematics
 from cardan.viewer.slider_coordinates import owners
 
 FIRMLY = 100.0
-"""Weight of a floating base's staying where it is: an error of 1 cm there counts as much as one of 1 m at the handle."""
+"""Weight of a floating base's staying: an error of 1 cm there counts as much as one of 1 m at the handle."""
 
 
 def reached(model: Model, frame: str, target: np.ndarray, q: np.ndarray) -> np.ndarray:
