@@ -216,6 +216,6 @@ def _two_freedoms(model: Model, joints: tuple[str, ...]) -> list[Any]:
 
 def _range(model: Model, freedom: Any) -> tuple[float, float]:
     """Return the limits of a coordinate; a turn, or a metre to both sides, where there are none."""
-    lower, upper = float(model.lower[freedom.index]), float(model.upper[freedom.index])
+    lower, upper = float(model.lower[freedom.place]), float(model.upper[freedom.place])
     reach = np.pi if freedom.unit == "rad" else 1.0
     return (lower if np.isfinite(lower) else -reach), (upper if np.isfinite(upper) else reach)
