@@ -66,8 +66,9 @@ def plot_trajectory(
         UnknownNameError: for a joint or frame that does not exist.
         ParameterError: where no joint that moves is left to draw.
 
-    Example:
-        figure = cardan.plot_trajectory(arm, t, q, tau=tau, frames="tool")
+    Examples:
+        >>> figure = cardan.plot_trajectory(arm, [0.0, 1.0], [arm.neutral(), q], frames="tool")
+        >>> figure.savefig("motion.png")
     """
     motion = checked_motion(model, q)
     times = _rows("t", t, (len(motion),))
