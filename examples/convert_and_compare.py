@@ -45,7 +45,7 @@ def main(picture: str) -> None:
     for k, shown in enumerate((model, wrong)):
         ax = cardan.plot(shown, q, figure.add_subplot(1, 2, k + 1, projection="3d"))
         ax.set_title(("as it was", "with the axis of a knee turned around")[k])
-        ax.view_init(elev=15.0, azim=-50.0)
+        ax.view_init(elev=15.0, azim=35.0)
     figure.savefig(picture, dpi=80)
 
 

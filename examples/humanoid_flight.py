@@ -1,4 +1,4 @@
-"""A humanoid in free flight swings its arms: its angular momentum stays, so its trunk turns.
+"""A humanoid in free flight swings arms and legs: its angular momentum stays, so its trunk turns.
 
 python examples/humanoid_flight.py [PICTURE.png]
 
@@ -24,12 +24,12 @@ def moving(model, q, momentum, joints):
 def main(picture: str, dt: float = 0.002) -> None:
     """Draw the humanoid along its flight, and how its trunk turns."""
     model = cardan.robots.humanoid().model(base="floating")
-    arms = ["left_shoulder_pitch_joint", "right_shoulder_pitch_joint"]
+    limbs = [f"{side}_{j}_joint" for side in ("left", "right") for j in ("shoulder_pitch", "thigh")]
     swing = np.zeros(model.nv)  # rad/s
-    swing[[model.v_slice(name).start for name in arms]] = -12.0
+    swing[[model.v_slice(name).start for name in limbs]] = -8.0
 
     def velocity(t, q):
-        """Return the velocity at a time: the arms swing, the momentum is that of a jump."""
+        """Return the velocity at a time: the limbs swing, the momentum is that of a jump."""
         jump = model.mass * np.array([1.0, 0.0, 3.0 - 9.81 * t, 0.0, 0.0, 0.0])  # kg m/s
         return moving(model, q, jump, swing[6:] * np.cos(8.0 * t))
 
@@ -49,7 +49,7 @@ def main(picture: str, dt: float = 0.002) -> None:
     figure = plt.figure(figsize=(11.0, 4.8), layout="constrained")
     cardan.plot(model, q, figure.add_subplot(1, 2, 1, projection="3d"), t=t, shown=4)
     right = figure.add_subplot(1, 2, 2)
-    right.plot(t, np.rad2deg(q[:, model.q_slice(arms[0])]), label="arms, relative to the trunk")
+    right.plot(t, np.rad2deg(q[:, model.q_slice(limbs[0])]), label="arms and legs on it")
     right.plot(t, np.rad2deg(2.0 * np.arctan2(q[:, 4], q[:, 6])), label="trunk")  # y, w
     right.set(xlabel="time [s]", ylabel="angle about y [deg]")
     right.legend()

@@ -28,6 +28,7 @@ PAGES = {
     "loops.md": (),
     "maximal.md": (),
     "functions.md": (),
+    "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
 }
