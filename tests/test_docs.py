@@ -29,6 +29,7 @@ PAGES = {
     "inverse-kinematics.md": (),
     "maximal.md": (),
     "functions.md": (),
+    "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
 }
