@@ -60,6 +60,7 @@ from cardan.functions.momentum import (
     potential_energy,
 )
 from cardan.functions.one_joint import evaluate_joint
+from cardan.functions.regressors import kinetic_energy_regressor, potential_energy_regressor
 
 __all__ = [
     "Function",
@@ -99,6 +100,7 @@ __all__ = [
     "jacobian_derivative",
     "jacobian_vector_product",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "limit_coordinates",
     "loop_bias",
     "loop_jacobian",
@@ -110,6 +112,7 @@ __all__ = [
     "normalize",
     "passive_forces",
     "potential_energy",
+    "potential_energy_regressor",
     "principal_value",
     "project_velocity",
     "torque_regressor",

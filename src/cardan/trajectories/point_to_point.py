@@ -17,7 +17,7 @@ from cardan.errors import ParameterError
 from cardan.functions import difference, normalize
 from cardan.functions.arguments import numeric_array
 from cardan.model import Model
-from cardan.trajectories.bounds import bounds, check_limited, smallest
+from cardan.trajectories.allowed import bounds, check_limited, smallest
 from cardan.trajectories.local import checked_configurations, moved
 from cardan.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw, positive
 from cardan.trajectories.trajectory import Sample, Trajectory

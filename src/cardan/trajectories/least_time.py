@@ -20,7 +20,7 @@ import numpy as np
 from cardan.errors import CardanError, MechanismError, ParameterError
 from cardan.functions import difference, inverse_dynamics
 from cardan.model import Model
-from cardan.trajectories.bounds import Bounds, bounds, check_limited, dof_name
+from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name
 from cardan.trajectories.local import checked_configurations
 from cardan.trajectories.piecewise import PiecewisePolynomial
 from cardan.trajectories.spline import Spline
