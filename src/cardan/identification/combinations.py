@@ -49,7 +49,7 @@ class BaseParameters:
     names: tuple[str, ...]
     columns: np.ndarray
     matrix: np.ndarray
-    terms: tuple[str, ...]
+    terms: tuple[Term, ...]
     margin: float
 
     def __len__(self) -> int:
@@ -98,15 +98,15 @@ def base_parameters(
     Example:
         `print(cardan.identification.base_parameters(arm))`
     """
-    terms = checked_terms(terms)
+    asked = checked_terms(terms)
     if not 0.0 < tolerance < 1.0:
         raise ParameterError("base_parameters: tolerance", got=tolerance, expected="a number between 0 and 1")
     units = natural_units(model)
-    size = np.concatenate([units.parameters, *(units.of_term(term) for term in terms)])
-    W = _scaled_rows(model, terms, units, seed) * size
-    kept, margin = _independent(W, _outwards(model, len(terms)), tolerance)
+    size = np.concatenate([units.parameters, *(units.of_term(term) for term in asked)])
+    W = _scaled_rows(model, asked, units, seed) * size
+    kept, margin = _independent(W, _outwards(model, len(asked)), tolerance)
     K = _combinations(W, kept, tolerance) * size[kept, None] / size
-    return BaseParameters(tuple(names(model, terms)), kept, K, terms, margin)
+    return BaseParameters(tuple(names(model, asked)), kept, K, asked, margin)
 
 
 class Units(NamedTuple):
@@ -134,7 +134,7 @@ class Units(NamedTuple):
         size = np.concatenate([self.parameters, *(self.of_term(term) for term in base.terms)])
         return W * size[base.columns] / self.torque[:, None]
 
-    def of_term(self, term: str) -> np.ndarray:
+    def of_term(self, term: Term) -> np.ndarray:
         """Return the units of a term's coefficients, shape (nv,)."""
         return self.torque / np.abs(TERMS[term](self.speed, self.speed / self.time))
 
@@ -183,7 +183,7 @@ def _independent(W: np.ndarray, order: Sequence[int], tolerance: float) -> tuple
 
     Gram-Schmidt, each column twice: once is not orthogonal to the last digit.
     """
-    basis, kept, seen, unseen = np.zeros((W.shape[0], 0)), [], [1.0], [np.finfo(float).eps]
+    basis, kept, seen, unseen = np.zeros((W.shape[0], 0)), [], [1.0], [float(np.finfo(float).eps)]
     largest = np.linalg.norm(W, axis=0).max(initial=0.0)
     for column in order:
         w = W[:, column]

@@ -112,11 +112,11 @@ def identify_consistent(
     Example:
         `fitted = cardan.identification.identify_consistent(cad, q, v, a, tau).model`
     """
-    terms = checked_terms(terms)
+    asked = checked_terms(terms)
     weight = 0.25 / positive(f"{WHERE}: prior", prior, "1") ** 2
     _check_model(model)
-    measured = Measured(WHERE, model, q, v, a, tau, terms)
-    problem = _Problem(model, terms, measured, weight)
+    measured = Measured(WHERE, model, q, v, a, tau, asked)
+    problem = _Problem(model, asked, measured, weight)
     if noise is None:
         rough = 0.01 * float(np.sqrt((measured.tau**2).mean())) or 1.0
         first, *_ = problem.solved(measured, np.full(model.nv, rough))
@@ -125,7 +125,7 @@ def identify_consistent(
         known = checked_noise(WHERE, noise, model.nv)
     found, steps, converged = problem.solved(measured, known)
     residual = np.sqrt(((measured.tau - measured.W @ found) ** 2).mean(axis=0))
-    return ConsistentFit(*_with_parameters(model, terms, found), known, residual, steps, converged)
+    return ConsistentFit(*_with_parameters(model, asked, found), known, residual, steps, converged)
 
 
 def _check_model(model: Model) -> None:
@@ -137,12 +137,12 @@ def _check_model(model: Model) -> None:
 
 
 def _with_parameters(
-    model: Model, terms: Sequence[str], found: np.ndarray
+    model: Model, terms: Sequence[Term], found: np.ndarray
 ) -> tuple[Model, dict[str, Inertia], dict[str, np.ndarray]]:
     """Return the model with other parameters, its inertias by body, and the coefficients by term."""
     p, rest = found[: 10 * model.nbodies], found[10 * model.nbodies :].reshape(len(terms), model.nv)
-    coefficients = dict(zip(terms, rest, strict=True))
-    changed = {OF_THE_MODEL[term]: value for term, value in coefficients.items() if term in OF_THE_MODEL}
+    coefficients: dict[str, np.ndarray] = dict(zip(terms, rest, strict=True))
+    changed = {OF_THE_MODEL[term]: coefficients[term] for term in terms if term in OF_THE_MODEL}
     fitted = model.with_values(inertial_parameters=p, **changed)
     return fitted, {body.name: body.inertia or Inertia.zero() for body in fitted.bodies}, coefficients
 
@@ -158,7 +158,7 @@ class _Problem:
         weight: of the bodies' distances.
     """
 
-    def __init__(self, model: Model, terms: tuple[str, ...], measured: Measured, weight: float) -> None:
+    def __init__(self, model: Model, terms: tuple[Term, ...], measured: Measured, weight: float) -> None:
         own = model.inertial_parameters().reshape(-1, 10)
         massive = np.flatnonzero(own[:, 0] > 0.0)
         U = np.linalg.cholesky(nearest_definite(pseudo_inertia(own[massive])))[:, None]
@@ -173,14 +173,14 @@ class _Problem:
         self.to_parameters[inertial:, split:] = np.diag(1.0 / sizes)  # 1 would explain all torques
         signed = np.repeat([term == "offset" for term in terms], model.nv).astype(bool)
         self.bounded = split + np.flatnonzero(~signed)
-        given = parameters(model, terms)[inertial:] * sizes  # pyright: ignore[reportArgumentType]
+        given = parameters(model, terms)[inertial:] * sizes
         rest = np.where(signed, 0.0, np.where(given > 0.0, given, 0.01))
         self.start = np.concatenate([np.tile([float(E.trace() > 0.0) for E in BASIS], self.bodies), rest])
 
     def solved(self, measured: Measured, noise: np.ndarray) -> tuple[np.ndarray, int, bool]:
         """Return the parameter vector that fits best, after how many steps, and whether it has settled."""
         equations = np.concatenate([measured.W, measured.tau[..., None]], axis=-1) / noise[:, None]
-        R = np.linalg.qr(equations.reshape(-1, equations.shape[-1]), mode="r")
+        R: np.ndarray = np.linalg.qr(equations.reshape(-1, equations.shape[-1]), mode="r")
         A, b = R[:, :-1] @ self.to_parameters, R[:, -1]
         x, steps, settled = self.start, 0, False
         heaviest = max(1.0, float(((A @ x - b) ** 2).sum()) / len(x) / self.weight)

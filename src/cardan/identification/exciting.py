@@ -85,8 +85,7 @@ def excitation(
     if trials < 2:
         raise ParameterError(f"{WHERE}: trials", got=trials, expected="2 or more")
     positive(f"{WHERE}: period", period, "s")
-    terms = checked_terms(terms)
-    base = base_parameters(model, terms) if base is None else base
+    base = base_parameters(model, checked_terms(terms)) if base is None else base
     room = _room(model, velocity, acceleration)
     times = np.linspace(0.0, period, samples or 6 * harmonics, endpoint=False)
     search = _Search(model, base, room, period, harmonics, times)
@@ -177,11 +176,12 @@ class _Search:
         """Return the logarithm of each candidate's condition number and what its torques cost, and their overload."""
         jet: Jet = fourier_jet(self.times, self.period, *self.coefficients(family))
         sample = moved(self.model, self.room.center, *(np.moveaxis(x, 1, 0) for x in jet))
-        terms: Any = self.base.terms
-        W = self.units.scaled(regressor(self.model, *sample, terms)[..., self.base.columns], self.base)
+        W = self.units.scaled(
+            regressor(self.model, sample.q, sample.v, sample.a, self.base.terms)[..., self.base.columns], self.base
+        )
         W = W.reshape(len(family), -1, len(self.base))
         squares = np.linalg.eigvalsh(np.swapaxes(W, 1, 2) @ W)  # a quarter of the time of singular values
-        tau = inverse_dynamics(self.model, *sample)
+        tau = inverse_dynamics(self.model, sample.q, sample.v, sample.a)
         limits = np.where(tau > 0.0, self.model.effort_upper, -self.model.effort_lower)
         overload = np.maximum(np.abs(tau) / np.where(limits > 0.0, limits, np.inf) - 1.0, 0.0).max(axis=(1, 2))
         least = np.maximum(squares[:, 0], np.finfo(float).eps * squares[:, -1])

@@ -63,8 +63,7 @@ class Identification:
         Raises:
             ShapeError, DTypeError: for an array that does not fit.
         """
-        terms: Any = self.base.terms
-        return regressor(model, q, v, a, terms)[..., self.base.columns] @ self.values
+        return regressor(model, q, v, a, self.base.terms)[..., self.base.columns] @ self.values
 
     def __str__(self) -> str:
         rows = zip(self.values, self.sigma, self.base.expressions, strict=True)
@@ -110,9 +109,9 @@ def identify(
     Example:
         `print(cardan.identification.identify(arm, q, v, a, tau))`
     """
-    terms = checked_terms(terms)
-    measured = Measured(WHERE, model, q, v, a, tau, terms)
-    base = base_parameters(model, terms) if base is None else _of_terms(base, terms)
+    asked = checked_terms(terms)
+    measured = Measured(WHERE, model, q, v, a, tau, asked)
+    base = base_parameters(model, asked) if base is None else _of_terms(base, asked)
     W = measured.W[..., base.columns]
     scaled = natural_units(model).scaled(W, base).reshape(-1, len(base))
     _check_excited(scaled, base)

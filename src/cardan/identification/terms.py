@@ -22,7 +22,7 @@ from cardan.model import Model
 
 Term = Literal["viscous", "coulomb", "offset", "armature"]
 
-TERMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+TERMS: dict[Term, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "viscous": lambda v, a: v,
     "coulomb": lambda v, a: np.sign(v),
     "offset": lambda v, a: np.ones_like(v),
@@ -30,7 +30,7 @@ TERMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 """What each term is multiplied with, from velocities and accelerations."""
 
-OF_THE_MODEL = {"viscous": "damping", "coulomb": "friction", "armature": "armature"}
+OF_THE_MODEL: dict[Term, str] = {"viscous": "damping", "coulomb": "friction", "armature": "armature"}
 """Where a term's coefficients stand in a model (`Model.with_values`); an offset has no place there."""
 
 PARTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -59,10 +59,10 @@ def regressor(model: Model, q: Any, v: Any, a: Any, terms: Sequence[Term] = ()) 
     Example:
         `W = cardan.identification.regressor(arm, q, v, a, ("viscous", "coulomb"))`
     """
-    terms = checked_terms(terms)
+    names = checked_terms(terms)
     Y = torque_regressor(model, q, v, a)
     v, a = (np.broadcast_to(np.asarray(x, dtype=float), Y.shape[:-1]) for x in (v, a))
-    columns = [TERMS[term](v, a)[..., None] * np.eye(model.nv) for term in terms]
+    columns = [TERMS[term](v, a)[..., None] * np.eye(model.nv) for term in names]
     return np.concatenate([Y, *columns], axis=-1)
 
 
@@ -86,11 +86,11 @@ def parameters(model: Model, terms: Sequence[Term] = ()) -> np.ndarray:
     return np.concatenate([model.inertial_parameters(), *own])
 
 
-def _own(model: Model, term: str) -> np.ndarray:
+def _own(model: Model, term: Term) -> np.ndarray:
     return np.array(model.passive(OF_THE_MODEL[term])) if term in OF_THE_MODEL else np.zeros(model.nv)
 
 
-def names(model: Model, terms: Sequence[str]) -> list[str]:
+def names(model: Model, terms: Sequence[Term]) -> list[str]:
     """Return a name for each parameter: `m(forearm)`, `viscous(elbow)`; several of a joint are numbered."""
     found = [f"{part}({body})" for body in model.body_names for part in PARTS]
     degrees = [""] * model.nv
@@ -100,7 +100,7 @@ def names(model: Model, terms: Sequence[str]) -> list[str]:
     return found + [f"{term}({degree})" for term in terms for degree in degrees]
 
 
-def checked_terms(terms: Sequence[str]) -> tuple[str, ...]:
+def checked_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
     """Return names of terms.
 
     Raises:
@@ -131,8 +131,8 @@ class Measured:
         batch = checked_batch(where, {"q": q, "v": v, "a": a, "tau": tau}, cores)
         for name, array in zip(batch.names, batch.arrays, strict=True):
             check_finite(where, name, array, batch.shape)
-        *states, torque = (array.astype(float) for array in batch.arrays)
-        self.W, self.tau = regressor(model, *states, terms), torque
+        q, v, a, torque = (array.astype(float) for array in batch.arrays)
+        self.W, self.tau = regressor(model, q, v, a, terms), torque
         if "armature" not in terms:
-            of_links = torque_regressor(model, *states) @ model.inertial_parameters()
-            self.tau = torque - (inverse_dynamics(model, *states) - of_links)
+            of_links = torque_regressor(model, q, v, a) @ model.inertial_parameters()
+            self.tau = torque - (inverse_dynamics(model, q, v, a) - of_links)
