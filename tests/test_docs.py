@@ -20,6 +20,7 @@ PAGES = {
     "simulate.md": ("gymnasium", "matplotlib"),
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
+    "trajectories.md": ("toppra",),
     "mechanism.md": (),
     "articulations.md": (),
     "simulation.md": ("scipy",),
