@@ -20,6 +20,7 @@ PAGES = {
     "simulate.md": ("gymnasium", "matplotlib"),
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
+    "trajectories.md": ("toppra",),
     "mechanism.md": (),
     "articulations.md": (),
     "simulation.md": ("scipy",),
@@ -29,6 +30,7 @@ PAGES = {
     "inverse-kinematics.md": (),
     "maximal.md": (),
     "functions.md": (),
+    "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
 }
