@@ -166,7 +166,8 @@ def checked_tasks(where: str, tasks: Any) -> tuple[Task, ...]:
     listed = (tasks,) if isinstance(tasks, Task) else tuple(tasks) if isinstance(tasks, (list, tuple)) else (tasks,)
     for task in listed:
         if not isinstance(task, Task):
-            got, hint = f"a {type(task).__name__}", "Tasks are in cardan.tasks, such as FramePose(frame, target)."
+            got = f"the class {task.__name__}" if isinstance(task, type) else f"a {type(task).__name__}"
+            hint = "Tasks are in cardan.tasks, such as FramePose(frame, target)."
             raise DTypeError(where, "tasks", got=got, expected="a task, or several in a list", hint=hint)
     if not listed:
         raise ParameterError(f"tasks of {where}", got=tasks, expected="at least one task")
