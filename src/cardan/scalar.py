@@ -246,6 +246,10 @@ def _find_backend(scalar_type: type) -> Backend:
             return _DERIVED | builder()
     if issubclass(scalar_type, float):
         return _FLOAT
+    if scalar_type.__module__.startswith("cardan.spatial."):
+        raise TypeError(
+            f"{scalar_type.__name__} is no scalar: cardan.sin, log and the like act entry by entry. {OF_POSES}"
+        )
     raise TypeError(
         f"{scalar_type.__module__}.{scalar_type.__qualname__} is not a scalar cardan knows; "
         "make it one with cardan.scalar.register_scalar(type, functions)."
@@ -269,6 +273,24 @@ def _backend(args: tuple[Any, ...]) -> Backend:
 
 
 _NUMPY_ANY: Backend = {name: _numpy_object(name) for name in _FLOAT}
+OF_POSES = (
+    "The logarithm of a pose X is cardan.SE3.log(X), the twist between two is cardan.pose_error(X, Y), and the pose of "
+    "a twist is cardan.SE3.exp(twist)."
+)
+
+
+def _refuse_poses(x: np.ndarray) -> None:
+    """Raise for homogeneous matrices, of which no entry by entry logarithm can be meant: it is -inf."""
+    if x.shape[-2:] == (4, 4) and (np.asarray(x)[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all():
+        raise TypeError(f"cardan.log acts entry by entry, and these are homogeneous matrices. {OF_POSES}")
+
+
+def _entrywise_log(x: Any, of: Callable[..., Any] = _NUMPY_ANY["log"]) -> Any:
+    _refuse_poses(x)
+    return of(x)
+
+
+_NUMPY_ANY["log"] = _entrywise_log
 _BY_TYPE[np.ndarray] = _NUMPY_ANY
 _BY_TYPE[np.float64] = _BY_TYPE[np.float32] = _BY_TYPE[np.bool_] = _NUMPY
 

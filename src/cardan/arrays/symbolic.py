@@ -61,7 +61,7 @@ def symbolic(entries: Iterable[Any], shape: tuple[int, ...]) -> SymbolicArray:
 
 def as_argument(scalars: Sequence[Any]) -> np.ndarray:
     """Return the scalars a joint is called with, floats, batches or symbols, as the array it receives."""
-    return scalars if isinstance(scalars, np.ndarray) else symbolic(scalars, (len(scalars),))
+    return scalars if isinstance(scalars, SymbolicArray) else symbolic(scalars, (len(scalars),))
 
 
 def stack(nested: Any) -> np.ndarray:

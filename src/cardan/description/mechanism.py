@@ -26,7 +26,7 @@ from cardan.words import Explained
 if TYPE_CHECKING:
     from cardan.simulation import World
 
-_above = fetcher(__name__, {"...simulation.builder": "world_of"})
+_above = fetcher(__name__, {"...simulation.builder": "world_of", "...pictures.html": "mechanism_html"})
 FrameKind = Literal["operational", "sensor"]
 
 
@@ -810,6 +810,9 @@ class Mechanism(Explained):
 
     def __str__(self) -> str:
         return tree_text(self.name, self.bodies, self.joints, self.frames)
+
+    def _repr_html_(self) -> str:
+        return _above("mechanism_html")(self)
 
     def copy(self) -> Mechanism:
         """Return a mechanism that can be changed without changing this one.

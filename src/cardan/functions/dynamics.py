@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from cardan.errors import MechanismError
 from cardan.functions.function import function
-from cardan.functions.vocabulary import Reals, algorithms
+from cardan.functions.vocabulary import Reals, Reference, algorithms
 from cardan.model import Model
 from cardan.spatial import Force
 
@@ -298,3 +298,47 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
     Source: Atkeson, An and Hollerbach (1986).
     """
     return algorithms.torque_regressor(model, q, v, a)
+
+
+@function(shapes={"force": (3,), "torque": (3,), "point": (3,)}, returns=("nbodies", 6))
+def wrench_at(
+    model: Model,
+    q: ArrayLike,
+    frame: str,
+    force: ArrayLike,
+    torque: ArrayLike | None = None,
+    *,
+    point: ArrayLike | None = None,
+    expressed_in: Reference = "world",
+) -> Reals:
+    """Return the `external_forces` of a force and a torque applied at a frame: as the dynamics take them.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        frame: name of the body or frame it is applied at (`model.frame_names`).
+        force: force [N], shape (..., 3).
+        torque: torque beside that of the force [N m], shape (..., 3); none by default.
+        point: where the force is applied, in the frame [m], shape (..., 3); its origin by default.
+        expressed_in: whose axes force and torque are along: `"frame"` (the one asked for), `"world"`, or a body or
+            frame by name.
+
+    Returns:
+        Wrenches on the bodies [N, N m], shape (..., nbodies, 6), each in its body's own frame: 0 but for the one that
+        carries the frame. Those of several forces add up. Not constant while the robot moves: make it anew at each
+        configuration.
+
+    Raises:
+        UnknownNameError, ParameterError: for a frame or reference that does not exist, or is fixed on the world.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Example:
+        `a = cardan.forward_dynamics(arm, q, v, tau, cardan.wrench_at(arm, q, "tool", (0.0, 0.0, -10.0)))`
+
+    Peers: MuJoCo `mj_applyFT` (which gives efforts), Drake `AddInForcesOnBody`.
+
+    Source: Featherstone (2008), equation 2.26.
+    """
+    zero = (0.0, 0.0, 0.0)
+    wrench = Force(tuple(force), zero if torque is None else tuple(torque))  # pyright: ignore -- rows of scalars
+    return algorithms.wrench_at(model, q, frame, wrench, point, expressed_in)

@@ -27,3 +27,19 @@ class Contacts(NamedTuple):
     point: Any
     normal: Any
     pair: Any
+
+
+class ContactForces(NamedTuple):
+    """What shapes do to one another where they touch: the candidates are those of `Contacts`, in the same order.
+
+    Attributes:
+        force: on the body of the pair's first shape, in world axes [N], shape (..., C, 3); the second's feels -force.
+        torque: about the point, of torsional and rolling friction, in world axes [N m], shape (..., C, 3).
+        point: where it acts, in the world [m], shape (..., C, 3).
+        pair: indices into the world's pairs, shape (C,).
+    """
+
+    force: Any
+    torque: Any
+    point: Any
+    pair: Any

@@ -12,6 +12,7 @@ import numpy as np
 from cardan import content
 from cardan.errors import MechanismError, UnknownNameError
 from cardan.joints import Joint, Mimic
+from cardan.lazy import fetcher
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from cardan.geometry.shapes import Shape
 
 _NOTHING = Annotations()
+_above = fetcher(__name__, {"...pictures.html": "model_html"})
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -544,6 +546,9 @@ class Model(Explained):
 
     def __str__(self) -> str:
         return layout_table(self)
+
+    def _repr_html_(self) -> str:
+        return _above("model_html")(self)
 
     def __repr__(self) -> str:
         given = f", inputs {', '.join(self.inputs)}" if self.inputs else ""

@@ -98,15 +98,15 @@ def collide(world: World, state: State) -> Contacts:
             np.empty(shape, kind), np.empty((*shape, 3), kind), np.empty((*shape, 3), kind), np.empty(0, int)
         )
     if world not in _FUNCTIONS:
-        _FUNCTIONS[world] = collide_function(world.pairs), _owners(world)
+        _FUNCTIONS[world] = collide_function(world.pairs), owners_of(world.pairs)
     compiled, owners = _FUNCTIONS[world]
     found = compiled(world.model, state.q, **state.model_constants)
     return Contacts(found.gap, found.point, found.normal, owners.copy())
 
 
-def _owners(world: World) -> np.ndarray:
+def owners_of(pairs: Sequence[ContactPair]) -> np.ndarray:
     """Return which pair each candidate is of."""
-    counts = [_number(pair) for pair in world.pairs]
+    counts = [_number(pair) for pair in pairs]
     return np.repeat(np.arange(len(counts)), counts)
 
 

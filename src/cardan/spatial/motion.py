@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import Any, Self, overload
 
+import numpy as np
+
+from cardan.arrays import stack
 from cardan.spatial.vector import Scalar, Vector3, components
 
 
@@ -65,6 +68,9 @@ class _Spatial(tuple[Any, Any]):
     def scalars(self) -> tuple[Scalar, ...]:
         """Return the six scalars, linear first."""
         return (*self[0], *self[1])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(stack(self.scalars()), dtype=dtype)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(linear={tuple(self[0])}, angular={tuple(self[1])})"

@@ -13,6 +13,7 @@ import numpy as np
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
 from cardan.functions.compiled import Bound
+from cardan.geometry.contacts import ContactForces
 from cardan.model import Connection, Model
 from cardan.scalar import is_finite
 from cardan.simulation.control import Control
@@ -124,6 +125,15 @@ class Solver(ABC):
         Raises:
             ShapeError, ParameterError: for a state or control of other worlds, a number of steps below 1.
         """
+
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state; see `Featherstone.contact_forces`.
+
+        Raises:
+            UnsupportedError: for a solver that does not tell.
+        """
+        by = f"solver {type(self).__name__}"
+        raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
 
     def _asked(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
         """Return the efforts, positions and velocities asked for in each world; of no control the positions alone.
