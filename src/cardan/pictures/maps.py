@@ -54,8 +54,8 @@ def workspace(
         UnknownNameError: for a frame or joint that does not exist.
         ParameterError: where no sample is left.
 
-    Example:
-        cardan.pictures.workspace(arm, "tool").figure.savefig("workspace.png")
+    Examples:
+        >>> axes = cardan.pictures.workspace(arm, "tool", samples=50)
     """
     found = sampled(model, q, joints, samples, seed)
     points = np.asarray(frame_transform(model, found, frame))[..., :3, 3]
@@ -97,8 +97,8 @@ def manipulability(
         ParameterError: for another number of joints, other directions, or where the measure is 0 everywhere.
         UnsupportedError: for a robot with closed loops.
 
-    Example:
-        cardan.pictures.manipulability(arm, "tool", joints=["joint2", "joint4"])
+    Examples:
+        >>> axes = cardan.pictures.manipulability(arm, "tool", samples=50)
     """
     if model.closures:
         raise UnsupportedError("closed loops", "manipulability", "workspace shows where such a robot gets")
@@ -121,17 +121,18 @@ def yoshikawa(model: Model, q: Any, frame: str, *, along: str = "xyz") -> np.nda
         along: directions of the world that count, of `"xyz"`.
 
     Returns:
-        The measure, shape (...): m^k / rad^k for k directions and joints that turn.
+        The measure, shape (...) [m^k / rad^k], for k directions and joints that turn.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
         UnknownNameError: for a frame that does not exist.
         ParameterError: for other directions, or more than the robot has joint rates.
 
-    Source: Yoshikawa, Manipulability of robotic mechanisms (1985), equation 9.
+    Examples:
+        >>> bool(cardan.pictures.yoshikawa(arm, q, "tool") > 0.0)
+        True
 
-    Example:
-        w = cardan.pictures.yoshikawa(arm, q, "tool")
+    Source: Yoshikawa, Manipulability of robotic mechanisms (1985), equation 9.
     """
     rows = ["xyz".find(axis) for axis in along]
     if not 0 < len(rows) == len(set(rows)) or -1 in rows:

@@ -59,8 +59,11 @@ def plot(
         UnknownNameError: for a frame that does not exist.
         ParameterError: for axes of two dimensions, another word for `shapes`, or `shown` below 1.
 
-    Example:
-        ax = cardan.plot(arm, [q_start, q_end], frames="tool", t=[0.0, 2.0])
+    Examples:
+        >>> axes = cardan.plot(arm, q)
+        >>> axes.figure.savefig("arm.png")
+
+    Peers: roboticstoolbox `plot`.
     """
     configurations = checked_motion(model, q)
     times = checked_times(t, len(configurations))
