@@ -33,6 +33,11 @@ PAGES = {
     "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
+    "coming-from/pinocchio.md": ("pinocchio",),
+    "coming-from/mujoco.md": ("mujoco",),
+    "coming-from/newton.md": (),
+    "coming-from/rigidbodydynamics.md": (),
+    "coming-from/drake.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
