@@ -334,7 +334,7 @@ def test_a_rope_that_gives_way_pulls_back_to_its_bound():
 
 
 @pytest.mark.parametrize("solver", ["Featherstone", "XPBD", "SemiImplicit", "Variational"])
-def test_a_mass_hangs_on_a_rope_that_gives_way(quick_target, solver):
+def test_a_mass_hangs_on_a_rope_that_gives_way(solver):  # on the native target: thousands of steps
     m = cardan.Mechanism("bungee")
     m.add_body("mass", cardan.Inertia(2.0, (0, 0, 0), np.eye(3) * 0.01))
     m.add_joint("rope", Distance(maximum=0.5, stiffness=400.0, damping=40.0), "world", "mass")
@@ -502,7 +502,7 @@ MORE = [
 
 @pytest.mark.parametrize(
     "joint",
-    represented(MORE, by=lambda j: isinstance(j, Cable | ConstantVelocity | VariableScrew)),
+    represented(MORE, by=lambda j: isinstance(j, Cable | VariableScrew)),
     ids=lambda j: type(j).__name__,
 )
 @pytest.mark.parametrize("base", [pytest.param("fixed", marks=pytest.mark.full), "floating"])

@@ -120,7 +120,7 @@ def test_transmissions_are_written_back(kind):
     m.add_actuator(Actuator('"a" & b', "slide", 1 / 3, kind, *(EFFORT if kind == "effort" else NONE)))
     for thing in (m, m.model()):
         written = write_urdf(thing)
-        assert written.left_out == ()
+        assert written.losses == ()
         assert cardan.read_urdf(written.text).actuators == m.actuators
 
 
@@ -146,7 +146,7 @@ def beside():
 def test_what_is_left_out_is_told():
     m = beside()
     written = write_urdf(m)
-    assert written.left_out == (
+    assert written.losses == (
         "gravity (0.0, 0.0, -1.62)",
         "actuators 'three', 'muscle'",
         "gains and ranges of actuators 'motor'",

@@ -1,6 +1,7 @@
 """The algorithms, one textbook page each, over scalars of any type."""
 
 from cardan.algorithms.aba import forward_dynamics, mass_matrix_inverse
+from cardan.algorithms.applied import wrench_at
 from cardan.algorithms.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -96,4 +97,5 @@ __all__ = [
     "principal_value",
     "torque_regressor",
     "velocity_to_configuration_derivative",
+    "wrench_at",
 ]

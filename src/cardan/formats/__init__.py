@@ -5,10 +5,11 @@ from cardan.formats.json.types import register_joint
 from cardan.formats.load import check, load, load_mechanism, read_robot, save
 from cardan.formats.srdf import disabled_contacts
 from cardan.formats.urdf.reader import check_urdf, read_urdf
-from cardan.formats.urdf.writer import WrittenUrdf, to_urdf, write_urdf
+from cardan.formats.urdf.writer import to_urdf, write_urdf
+from cardan.formats.written import Written
 
 __all__ = [
-    "WrittenUrdf",
+    "Written",
     "check",
     "check_urdf",
     "disabled_contacts",
@@ -23,3 +24,7 @@ __all__ = [
     "to_urdf",
     "write_urdf",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -29,6 +29,7 @@ from cardan.functions.dynamics import (
     mass_matrix_inverse,
     passive_forces,
     torque_regressor,
+    wrench_at,
 )
 from cardan.functions.function import Function, function
 from cardan.functions.kinematics import (
@@ -115,4 +116,5 @@ __all__ = [
     "torque_regressor",
     "vector_jacobian_product",
     "velocity_to_configuration_derivative",
+    "wrench_at",
 ]

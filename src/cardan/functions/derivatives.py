@@ -42,13 +42,19 @@ def inverse_dynamics_derivatives(
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
         a: accelerations [rad/s^2, m/s^2], shape (..., nv).
-        external_forces: as for `inverse_dynamics`; constant in the bodies' own frames.
+        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`; constant in the bodies' own frames.
 
     Returns:
-        `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv); da is the mass matrix.
+        `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv) [N m, N, each by the argument's unit]; da
+        is the mass matrix.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> by = cardan.inverse_dynamics_derivatives(arm, q, v, a)
+        >>> bool(np.allclose(by.da, cardan.mass_matrix(arm, q)))
+        True
 
     Peers: Pinocchio `computeRNEADerivatives`, MuJoCo `mjd_inverseFD` (by differences).
 
@@ -68,14 +74,20 @@ def forward_dynamics_derivatives(
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
         tau: joint efforts [N m, N], shape (..., nv).
-        external_forces: as for `forward_dynamics`; constant in the bodies' own frames.
+        external_forces: wrenches on the bodies [N, N m], as for `forward_dynamics`; constant in the bodies' own frames.
 
     Returns:
-        `ForwardDynamicsDerivatives(dq, dv, dtau)`, each of shape (..., nv, nv); dtau is the inverse of the mass matrix.
+        `ForwardDynamicsDerivatives(dq, dv, dtau)`, each of shape (..., nv, nv) [rad/s^2, m/s^2, each by the argument's
+        unit]; dtau is the inverse of the mass matrix.
 
     Raises:
         MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> by = cardan.forward_dynamics_derivatives(arm, q, v, tau)
+        >>> by.dq.shape, by.dv.shape, by.dtau.shape
+        ((7, 7), (7, 7), (7, 7))
 
     Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
 
@@ -101,6 +113,11 @@ def derivative(of: Function, wrt: str, *, mode: Mode = "auto") -> Function:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: if there is no such mode.
 
+    Examples:
+        >>> by_q = cardan.derivative(cardan.frame_transform, "q")
+        >>> by_q(arm, q, "tool").shape
+        (4, 4, 7)
+
     Source: Griewank and Walther, Evaluating Derivatives (2008).
     """
     _check_function(of)
@@ -122,9 +139,18 @@ def gradient(of: Function, wrt: str) -> Function:
     It has the shape (nv,) where `wrt` is a configuration, that of the argument otherwise; reverse accumulation makes
     it cost a few times the function whatever its length.
 
+    Args:
+        of: a function with a single number as result, made by `cardan.function` or one of cardan's own.
+        wrt: the name of one of its array arguments, or of an input of the model.
+
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
+
+    Examples:
+        >>> slope = cardan.gradient(cardan.potential_energy, "q")
+        >>> bool(np.allclose(slope(arm, q), cardan.gravity_forces(arm, q)))
+        True
     """
     _check_function(of)
 
@@ -141,9 +167,18 @@ def hessian(of: Function, wrt: str) -> Function:
 
     Entry (i, j) is symmetric: for a configuration, v^T H v is the second derivative of t -> f(integrate(q, t v)) at 0.
 
+    Args:
+        of: a function with a single number as result, made by `cardan.function` or one of cardan's own.
+        wrt: the name of one of its array arguments, or of an input of the model.
+
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
+
+    Examples:
+        >>> H = cardan.hessian(cardan.kinetic_energy, "v")(arm, q, v)
+        >>> bool(np.allclose(H, cardan.mass_matrix(arm, q)))
+        True
     """
     _check_function(of)
 
@@ -160,8 +195,17 @@ def jacobian_vector_product(of: Function, wrt: str) -> Function:
     The direction has shape (nv,) where `wrt` is a configuration, that of the argument otherwise. It costs about twice
     the function.
 
+    Args:
+        of: a function made by `cardan.function` or one of cardan's own.
+        wrt: the name of one of its array arguments, or of an input of the model.
+
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
+
+    Examples:
+        >>> along = cardan.jacobian_vector_product(cardan.frame_transform, "q")
+        >>> along(arm, q, "tool", direction=v).shape
+        (4, 4)
     """
     _check_function(of)
 
@@ -180,9 +224,18 @@ def vector_jacobian_product(of: Function, wrt: str) -> Function:
     It costs a few times the function, whatever the length of `wrt`. The function's result must be one array whose
     shape is declared (`returns=`), or a single number.
 
+    Args:
+        of: a function made by `cardan.function` or one of cardan's own.
+        wrt: the name of one of its array arguments, or of an input of the model.
+
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the result is not of the declared shape.
+
+    Examples:
+        >>> back = cardan.vector_jacobian_product(cardan.inverse_dynamics, "a")
+        >>> bool(np.allclose(back(arm, q, v, a, weights=v), v @ cardan.mass_matrix(arm, q)))
+        True
     """
     _check_function(of)
     shape = of.made_from.returns or ()

@@ -10,8 +10,8 @@ from typing import Any
 from cardan.errors import UnsupportedError
 from cardan.geometry.mesh import surface_of_file
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan.geometry.touching import MAX_CLASSES, Bits, both_ways, groups_and_masks
 from cardan.interop.mujoco_joints import LIBRARY, placed
-from cardan.interop.touching import MAX_CLASSES, Bits, both_ways, groups_and_masks
 from cardan.records import WORLD, Material
 
 SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {

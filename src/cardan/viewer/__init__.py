@@ -1,1 +1,7 @@
 """Robots seen in a browser, moved and dragged there (extra `view`)."""
+
+from cardan.viewer.playback import Playback
+from cardan.viewer.shown_robot import ShownRobot
+from cardan.viewer.viewer import Viewer, show
+
+__all__ = ["Playback", "ShownRobot", "Viewer", "show"]

@@ -14,11 +14,11 @@ from typing import Any
 
 from cardan.errors import quoted
 from cardan.formats.mjcf.expanded import Expanded
-from cardan.formats.mjcf.naming import escaped
 from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
 from cardan.formats.resources import Meshes, Places
 from cardan.formats.source import Source
+from cardan.formats.xml_text import escaped
 from cardan.interop.mujoco_package import heard
 
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]

@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cardan.errors import DescriptionError
-from cardan.formats.mjcf.naming import escaped
 from cardan.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
 from cardan.formats.reading import Options
 from cardan.formats.report import NUMBER, Place, Report
@@ -21,6 +20,7 @@ from cardan.formats.resources import Places
 from cardan.formats.source import MAX_BYTES, Source
 from cardan.formats.vocabulary import READ, Verdict
 from cardan.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
+from cardan.formats.xml_text import escaped
 
 MAX_HANDED = 10_000
 """Elements MuJoCo is given, with all copies: it takes time that grows with their square."""

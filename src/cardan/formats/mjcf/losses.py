@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from cardan.formats.written import losses_of
 from cardan.geometry.shapes import ALL_BITS, Mesh, Shape
 from cardan.interop.opened_loops import half_of
 from cardan.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan.model import Body, Model
 from cardan.records import Actuator, Material
 
-SHOWN = 6
-"""Names that are listed of what nearly every robot has."""
 VELOCITY = "velocity limits of joints"
 PACKAGES = "packages of meshes, of which the path is written, on"
 COLOURS = "digits of colours, beyond single precision, of shapes on"
 USUAL = (VELOCITY, PACKAGES, COLOURS)
+"""What nearly every robot has."""
 
 IN_A_ROW = (D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute)
 """Joints whose velocities are not those of the hinges and slides they are there."""
@@ -33,9 +33,8 @@ def losses(model: Model, spec: Any) -> tuple[str, ...]:
         spec: what `to_mjspec` made of it.
     """
     of_kinds = {**_of_bodies(model, spec), **_of_joints(model), **_of_shapes(model.shapes), **_beside(model, spec)}
-    return tuple(
-        f"{what} {_listed(names, SHOWN if what in USUAL else None)}" for what, names in of_kinds.items() if names
-    )
+    usual = {what: of_kinds.pop(what) for what in USUAL}
+    return (*losses_of(usual), *losses_of(of_kinds, shown=None))
 
 
 def _of_bodies(model: Model, spec: Any) -> dict[str, list[str]]:
@@ -136,9 +135,3 @@ def _beside(model: Model, spec: Any) -> dict[str, list[str]]:
 
 def _is_open(actuator: Actuator) -> bool:
     return actuator.gain is None or actuator.bias is None
-
-
-def _listed(names: Iterable[str], shown: int | None) -> str:
-    names = list(dict.fromkeys(names))
-    more = f", ... ({len(names)} in all)" if len(names[:shown]) < len(names) else ""
-    return ", ".join(map(repr, names[:shown])) + more

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
-from html import escape
-
-UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""A character no file of XML can hold."""
 
 
 class Names:
@@ -30,8 +25,3 @@ class Names:
             name = f"{wanted}_{self._count[wanted] + 1}"
         self._taken.add(name)
         return name
-
-
-def escaped(text: str) -> str:
-    """Return a text as it stands in an attribute on one line, where XML takes a bare line break or tab for a blank."""
-    return escape(text).replace("\t", "&#9;").replace("\n", "&#10;").replace("\r", "&#13;")

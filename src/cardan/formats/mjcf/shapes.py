@@ -9,7 +9,7 @@ from typing import Any
 from cardan.formats.mjcf.compiled import MeshFile
 from cardan.formats.mjcf.found import Found, pose
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
-from cardan.interop.touching import MAX_CLASSES, Bits, either_way, groups_and_masks
+from cardan.geometry.touching import MAX_CLASSES, Bits, either_way, groups_and_masks
 from cardan.records import Material
 from cardan.spatial import SE3, Matrix3, Vector3
 

@@ -13,14 +13,15 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionWarning, MechanismError, ParameterError
 from cardan.formats.mjcf.losses import losses
-from cardan.formats.mjcf.naming import UNWRITABLE, escaped
+from cardan.formats.written import Written
+from cardan.formats.xml_text import UNWRITABLE, escaped
 from cardan.geometry.shapes import Mesh, Shape, Sphere
 from cardan.interop.mujoco_package import heard, mujoco
 from cardan.interop.mujoco_shapes import geom_names
@@ -31,18 +32,6 @@ Attributes = Mapping[str, Any]
 Lines = list[str]
 KINDS = {0: "none", 1: "affine"}
 """Of MuJoCo's biases."""
-
-
-class WrittenMjcf(NamedTuple):
-    """A mechanism as MJCF.
-
-    Attributes:
-        text: the file's content.
-        losses: what MJCF cannot say, or says otherwise, such as `"velocity limits of joints 'knee'"`.
-    """
-
-    text: str
-    losses: tuple[str, ...]
 
 
 def to_mjcf(thing: Mechanism | Model) -> str:
@@ -57,7 +46,7 @@ def to_mjcf(thing: Mechanism | Model) -> str:
     return written.text
 
 
-def write_mjcf(thing: Mechanism | Model) -> WrittenMjcf:
+def write_mjcf(thing: Mechanism | Model) -> Written:
     """Return a mechanism (with a fixed base) or a model as the text of a file of MJCF, and what that does not hold.
 
     Raises:
@@ -83,7 +72,7 @@ def write_mjcf(thing: Mechanism | Model) -> WrittenMjcf:
     except ValueError as error:  # MuJoCo's
         raise MechanismError(f"{robot.name!r} as MJCF: MuJoCo refuses it: {error}") from None
     text = "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
-    return WrittenMjcf(text, lost)
+    return Written(text, lost)
 
 
 def _check_names(robot: Model) -> None:

@@ -21,6 +21,7 @@ from cardan.description import Mechanism
 from cardan.description.rooting import Forest
 from cardan.errors import UnsupportedError, quoted
 from cardan.formats.sdf.scopes import SEPARATOR, WORLD_FRAME
+from cardan.formats.written import losses_of
 from cardan.joints import (
     Composite,
     Fixed,
@@ -335,6 +336,4 @@ def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) 
             name for name, other in called.items() if name != other
         ],
     }
-    return tuple(
-        f"{kind}: {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}" for kind, names in kinds.items() if names
-    )
+    return tuple(losses_of(kinds))

@@ -173,7 +173,7 @@ def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool)
         with _placed(r, "body", link.entry.full_name, link.entry.at):
             mechanism.add_body(link.entry.full_name, link.inertia)
     with r.report.blamed(1):
-        for shape in refiltered([shape for link in parts.links for shape in link.shapes]):
+        for shape in refiltered(r.report, [shape for link in parts.links for shape in link.shapes]):
             mechanism.add_shape(shape)
     _add_static(r, mechanism, parts)
     _add_joints(r, mechanism, parts)

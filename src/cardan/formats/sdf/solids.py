@@ -14,7 +14,6 @@ from cardan.formats.sdf.values import flag_of, number_of, numbers_in, text_of, v
 from cardan.formats.urdf.joints import rotation_onto, unit_axis
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import (
-    ALL_BITS,
     Box,
     Capsule,
     Cylinder,
@@ -25,13 +24,13 @@ from cardan.geometry.shapes import (
     Shape,
     Sphere,
 )
+from cardan.geometry.touching import EVERYTHING, MAX_CLASSES, either_way, groups_and_masks
 from cardan.records import Material
 from cardan.spatial import SE3, Inertia, Matrix3
 
 WATER = 1000.0
 """The density where none is said [kg/m^3]."""
 _ALL_16 = 0xFFFF
-_KINDS = 32
 _PATCH = 3.0 * math.pi / 16.0
 """Torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N."""
 
@@ -160,24 +159,24 @@ def _contact(r: Reading, report: Report, collision: Element) -> dict[str, Any]:
     contact = None if surface is None else report.one(surface, "contact")
     mask = _ALL_16 if contact is None else _bits(report, report.one(contact, "collide_bitmask"), _ALL_16)
     group = mask if contact is None else _bits(report, report.one(contact, "category_bitmask"), mask)
-    filtered = {"group": group, "mask": mask} if r.has_masks else {"group": 1, "mask": ALL_BITS}
+    filtered = {"group": group, "mask": mask} if r.has_masks else {"group": EVERYTHING[0], "mask": EVERYTHING[1]}
     return filtered | {"surface": None if surface is None else _material(report, surface)}
 
 
-def refiltered(shapes: Sequence[Shape]) -> list[Shape]:
+def refiltered(report: Report, shapes: Sequence[Shape]) -> list[Shape]:
     """Return shapes with groups and masks by which those collide of which either's category is in the other's bitmask.
 
     With cardan each one's group must be in the other's mask. That is the same where category and bitmask are; else
     every kind of both gets a bit of its own.
     """
     kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
-    if all(group == mask for group, mask in kinds) or not 0 < len(kinds) <= _KINDS or kinds == [(1, ALL_BITS)]:
+    if len(kinds) > MAX_CLASSES and any(group != mask for group, mask in kinds):
+        message = f"{len(kinds)} different pairs of category and bitmask, of which {MAX_CLASSES} can be kept exactly"
+        report.warn(0, f"{message}; shapes touch only where both shapes' bits let them")
         return list(shapes)
-    touched = {a: sum(1 << i for i, b in enumerate(kinds) if a[0] & b[1] or b[0] & a[1]) for a in kinds}
+    bits = groups_and_masks(kinds, either_way)
     return [
-        replace(s, group=1 << kinds.index((s.group, s.mask)), mask=touched[s.group, s.mask])
-        if s.role == "collision"
-        else s
+        replace(s, group=bits[s.group, s.mask][0], mask=bits[s.group, s.mask][1]) if s.role == "collision" else s
         for s in shapes
     ]
 

@@ -6,7 +6,6 @@ What SDF has no word for and programs may skip stands in elements and attributes
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import warnings
@@ -19,7 +18,9 @@ from cardan.errors import DescriptionWarning, ParameterError, UnsupportedError
 from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
 from cardan.formats.sdf.links import ENTRIES
 from cardan.formats.urdf.numbers import axis, inertial, rpy
-from cardan.geometry.shapes import ALL_BITS
+from cardan.formats.written import Written
+from cardan.formats.xml_text import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
+from cardan.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
 from cardan.joints import Helical, Mimic, Revolute, Universal
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.records import EARTH_GRAVITY, Material
@@ -28,20 +29,6 @@ from cardan.spatial import SE3, Inertia
 VERSION = "1.11"
 _BITS = 16
 _PATCH = 3.0 * math.pi / 16.0
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-Lines = list[str]
-
-
-class WrittenSdf(NamedTuple):
-    """A mechanism as SDF.
-
-    Attributes:
-        text: the file's content.
-        losses: what SDF cannot say and the motion does not need: actuators, groups, ...
-    """
-
-    text: str
-    losses: tuple[str, ...]
 
 
 def to_sdf(thing: Mechanism | Model) -> str:
@@ -56,7 +43,7 @@ def to_sdf(thing: Mechanism | Model) -> str:
     return written.text
 
 
-def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
+def write_sdf(thing: Mechanism | Model) -> Written:
     """Return a mechanism or a model as SDF text, and what it does not hold; errors as for `to_sdf`."""
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
@@ -68,7 +55,7 @@ def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
         writing.shapes.setdefault(shape.body, []).append(shape)
     content = _world(writing, thing) if _is_world(writing, thing) else _whole_model(writing, thing)
     head = {"version": VERSION, "xmlns:cardan": "cardan"}
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', *_element("sdf", head, content)]
+    lines = [DECLARATION, *element("sdf", head, content)]
     weightless = [b.name for b in thing.bodies if b.inertia is None]
     losses = (
         [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
@@ -77,7 +64,7 @@ def write_sdf(thing: Mechanism | Model) -> WrittenSdf:
     coloured = dict.fromkeys(s.body for s in thing.shapes if s.role == "collision" and (s.rgba or s.texture))
     losses += [f"colours of collision shapes on {', '.join(coloured)}"] if coloured else []
     losses += _on_the_world(writing) if not _is_world(writing, thing) else []
-    return WrittenSdf("\n".join([*lines, ""]), (*form.losses, *losses))
+    return Written("\n".join([*lines, ""]), (*form.losses, *losses))
 
 
 def _on_the_world(w: _Writing) -> Lines:
@@ -120,8 +107,8 @@ def _world(w: _Writing, thing: Any) -> Lines:
     top = w.form.top
     models = [_model(w, group, name) for name, group in top.models.items()]
     parts = [*models, *(_joint(w, top, c) for c in top.joints.values()), *(_frame(top, f, WORLD) for f in top.frames)]
-    gravity = _value("gravity", _numbers(map(float, thing.gravity)))
-    return _element("world", {"name": _text(w.form.name)}, gravity, *parts)
+    gravity = value("gravity", numbers(map(float, thing.gravity)))
+    return element("world", {"name": _text(w.form.name)}, gravity, *parts)
 
 
 def _whole_model(w: _Writing, thing: Any) -> Lines:
@@ -131,7 +118,7 @@ def _whole_model(w: _Writing, thing: Any) -> Lines:
     model = _model(w, top, w.form.name, world=on_world)
     if gravity == EARTH_GRAVITY:
         return model
-    return _element("world", {"name": _text(w.form.name)}, _value("gravity", _numbers(gravity)), model)
+    return element("world", {"name": _text(w.form.name)}, value("gravity", numbers(gravity)), model)
 
 
 def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Lines:
@@ -144,7 +131,7 @@ def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Line
     parts += [_model(w, inner, inner_name) for inner_name, inner in group.models.items()]
     parts += [_joint(w, group, c) for c in group.joints.values()]
     parts += [_frame(group, frame, anchor) for frame in group.frames]
-    return _element("model", {"name": _text(name)}, *parts)
+    return element("model", {"name": _text(name)}, *parts)
 
 
 # --- links -------------------------------------------------------------------------------------------------------
@@ -153,9 +140,9 @@ def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Line
 def _world_link(w: _Writing, name: str) -> Lines:
     """Return a link fixed on the world, for what stands there, with its joint."""
     shapes = [_shape(w, shape, f"{shape.role}_{i}") for i, shape in enumerate(w.shapes.get(WORLD, ()))]
-    ends = (_value("parent", WORLD), _value("child", name))
-    joint = _element("joint", {"name": f"{name}_joint", "type": "fixed"}, *ends)
-    return [*_element("link", {"name": name}, _inertial(None), *shapes), *joint]
+    ends = (value("parent", WORLD), value("child", name))
+    joint = element("joint", {"name": f"{name}_joint", "type": "fixed"}, *ends)
+    return [*element("link", {"name": name}, _inertial(None), *shapes), *joint]
 
 
 def _link(w: _Writing, group: Group, body: Body) -> Lines:
@@ -164,7 +151,7 @@ def _link(w: _Writing, group: Group, body: Body) -> Lines:
     inside = [_shape(w, shape, name) for shape, name in zip(shapes, names, strict=True)]
     sensors = [_sensor(frame, frame.pose) for frame in w.form.sensors.get(body.name, ())]
     name = group.local(body.name, f"body {body.name!r}")
-    return _element("link", {"name": _text(name)}, _link_pose(w, group, body.name), _inertial(body), *inside, *sensors)
+    return element("link", {"name": _text(name)}, _link_pose(w, group, body.name), _inertial(body), *inside, *sensors)
 
 
 def _link_pose(w: _Writing, group: Group, body: str) -> Lines:
@@ -186,9 +173,9 @@ def _inertial(body: Body | None) -> Lines:
     if inertia.mass == 0.0 and any(inertia.first_moment):
         raise UnsupportedError(f"inertia of body {body.name!r}: a first moment of no mass", "SDF", INSTEAD)  # pyright: ignore
     com, entries = inertial(inertia)
-    moments = [_value(tag, repr(float(e))) for tag, e in zip(ENTRIES, entries, strict=True)]
-    mass = _value("mass", repr(float(inertia.mass)))
-    return _element("inertial", {}, mass, _pose(SE3(translation=com)), _on_a_line(_element("inertia", {}, *moments)))
+    moments = [value(tag, repr(float(e))) for tag, e in zip(ENTRIES, entries, strict=True)]
+    mass = value("mass", repr(float(inertia.mass)))
+    return element("inertial", {}, mass, _pose(SE3(translation=com)), on_a_line(element("inertia", {}, *moments)))
 
 
 # --- shapes ------------------------------------------------------------------------------------------------------
@@ -212,49 +199,49 @@ def _shape(w: _Writing, shape: Shape, name: str) -> Lines:
     what = f"shape {name!r} of {shape.body!r}"
     if shape.margin:
         raise UnsupportedError(f"the margin of {what}", "SDF", INSTEAD)
-    geometry = _on_a_line(_element("geometry", {}, _geometry(shape, what)))
+    geometry = on_a_line(element("geometry", {}, _geometry(shape, what)))
     inside = [_pose(shape.pose), geometry]
     if shape.role == "visual":
         inside.append(_look(shape))
     else:
-        inside.append([] if shape.density is None else _value("density", repr(shape.density)))
+        inside.append([] if shape.density is None else value("density", repr(shape.density)))
         inside.append(_surface(w, shape, what))
-    return _element(shape.role, {"name": _text(name)}, *inside)
+    return element(shape.role, {"name": _text(name)}, *inside)
 
 
 def _geometry(shape: Shape, what: str) -> Lines:
     geometry = shape.geometry
     if isinstance(geometry, Box):
-        return _element("box", {}, _value("size", _numbers(geometry.size)))
+        return element("box", {}, value("size", numbers(geometry.size)))
     if isinstance(geometry, Ellipsoid):
-        return _element("ellipsoid", {}, _value("radii", _numbers(geometry.radii)))
+        return element("ellipsoid", {}, value("radii", numbers(geometry.radii)))
     if isinstance(geometry, Sphere):
-        return _element("sphere", {}, _value("radius", repr(geometry.radius)))
+        return element("sphere", {}, value("radius", repr(geometry.radius)))
     if isinstance(geometry, (Capsule, Cylinder)):
-        lengths = _value("radius", repr(geometry.radius)), _value("length", repr(geometry.length))
-        return _element(type(geometry).__name__.lower(), {}, *lengths)
+        lengths = value("radius", repr(geometry.radius)), value("length", repr(geometry.length))
+        return element(type(geometry).__name__.lower(), {}, *lengths)
     if isinstance(geometry, Plane):
-        return _element("plane", {}, _value("normal", "0 0 1"))
+        return element("plane", {}, value("normal", "0 0 1"))
     if not isinstance(geometry, Mesh) or not geometry.uri.strip():
         raise UnsupportedError(f"the geometry of {what} ({geometry})", "SDF", INSTEAD)
-    scale = [] if geometry.scale == (1.0, 1.0, 1.0) else _value("scale", _numbers(geometry.scale))
-    return _element("mesh", {}, _value("uri", _text(geometry.uri)), scale)
+    scale = [] if geometry.scale == (1.0, 1.0, 1.0) else value("scale", numbers(geometry.scale))
+    return element("mesh", {}, value("uri", _text(geometry.uri)), scale)
 
 
 def _look(shape: Shape) -> Lines:
     name = {"cardan:name": _text(shape.material)} if shape.material else {}
-    colour = [] if shape.rgba is None else _value("diffuse", _numbers(shape.rgba))
-    albedo = _value("albedo_map", _text(shape.texture)) if shape.texture else []
-    pbr = _element("pbr", {}, _element("metal", {}, albedo)) if albedo else []
-    return _on_a_line(_element("material", name, colour, pbr)) if name or colour or pbr else []
+    colour = [] if shape.rgba is None else value("diffuse", numbers(shape.rgba))
+    albedo = value("albedo_map", _text(shape.texture)) if shape.texture else []
+    pbr = element("pbr", {}, element("metal", {}, albedo)) if albedo else []
+    return on_a_line(element("material", name, colour, pbr)) if name or colour or pbr else []
 
 
 def _surface(w: _Writing, shape: Shape, what: str) -> Lines:
     """Return friction, restitution and bitmask of a shape."""
     bits = w.masks.get((shape.group, shape.mask))
-    contact = [] if bits is None else _element("contact", {}, bits)
+    contact = [] if bits is None else element("contact", {}, bits)
     material = [] if shape.surface is None else _material(shape.surface, what)
-    return _on_a_line(_element("surface", {}, *material, contact)) if contact or material else []
+    return on_a_line(element("surface", {}, *material, contact)) if contact or material else []
 
 
 def _material(surface: Material, what: str) -> list[Lines]:
@@ -264,31 +251,26 @@ def _material(surface: Material, what: str) -> list[Lines]:
             raise UnsupportedError(f"the {key} of the surface of {what}", "SDF", INSTEAD)
     if surface.torsional and not surface.friction:
         raise UnsupportedError(f"torsional friction without friction of {what}", "SDF", INSTEAD)
-    mu = _value("mu", repr(surface.friction)) + _value("mu2", repr(surface.friction))
-    torsional = _value("patch_radius", repr(surface.torsional / _PATCH)) + _value("coefficient", "1.0")
-    turning = _element("torsional", {}, torsional) if surface.torsional else []
-    friction = _element("friction", {}, _element("ode", {}, mu), turning)
-    bounce = _value("restitution_coefficient", repr(surface.restitution))
-    return [friction, _element("bounce", {}, bounce) if surface.restitution else []]
+    mu = value("mu", repr(surface.friction)) + value("mu2", repr(surface.friction))
+    torsional = value("patch_radius", repr(surface.torsional / _PATCH)) + value("coefficient", "1.0")
+    turning = element("torsional", {}, torsional) if surface.torsional else []
+    friction = element("friction", {}, element("ode", {}, mu), turning)
+    bounce = value("restitution_coefficient", repr(surface.restitution))
+    return [friction, element("bounce", {}, bounce) if surface.restitution else []]
 
 
-def _masks(shapes: Sequence[Shape]) -> dict[tuple[int, int], Lines]:
-    """Return for each group and mask the bitmasks by which the same shapes collide.
-
-    cardan's shapes touch if each one's group is in the other's mask; SDF's if either's category is in the other's
-    bitmask: then every kind gets a category of its own.
-    """
+def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
+    """Return for each group and mask the bitmasks by which the same shapes collide; none where nothing is said."""
     kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
-    if kinds in ([], [(1, ALL_BITS)]):
+    if kinds in ([], [EVERYTHING]):
         return {}
     if all(group == mask < 1 << _BITS for group, mask in kinds):
-        return {kind: _value("collide_bitmask", str(kind[0])) for kind in kinds}
+        return {kind: value("collide_bitmask", str(kind[0])) for kind in kinds}
     if len(kinds) > _BITS:
         raise UnsupportedError(f"{len(kinds)} kinds of groups and masks of shapes", "SDF", f"it has 16 bits. {INSTEAD}")
-    touched = [sum(1 << j for j, b in enumerate(kinds) if a[0] & b[1] and b[0] & a[1]) for a in kinds]
     return {
-        kind: _value("collide_bitmask", str(touched[i])) + _value("category_bitmask", str(1 << i))
-        for i, kind in enumerate(kinds)
+        kind: value("collide_bitmask", str(touched)) + value("category_bitmask", str(category))
+        for kind, (category, touched) in one_bit_each(kinds, both_ways).items()
     }
 
 
@@ -298,13 +280,13 @@ def _masks(shapes: Sequence[Shape]) -> dict[tuple[int, int], Lines]:
 def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
     inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
     what = f"joint {c.name!r}"
-    ends = [_value(tag, _text(_end(group, body, what))) for tag, body in (("parent", c.parent), ("child", c.child))]
-    pitch = _value("screw_thread_pitch", _turn(inner.pitch)) if _kind(c, inner) == "screw" else []
-    armature = _value("cardan:armature", _numbers(c.armature)) if any(c.armature or ()) else []
+    ends = [value(tag, _text(_end(group, body, what))) for tag, body in (("parent", c.parent), ("child", c.child))]
+    pitch = value("screw_thread_pitch", _turn(inner.pitch)) if _kind(c, inner) == "screw" else []
+    armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
     axes = [_axis(w, group, c, inner, i, tag) for i, tag in enumerate(_tags(c, inner))]
     sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in w.form.sensors.get(c.name, ())]
     attributes = {"name": _text(group.local(w.form.called[c.name], what)), "type": _kind(c, inner)}
-    return _element("joint", attributes, _joint_pose(w, group, c), *ends, pitch, *axes, armature, *sensors)
+    return element("joint", attributes, _joint_pose(w, group, c), *ends, pitch, *axes, armature, *sensors)
 
 
 def _end(group: Group, body: str, what: str) -> str:
@@ -336,23 +318,23 @@ def _tags(c: Connection, inner: Any) -> tuple[str, ...]:
 def _axis(w: _Writing, group: Group, c: Connection, inner: Any, i: int, tag: str) -> Lines:
     """Return an axis of a joint with its limits and what acts along it."""
     direction = (inner.axis1, inner.axis2)[i] if isinstance(inner, Universal) else getattr(inner, "axis", None)
-    xyz = _value("xyz", "0 0 1" if direction is None else _numbers(axis(direction)))
+    xyz = value("xyz", "0 0 1" if direction is None else numbers(axis(direction)))
     limits = {
         "lower": c.limits.lower,
         "upper": c.limits.upper,
         "effort": c.limits.effort,
         "velocity": c.limits.velocity,
     }
-    bounds = [_value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
+    bounds = [value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
     acting = {
         "damping": c.damping, "friction": c.friction, "spring_stiffness": c.spring_stiffness,
         "spring_reference": c.spring_rest,
     }  # fmt: skip
-    dynamics = [_value(key, repr(float(e[i]))) for key, e in acting.items() if e and e[i]]
+    dynamics = [value(key, repr(float(e[i]))) for key, e in acting.items() if e and e[i]]
     inside = [
-        _on_a_line(_element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines
+        on_a_line(element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines
     ]
-    return _element(tag, {}, xyz, *inside, _mimic(w, group, c))
+    return element(tag, {}, xyz, *inside, _mimic(w, group, c))
 
 
 def _mimic(w: _Writing, group: Group, c: Connection) -> Lines:
@@ -360,8 +342,8 @@ def _mimic(w: _Writing, group: Group, c: Connection) -> Lines:
         return []
     primary = w.form.called[c.joint.primary]
     leader = {"joint": _text(group.local(primary, f"joint {c.name!r}"))}
-    numbers = _value("multiplier", repr(c.joint.multiplier)), _value("offset", repr(c.joint.offset))
-    return _on_a_line(_element("mimic", leader, *numbers, _value("reference", "0")))
+    numbers = value("multiplier", repr(c.joint.multiplier)), value("offset", repr(c.joint.offset))
+    return on_a_line(element("mimic", leader, *numbers, value("reference", "0")))
 
 
 def _turn(pitch: float) -> str:
@@ -381,48 +363,25 @@ def _frame(group: Group, frame: Frame, anchor: str) -> Lines:
         raise UnsupportedError(f"{what}, which is on the world", "SDF", "name it without '::' (Mechanism.renamed)")
     kind = {} if frame.kind == "operational" else {"cardan:kind": frame.kind}
     attributes = {"name": _text(group.local(frame.name, what)), "attached_to": _text(body)}
-    return _on_a_line(_element("frame", attributes | kind, _pose(frame.pose)))
+    return on_a_line(element("frame", attributes | kind, _pose(frame.pose)))
 
 
 def _sensor(frame: Frame, pose: SE3) -> Lines:
     name = _text(frame.name.rpartition("::")[2])
-    return _on_a_line(_element("sensor", {"name": name, "type": "custom"}, _pose(pose)))
+    return on_a_line(element("sensor", {"name": name, "type": "custom"}, _pose(pose)))
 
 
 def _pose(pose: SE3, relative_to: str = "") -> Lines:
     """Return a pose; nothing for the identity in the frame that counts anyway."""
     attributes = {"relative_to": _text(relative_to)} if relative_to else {}
     if pose == SE3.identity():
-        return _element("pose", attributes) if attributes else []
-    return _value("pose", f"{_numbers(pose.translation)} {_numbers(rpy(pose.rotation))}", attributes)
-
-
-def _element(tag: str, attributes: Mapping[str, str], *inside: Sequence[str]) -> Lines:
-    """Return the lines of an element, each of those in it."""
-    start = f"<{tag}" + "".join(f' {name}="{value}"' for name, value in attributes.items())
-    lines = [f"  {line}" for element in inside for line in element]
-    return [f"{start}>", *lines, f"</{tag}>"] if lines else [f"{start}/>"]
-
-
-def _value(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> Lines:
-    start = f"<{tag}" + "".join(f' {name}="{value}"' for name, value in (attributes or {}).items())
-    return [f"{start}>{text}</{tag}>"]
-
-
-def _on_a_line(element: Sequence[str]) -> Lines:
-    return ["".join(map(str.strip, element))]
-
-
-def _numbers(values: Any) -> str:
-    return " ".join(repr(float(value) + 0.0) for value in values)  # + 0.0 makes -0.0 a 0.0
+        return element("pose", attributes) if attributes else []
+    return value("pose", f"{numbers(pose.translation)} {numbers(rpy(pose.rotation))}", attributes)
 
 
 def _text(text: str) -> str:
     """Return a text as XML holds it."""
-    if _UNWRITABLE.search(text) or text != text.strip():
+    if UNWRITABLE.search(text) or text != text.strip():
         expected = "characters XML can hold, and no white space around"
         raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{INSTEAD}.")
-    escaped = html.escape(text, quote=True)
-    for white, reference in (("\n", "&#10;"), ("\r", "&#13;"), ("\t", "&#9;")):
-        escaped = escaped.replace(white, reference)
-    return escaped
+    return escaped(text)

@@ -10,12 +10,10 @@ which other programs skip.
 
 from __future__ import annotations
 
-import html
 import math
-import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from cardan.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan.errors import DescriptionWarning, ParameterError
@@ -24,27 +22,13 @@ from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan.formats.urdf.numbers import axis, inertial, rpy
 from cardan.formats.urdf.schema import VOCABULARY
+from cardan.formats.written import Written, first_of, losses_of
+from cardan.formats.xml_text import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Mimic, Planar, Revolute
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.records import EARTH_GRAVITY, Actuator
 from cardan.spatial import SE3
-
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-class WrittenUrdf(NamedTuple):
-    """A mechanism as URDF.
-
-    Attributes:
-        text: the file's content.
-        moved: X_body_link of the links whose frame is not their body's: it had to move to the joint's.
-        left_out: what URDF cannot say of what is beside the mechanics, such as `"configurations 'home'"`.
-    """
-
-    text: str
-    moved: dict[str, SE3]
-    left_out: tuple[str, ...] = ()
 
 
 def to_urdf(thing: Mechanism | Model) -> str:
@@ -52,23 +36,41 @@ def to_urdf(thing: Mechanism | Model) -> str:
 
     A `DescriptionWarning` names the links whose frames had to move, and another what URDF cannot say and is left out.
 
+    Args:
+        thing: a mechanism or a model.
+
     Raises:
         ParameterError: for what URDF cannot say, such as a joint of another type; JSON can.
         MechanismError: if the bodies are not one connected whole.
+
+    Examples:
+        >>> cardan.read_urdf(cardan.to_urdf(mechanism)).name
+        'arm7'
     """
     written = write_urdf(thing)
     if written.moved:
-        names = _listed(written.moved)
+        names = first_of(written.moved)
         message = f"URDF has a link's frame at its joint: the frames of {names} moved there, with all that is on them"
         warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
-    if written.left_out:
-        message = f"URDF cannot say, and left out are: {'; '.join(written.left_out)}"
+    if written.losses:
+        message = f"URDF cannot say, and left out are: {'; '.join(written.losses)}"
         warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
     return written.text
 
 
-def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
-    """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`."""
+def write_urdf(thing: Mechanism | Model) -> Written:
+    """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`.
+
+    Args:
+        thing: a mechanism or a model.
+
+    Raises:
+        ParameterError, MechanismError: as for `to_urdf`.
+
+    Examples:
+        >>> cardan.formats.write_urdf(mechanism).losses
+        ()
+    """
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as URDF", got=thing, expected="a Mechanism or a Model")
     form = urdf_form(thing)
@@ -83,11 +85,11 @@ def write_urdf(thing: Mechanism | Model) -> WrittenUrdf:
     if not form.name.strip():
         raise ParameterError("name of a robot in URDF", got=form.name, expected="a text that is not empty")
     version = {"version": "1.2"} if any(isinstance(s.geometry, Capsule) for s in form.shapes) else {}
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', *_element("robot", name | version, *inside, open=True)]
-    return WrittenUrdf("\n".join([*lines, ""]), form.moved, tuple(_left_out(thing)))
+    lines = [DECLARATION, *element("robot", name | version, *inside, open=True)]
+    return Written("\n".join([*lines, ""]), tuple(_losses(thing)), form.moved)
 
 
-def _left_out(thing: Mechanism | Model) -> Iterator[str]:
+def _losses(thing: Mechanism | Model) -> Iterator[str]:
     """Yield what is said beside the mechanics and URDF has no words for."""
     beside = thing.annotations
     if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
@@ -104,26 +106,10 @@ def _left_out(thing: Mechanism | Model) -> Iterator[str]:
             s.body for s in beside.shapes if any(getattr(s, key) != usual for key, usual in _PLAIN_SHAPE.items())
         ],
     }
-    yield from (f"{what} {_listed(dict.fromkeys(names))}" for what, names in lost.items() if names)
+    yield from losses_of(lost)
 
 
 _PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "density": None}
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    return ", ".join(map(repr, names[:6])) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
-
-
-def _element(tag: str, attributes: Mapping[str, str], *inside: Sequence[str], open: bool = False) -> list[str]:
-    """Return the lines of an element, each of those in it; `open`: an end tag even if there is nothing in it."""
-    start = f"<{tag}" + "".join(f' {name}="{value}"' for name, value in attributes.items())
-    lines = [f"  {line}" for element in inside for line in element]
-    return [f"{start}>", *lines, f"</{tag}>"] if lines or open else [f"{start}/>"]
-
-
-def _on_a_line(element: Sequence[str]) -> list[str]:
-    return ["".join(map(str.strip, element))]
 
 
 # --- links -------------------------------------------------------------------------------------------------------
@@ -134,7 +120,7 @@ def _link(body: Body | None, shapes: Sequence[Shape]) -> list[str]:
     name = WORLD if body is None else body.name
     inertia = [_inertial(body)] if body is not None and body.inertia is not None else []
     inside = [*inertia, *map(_shape, shapes)]
-    return _element("link", {"name": _text(name, "name of a body")}, *inside)
+    return element("link", {"name": _text(name, "name of a body")}, *inside)
 
 
 def _inertial(body: Body) -> list[str]:
@@ -144,40 +130,40 @@ def _inertial(body: Body) -> list[str]:
         raise ParameterError(f"inertia of body {body.name!r} in URDF", got=got, expected="a mass > 0", hint=HINT)
     com, entries = inertial(inertia)
     moments = dict(zip(VOCABULARY.attributes("inertia"), map(repr, entries), strict=True))
-    mass = _element("mass", {"value": repr(float(inertia.mass))})
-    return _element("inertial", {}, _origin(SE3(translation=com)), mass, _element("inertia", moments))
+    mass = element("mass", {"value": repr(float(inertia.mass))})
+    return element("inertial", {}, _origin(SE3(translation=com)), mass, element("inertia", moments))
 
 
 def _shape(shape: Shape) -> list[str]:
     what = f"a shape of {shape.body!r}"
     name = {"name": _text(shape.name, f"name of {what}")} if shape.name else {}
-    geometry = _on_a_line(_element("geometry", {}, _geometry(shape, what)))
-    return _element(shape.role, name, _origin(shape.pose), geometry, _material(shape, what))
+    geometry = on_a_line(element("geometry", {}, _geometry(shape, what)))
+    return element(shape.role, name, _origin(shape.pose), geometry, _material(shape, what))
 
 
 def _geometry(shape: Shape, what: str) -> list[str]:
     geometry = shape.geometry
     if isinstance(geometry, Box):
-        return _element("box", {"size": _numbers(geometry.size)})
+        return element("box", {"size": numbers(geometry.size)})
     if isinstance(geometry, Sphere):
-        return _element("sphere", {"radius": repr(geometry.radius)})
+        return element("sphere", {"radius": repr(geometry.radius)})
     if isinstance(geometry, (Capsule, Cylinder)):
         lengths = {"radius": repr(geometry.radius), "length": repr(geometry.length)}
-        return _element(type(geometry).__name__.lower(), lengths)
+        return element(type(geometry).__name__.lower(), lengths)
     if not isinstance(geometry, Mesh) or not geometry.uri.strip():
         expected = "a Box, Sphere, Cylinder, Capsule, or a Mesh with a uri"
         raise ParameterError(f"geometry of {what} in URDF", got=geometry, expected=expected, hint=HINT)
-    scale = {} if geometry.scale == (1.0, 1.0, 1.0) else {"scale": _numbers(geometry.scale)}
-    return _element("mesh", {"filename": _text(geometry.uri, f"mesh of {what}")} | scale)
+    scale = {} if geometry.scale == (1.0, 1.0, 1.0) else {"scale": numbers(geometry.scale)}
+    return element("mesh", {"filename": _text(geometry.uri, f"mesh of {what}")} | scale)
 
 
 def _material(shape: Shape, what: str) -> list[str]:
     if not (shape.material or shape.texture or shape.rgba is not None):
         return []
-    color = [] if shape.rgba is None else _element("color", {"rgba": _numbers(shape.rgba)})
+    color = [] if shape.rgba is None else element("color", {"rgba": numbers(shape.rgba)})
     texture = _text(shape.texture, f"texture of {what}")
-    look = [*color, *(_element("texture", {"filename": texture}) if texture else [])]
-    return _on_a_line(_element("material", {"name": _text(shape.material, f"material of {what}")}, look))
+    look = [*color, *(element("texture", {"filename": texture}) if texture else [])]
+    return on_a_line(element("material", {"name": _text(shape.material, f"material of {what}")}, look))
 
 
 def _check_materials(shapes: Sequence[Shape]) -> None:
@@ -199,19 +185,19 @@ def _joint(c: Connection) -> list[str]:
     kind = _kind(c)
     origin = c.parent_pose @ c.child_pose.inverse() if isinstance(c.joint, Planar) else c.parent_pose
     name, inner = _text(c.name, "name of a joint"), (_axis(c), _limit(c, kind), _dynamics(c), _mimic(c))
-    ends = [_element(tag, _on_link(body)) for tag, body in (("parent", c.parent), ("child", c.child))]
-    return _element("joint", {"name": name, "type": kind}, _origin(origin), *ends, *inner)
+    ends = [element(tag, _on_link(body)) for tag, body in (("parent", c.parent), ("child", c.child))]
+    return element("joint", {"name": name, "type": kind}, _origin(origin), *ends, *inner)
 
 
 def _loop(c: Connection) -> list[str]:
     ends = zip(LOOP_ENDS, (c.parent, c.child), (c.parent_pose, c.child_pose), strict=True)
-    joined = [_element(tag, _on_link(body), _origin(pose), open=True) for tag, body, pose in ends]
+    joined = [element(tag, _on_link(body), _origin(pose), open=True) for tag, body, pose in ends]
     kind = KINDS[type(c.joint)]
-    upright = _element("axis", {"xyz": "0.0 0.0 1.0"}) if isinstance(c.joint, Planar) else _axis(c)
+    upright = element("axis", {"xyz": "0.0 0.0 1.0"}) if isinstance(c.joint, Planar) else _axis(c)
     bounded = any(map(math.isfinite, (*_of(c, "lower"), *_of(c, "upper"), *_of(c, "velocity"), *_of(c, "effort"))))
     limit = _limit(c, kind) if bounded else []
     name = _text(c.name, "name of a joint")
-    return _element("loop", {"name": name, "type": kind}, *joined, upright, limit, _dynamics(c))
+    return element("loop", {"name": name, "type": kind}, *joined, upright, limit, _dynamics(c))
 
 
 def _on_link(body: str) -> dict[str, str]:
@@ -228,7 +214,7 @@ def _kind(c: Connection) -> str:
 def _axis(c: Connection) -> list[str]:
     inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
     direction = across(c) if isinstance(inner, Planar) else getattr(inner, "axis", None)
-    return [] if direction is None else _element("axis", {"xyz": _numbers(axis(direction))})
+    return [] if direction is None else element("axis", {"xyz": numbers(axis(direction))})
 
 
 def _of(c: Connection, name: str) -> Sequence[float]:
@@ -251,7 +237,7 @@ def _limit(c: Connection, kind: str) -> list[str]:
     elif kind == "fixed" or not any(map(math.isfinite, bounds.values())):
         return []
     finite = {w: b if math.isfinite(b) else math.copysign(UNLIMITED, b) for w, b in bounds.items()}
-    return _element("limit", {what: repr(bound) for what, bound in finite.items()})
+    return element("limit", {what: repr(bound) for what, bound in finite.items()})
 
 
 def _dynamics(c: Connection) -> list[str]:
@@ -265,7 +251,7 @@ def _dynamics(c: Connection) -> list[str]:
         return []
     if not values["armature"]:
         del values["armature"]  # no part of URDF
-    return _element("dynamics", {what: repr(value) for what, value in values.items()})
+    return element("dynamics", {what: repr(value) for what, value in values.items()})
 
 
 def _one(c: Connection, what: str, values: Sequence[float]) -> float:
@@ -279,24 +265,20 @@ def _one(c: Connection, what: str, values: Sequence[float]) -> float:
 def _mimic(c: Connection) -> list[str]:
     if not isinstance(c.joint, Mimic):
         return []
-    numbers = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
-    return _element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | numbers)
+    ratio = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
+    return element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | ratio)
 
 
 # --- actuators ---------------------------------------------------------------------------------------------------
 
 
 def _transmission(actuator: Actuator) -> list[str]:
-    kind = {"hardwareInterface": INTERFACES[actuator.kind]}
+    kind = value("hardwareInterface", INTERFACES[actuator.kind])
     name, ratio = _text(actuator.name, "name of an actuator"), repr(actuator.gear[0][0])  # pyright: ignore
-    joint = _element("joint", {"name": _text(actuator.joints[0], "name of a joint")}, *_texts(kind))
-    motor = _element("actuator", {"name": name}, *_texts(kind | {"mechanicalReduction": ratio}))
-    simple = _texts({"type": f"transmission_interface/{SIMPLE}"})
-    return _element("transmission", {"name": f"{name}_transmission"}, *simple, joint, motor)
-
-
-def _texts(contents: Mapping[str, str]) -> list[list[str]]:
-    return [[f"<{tag}>{content}</{tag}>"] for tag, content in contents.items()]
+    joint = element("joint", {"name": _text(actuator.joints[0], "name of a joint")}, kind)
+    motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", ratio))
+    simple = value("type", f"transmission_interface/{SIMPLE}")
+    return element("transmission", {"name": f"{name}_transmission"}, simple, joint, motor)
 
 
 # --- frames, poses, texts ----------------------------------------------------------------------------------------
@@ -305,26 +287,19 @@ def _texts(contents: Mapping[str, str]) -> list[list[str]]:
 def _frame(frame: Frame) -> list[str]:
     name = {"name": _text(frame.name, "name of a frame")}
     kind = {} if frame.kind == "operational" else {"kind": frame.kind}
-    return _element("frame", name | _on_link(frame.body) | _pose(frame.pose) | kind)
+    return element("frame", name | _on_link(frame.body) | _pose(frame.pose) | kind)
 
 
 def _origin(pose: SE3) -> list[str]:
-    return [] if pose == SE3.identity() else _element("origin", _pose(pose))
+    return [] if pose == SE3.identity() else element("origin", _pose(pose))
 
 
 def _pose(pose: SE3) -> dict[str, str]:
-    return {"xyz": _numbers(pose.translation), "rpy": _numbers(rpy(pose.rotation))}
-
-
-def _numbers(values: Any) -> str:
-    return " ".join(repr(float(value) + 0.0) for value in values)  # + 0.0 makes -0.0 a 0.0
+    return {"xyz": numbers(pose.translation), "rpy": numbers(rpy(pose.rotation))}
 
 
 def _text(text: str, what: str) -> str:
     """Return a text as an XML attribute's value."""
-    if _UNWRITABLE.search(text):
+    if UNWRITABLE.search(text):
         raise ParameterError(f"{what} in URDF", got=text, expected="characters XML can hold", hint=HINT)
-    escaped = html.escape(text, quote=False).replace('"', "&quot;")
-    for white, reference in (("\n", "&#10;"), ("\r", "&#13;"), ("\t", "&#9;")):
-        escaped = escaped.replace(white, reference)
-    return escaped
+    return escaped(text)

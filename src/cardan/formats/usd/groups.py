@@ -16,8 +16,8 @@ from cardan.formats.usd.stage import Stage
 from cardan.formats.usd.usd_package import pxr
 from cardan.formats.usd.values import flag, targets, value
 from cardan.geometry.shapes import ALL_BITS
+from cardan.geometry.touching import EVERYTHING
 
-EVERYTHING = (1, ALL_BITS)
 MAX_GROUPS = 100
 """Their collections are asked for every shape: more of them take time for nothing a mask of 32 bits can hold."""
 MAX_CLASSES = 31

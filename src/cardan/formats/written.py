@@ -1,0 +1,50 @@
+"""What a writer returns: the text, and what it could not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from cardan.spatial import SE3
+
+SHOWN = 6
+"""Names that are listed of what nearly every robot has."""
+
+
+class Written(NamedTuple):
+    """A mechanism as text.
+
+    Attributes:
+        text: the file's content.
+        losses: what the format cannot say, or says otherwise, such as `"groups 'arm', 'hand'"`.
+        moved: X_body_link of the links whose frame is not their body's: in URDF it has to be that of the joint.
+
+    Examples:
+        >>> dict(cardan.formats.write_urdf(mechanism).moved)
+        {}
+    """
+
+    text: str
+    losses: tuple[str, ...] = ()
+    moved: Mapping[str, SE3] = MappingProxyType({})
+
+
+def losses_of(kinds: Mapping[str, Iterable[str]], shown: int | None = SHOWN) -> Iterator[str]:
+    """Yield what is lost, each kind with its first names; a kind without names is not lost.
+
+    Args:
+        kinds: names by what they are of: `{"groups": ["arm"]}`.
+        shown: how many names are listed; None for all.
+    """
+    for what, names in kinds.items():
+        listed = first_of(names, shown)
+        if listed:
+            yield f"{what} {listed}"
+
+
+def first_of(names: Iterable[str], shown: int | None = SHOWN) -> str:
+    """Return the first of some names, each once, as text."""
+    names = list(dict.fromkeys(names))
+    more = f", ... ({len(names)} in all)" if len(names[:shown]) < len(names) else ""
+    return ", ".join(map(repr, names[:shown])) + more
