@@ -43,7 +43,7 @@ class Asked(HTMLParser):
 
 
 @pytest.mark.full
-def test_the_site_is_built_strictly_and_asks_no_other_host(tmp_path):
+def test_the_site_is_built_strictly_and_whole_and_asks_no_other_host(tmp_path):
     for module in ("mkdocs", "material", "mkdocstrings", "jupytext", "nbclient", "ipykernel", "matplotlib"):
         pytest.importorskip(module, reason="needs the extras `docs` and `plot`")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
@@ -51,6 +51,13 @@ def test_the_site_is_built_strictly_and_asks_no_other_host(tmp_path):
     assert built.returncode == 0, built.stdout + built.stderr
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 60
+    headings = Counter(
+        name
+        for page in (tmp_path / "api").glob("*.html")
+        for name in re.findall(r'<h\d id="(\S+)" class="doc', page.read_text())
+    )
+    assert {f"cardan.{name}" for name in cardan.__all__} - {"cardan.__version__"} <= headings.keys()
+    assert [name for name, count in headings.items() if count > 1] == []
     for page in pages:
         asked = Asked()
         asked.feed(page.read_text(encoding="utf-8"))
