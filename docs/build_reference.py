@@ -21,7 +21,7 @@ class Reference(griffe.Extension):
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Take a name for what is imported under it, not for the file of the same name it is imported from."""
         for module in modules(pkg):
-            for name in {*map(str, module.exports or ())} & module.members.keys():
+            for name in sorted({*map(str, module.exports or ())} & module.members.keys()):
                 thing = imported(pkg, module, name)
                 if thing is not None:
                     module.del_member(name)
