@@ -17,6 +17,14 @@ from cardan.cli.main import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
+    "getting-started.md": (),
+    "faq.md": (),
+    "control-loop.md": (),
+    "rl.md": (),
+    "optimisation.md": ("scipy",),
+    "deployment.md": (),
+    "new-algorithm.md": (),
+    "new-format.md": (),
     "simulate.md": ("gymnasium", "matplotlib"),
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
@@ -61,7 +69,7 @@ def test_pages_run(page, tmp_path, monkeypatch):
                 exec(compile(block, f"{page}, block {ran}", "exec"), names)
         ran += 1
     assert ran >= 3
-    for name in ("rolling", "ellipsoid"):
+    for name in ("rolling", "ellipsoid", "joint_wrenches", "dh", "tables"):
         sys.modules.pop(name, None)
 
 
