@@ -35,9 +35,11 @@ def test_the_recursions_agree_with_differentiating_the_program(seed):
 
 
 @pytest.mark.usefixtures("quick_target")
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
-def test_they_agree_with_finite_differences(seed):
-    model = random_model(seed)
+@pytest.mark.parametrize(
+    ("make", "seed"), [(trees, 1), *(pytest.param(random_model, k, marks=pytest.mark.full) for k in (0, 1))]
+)
+def test_they_agree_with_finite_differences(make, seed):
+    model = make(seed)
     q, v, a = random_state(model, seed)
     by = cardan.inverse_dynamics_derivatives(model, q, v, a)
     for j in range(model.nv):
