@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cardan.cli.main import main
+from representatives import represented
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
@@ -51,7 +52,7 @@ BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MU
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=[pytest.mark.full] * (p == "identification.md")) for p in PAGES]
+    "page", represented(PAGES, by=lambda page: page not in ("identification.md", "new-joint.md", "simulation.md"))
 )
 def test_pages_run(page, tmp_path, monkeypatch):
     for module in PAGES[page]:
