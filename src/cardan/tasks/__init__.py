@@ -26,4 +26,4 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__all__)

@@ -130,7 +130,7 @@ class RelativeFrame(Task):
     Args:
         frame: name of a body or frame.
         root: name of the one in which the target is given.
-        target: poses [m], an `SE3` or homogeneous matrices of shape (..., 4, 4).
+        target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
@@ -139,7 +139,10 @@ class RelativeFrame(Task):
         ParameterError: as for `Task`.
 
     Examples:
-        >>> task = cardan.tasks.RelativeFrame("tool", "upper_arm_roll", cardan.SE3(None, (0.3, 0.0, 0.2)))
+        >>> X = cardan.frame_transform(arm, q, "tool", relative_to="elbow")
+        >>> held = cardan.tasks.RelativeFrame("tool", "elbow", X)
+        >>> bool(cardan.inverse_kinematics(arm, [held]).converged)
+        True
     """
 
     frame: str
@@ -174,7 +177,7 @@ class FramePose(Task):
 
     Args:
         frame: name of a body or frame.
-        target: poses [m], an `SE3` or homogeneous matrices of shape (..., 4, 4).
+        target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
@@ -183,7 +186,11 @@ class FramePose(Task):
         ParameterError: as for `Task`.
 
     Examples:
-        >>> task = cardan.tasks.FramePose("tool", cardan.SE3(None, (0.4, 0.1, 0.6)))
+        >>> reach = cardan.tasks.FramePose("tool", cardan.frame_transform(arm, q, "tool"))
+        >>> bool(cardan.inverse_kinematics(arm, [reach, cardan.tasks.Posture(arm.neutral(), weight=0.0)]).converged)
+        True
+
+    Peers: pink `FrameTask`, mink `FrameTask`.
     """
 
     frame: str
@@ -223,7 +230,9 @@ class FramePosition(Task):
         ParameterError: as for `Task`.
 
     Examples:
-        >>> task = cardan.tasks.FramePosition("tool", (0.4, 0.1, 0.6))
+        >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+        >>> bool(cardan.inverse_kinematics(arm, [place]).converged)
+        True
     """
 
     frame: str
@@ -252,7 +261,7 @@ class FrameOrientation(Task):
 
     Args:
         frame: name of a body or frame.
-        target: rotation matrices [-], shape (..., 3, 3).
+        target: rotation matrices, shape (..., 3, 3) [-].
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
@@ -261,7 +270,9 @@ class FrameOrientation(Task):
         ParameterError: as for `Task`.
 
     Examples:
-        >>> task = cardan.tasks.FrameOrientation("tool", np.eye(3))
+        >>> level = cardan.tasks.FrameOrientation("tool", np.eye(3))
+        >>> bool(cardan.inverse_kinematics(arm, [level]).converged)
+        True
     """
 
     frame: str
@@ -300,7 +311,9 @@ class LookAt(Task):
         ParameterError: as for `Task`, and for an axis without direction.
 
     Examples:
-        >>> task = cardan.tasks.LookAt("tool", (0.0, 0.0, 1.0), target=(1.0, 0.5, 0.2))
+        >>> look = cardan.tasks.LookAt("tool", axis=(0.0, 0.0, 1.0), target=(1.0, 0.0, 0.5))
+        >>> bool(cardan.inverse_kinematics(arm, [look]).converged)
+        True
     """
 
     frame: str

@@ -56,18 +56,20 @@ class Task(ABC):
 
     Throughout:
         model: the robot.
-        q: configuration [rad, m], shape (nq,).
-        target: one target of the shape `target_shape` says [as it is asked]; None for a task without.
+        q: configuration, shape (nq,) [rad, m].
+        target: of the shape `target_shape` says [m, rad, -]; None for a task without.
 
     Raises:
         ParameterError: for a weight, gain or priority that is none.
 
     Examples:
-        >>> task = cardan.tasks.FramePosition("tool", (0.4, 0.1, 0.6), weight=2.0)
-        >>> e, J = task.error(arm, q, (0.4, 0.1, 0.6)), task.jacobian(arm, q, (0.4, 0.1, 0.6))
-        >>> task.target_shape(arm), task.checked_target(arm)
-        ((3,), array([0.4, 0.1, 0.6]))
-        >>> task.check_target(arm, np.zeros(3))
+        >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+        >>> place.target_shape(arm), place.checked_target(arm).tolist()
+        ((3,), [0.4, 0.0, 0.6])
+        >>> e, J = place.error(arm, q, np.array([0.4, 0.0, 0.6])), place.jacobian(arm, q, np.array([0.4, 0.0, 0.6]))
+        >>> len(e), np.shape(J)
+        (3, (3, 7))
+        >>> place.check_target(arm, np.zeros(3))
     """
 
     weight: ArrayLike = 1.0
@@ -106,7 +108,7 @@ class Task(ABC):
 
         Args:
             model: the robot.
-            target: [as it is asked], shape (..., *target_shape).
+            target: shape (..., *target_shape) [m, rad, -].
         """
 
     @property
@@ -117,7 +119,7 @@ class Task(ABC):
     # What follows is the same for every task.
 
     def checked_target(self, model: Model) -> np.ndarray | None:
-        """Return the target [as it is asked], floats of shape (..., *target_shape); None for a task without.
+        """Return the target as an array of floats [rad, m, -], shape (..., *target_shape); None for a task without.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.

@@ -36,7 +36,9 @@ class CenterOfMass(Task):
         MechanismError: when it is used, if no body has mass.
 
     Examples:
-        >>> task = cardan.tasks.CenterOfMass((0.0, 0.0, 0.5), weight=(1.0, 1.0, 0.0))
+        >>> stand = cardan.tasks.CenterOfMass((0.0, 0.0, 0.5), weight=(1.0, 1.0, 0.0))
+        >>> stand.target_shape(arm)
+        (3,)
     """
 
     target: ArrayLike | None = None
@@ -62,7 +64,7 @@ class Posture(Task):
     Error (nv,): `difference(target, q)`, the shortest way from there to where it is [rad, m].
 
     Args:
-        target: configurations [rad, m], shape (..., nq).
+        target: configurations, shape (..., nq) [rad, m].
         weight: as for `Task`; 0 for the joints that do not matter.
         gain: as for `Task`.
         priority: as for `Task`.
@@ -71,7 +73,10 @@ class Posture(Task):
         ParameterError: as for `Task`.
 
     Examples:
-        >>> task = cardan.tasks.Posture(arm.neutral(), weight=0.1)
+        >>> cardan.tasks.Posture(arm.neutral(), weight=0.01).target_shape(arm)
+        (7,)
+
+    Peers: pink `PostureTask`, mink `PostureTask`.
     """
 
     target: ArrayLike | None = None
@@ -106,7 +111,8 @@ class Damping(Task):
         ParameterError: as for `Task`.
 
     Examples:
-        >>> task = cardan.tasks.Damping(weight=0.1)
+        >>> cardan.tasks.Damping(weight=0.1).priority
+        0
     """
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
@@ -132,7 +138,10 @@ class ClosedLoops(Task):
         MechanismError: when it is used, if the model has no loops.
 
     Examples:
-        >>> task = cardan.tasks.ClosedLoops()
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> closed = cardan.inverse_kinematics(linkage, [cardan.tasks.ClosedLoops()])
+        >>> bool(closed.converged)
+        True
     """
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
