@@ -30,6 +30,7 @@ PAGES = {
     "functions.md": (),
     "sdf.md": (),
     "usd.md": ("pxr",),
+    "viewer.md": ("viser", "trimesh"),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

@@ -560,14 +560,17 @@ def test_it_serves_this_machine_alone_and_closes(arm):
 
 
 def test_what_cannot_be_shown_is_told_and_does_not_stop_the_viewer(view, arm, caplog):
-    def fail():
+    def fail(q, at):
         raise cardan.errors.ReachError("hand", 1.0, 0.0)
 
+    layer = view.robot().layers["visual"]
+    draw, layer.draw = layer.draw, fail
     with caplog.at_level(logging.WARNING, "cardan"):
-        view.post("test", fail)
+        view.update(np.zeros(7))
         with pytest.raises(cardan.errors.ReachError):
             view.flush()
     assert "could not show" in caplog.text
+    layer.draw = draw
     view.update(np.full(7, 0.1))
     view.flush()
 

@@ -19,7 +19,7 @@ from cardan.records import WORLD, Connection
 from cardan.spatial import SE3, Vector3
 
 TURN, WAY = 3.1415, 1.0
-"""How far sliders go where there is no limit: half a turn either way [rad], and this far [m]."""
+"""How far sliders go where there is no limit: half a turn either way [rad]; this far [m] if it is not said."""
 STEPS = 1000
 """About how many steps a slider has."""
 
@@ -50,9 +50,14 @@ class SliderRange:
         return min(max(round(value, digits), self.lower), self.upper)
 
 
-def slider_ranges(model: Model) -> list[SliderRange]:
-    """Return the degrees of freedom of a model, in the order of v."""
-    return [_range(c, k) for c in owners(model) for k in range(c.joint.nv)]
+def slider_ranges(model: Model, way: float = WAY) -> list[SliderRange]:
+    """Return the degrees of freedom of a model, in the order of v.
+
+    Args:
+        model: the robot.
+        way: how far to go either way where a length has no limit [m].
+    """
+    return [_range(c, k, way) for c in owners(model) for k in range(c.joint.nv)]
 
 
 def owners(model: Model) -> list[Connection]:
@@ -61,9 +66,9 @@ def owners(model: Model) -> list[Connection]:
     return [c for c in model.connections if spans[c.name].stop > spans[c.name].start]
 
 
-def _range(c: Connection, k: int) -> SliderRange:
+def _range(c: Connection, k: int, way: float) -> SliderRange:
     unit = "rad" if turns(c, k) else "m"
-    reach = TURN if unit == "rad" else WAY
+    reach = TURN if unit == "rad" else way
     limits = c.limits.resolved(c.joint.nv, c.name)
     lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
     if not math.isfinite(lower):
