@@ -20,7 +20,7 @@ from cardan.model import Model
 from cardan.spatial import Inertia
 from cardan.viewer.link_boxes import link_boxes
 from cardan.viewer.placement import Placement, quaternion_wxyz
-from cardan.viewer.surfaces import Surface, surface_of, unit_sphere
+from cardan.viewer.triangles import Surface, surface_of, unit_sphere
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
 DIFFUSE = 0.35

@@ -9,7 +9,7 @@ import numpy as np
 from cardan.errors import ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.geometry.contacts import Contacts
-from cardan.viewer.surfaces import unit_sphere
+from cardan.viewer.triangles import unit_sphere
 
 POINT_COLOUR, FORCE_COLOUR = (250, 190, 40), (60, 190, 90)
 SHAFT = 0.35

@@ -388,6 +388,8 @@ def show(
         ...     view.update(q + 0.1)
         ...     view.url[:17]
         'http://127.0.0.1:'
+
+    Peers: roboticstoolbox `teach`.
     """
     named = _named(things)
     configurations = _configurations(named, q)
