@@ -342,6 +342,7 @@ def wait_for(condition, timeout=10.0):
         (((np.zeros((4, 6)),), {}), cardan.errors.ShapeError, r"\(T, 7\)|\(7,\)"),
         (((np.zeros(7),), {}), cardan.errors.ShapeError, r"\(T, 7\)"),
         (((np.zeros((4, 7)), -1.0), {}), cardan.errors.ParameterError, "number > 0"),
+        (((np.zeros((4, 7)), "fast"), {}), cardan.errors.ParameterError, "number > 0"),
         (((np.zeros((4, 7)),), {"times": [0, 1, 1, 2]}), cardan.errors.ParameterError, "4 ascending numbers"),
         (((np.zeros((4, 7)),), {"speed": 0.0}), cardan.errors.ParameterError, "speed of a trajectory"),
         (((np.full((4, 7), np.nan),), {}), cardan.errors.NotFiniteError, "finite"),
@@ -522,6 +523,33 @@ def test_what_is_no_robot(arm):
         cardan.show(arm.with_inputs("mass"))
     with pytest.raises(cardan.errors.UnknownNameError, match="layer named 'collisions'"):
         cardan.show(arm, collisions=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "said"),
+    [
+        ({"at": (1, 2)}, cardan.errors.ShapeError, r"'at' has shape \(2,\), expected \(3,\)"),
+        ({"at": (1, 2, np.nan)}, cardan.errors.NotFiniteError, r"at\[2\] is nan"),
+        ({"spacing": -1.0}, cardan.errors.ParameterError, "spacing of worlds"),
+        ({"name": "arm7"}, cardan.errors.ParameterError, "one that is not taken"),
+        ({"name": 7}, cardan.errors.ParameterError, "a text"),
+    ],
+)
+def test_what_cannot_be_added(view, arm, given, kind, said):
+    with pytest.raises(kind, match=said):
+        view.add(arm, **given)
+    assert list(view.robots) == ["arm7"]
+
+
+@pytest.mark.parametrize("limits", [(-1e308, 1e308), (5.0, np.inf), (-np.inf, 0.5), (0.3, 0.3), (-1e-12, 1e-12)])
+def test_sliders_have_a_range_whatever_the_limits(limits):
+    mechanism = Mechanism("rail")
+    mechanism.add_body("box", inertia=cardan.Inertia(1.0, (0, 0, 0), np.diag([0.1, 0.1, 0.1])))
+    mechanism.add_joint("slide", Prismatic([0, 1, 0]), "world", "box", limits=cardan.Limits([limits[0]], [limits[1]]))
+    (place,) = slider_ranges(mechanism.model())
+    assert max(limits[0], -10.0) <= place.lower <= place.upper <= min(limits[1], 10.0)
+    with cardan.show(mechanism) as view:
+        assert place.lower <= view.q[0] <= place.upper
 
 
 def test_an_unknown_frame_and_robot(view):

@@ -11,6 +11,7 @@ import numpy as np
 from cardan.errors import ParameterError, ShapeError
 from cardan.functions import difference, integrate
 from cardan.functions.arguments import numeric_array
+from cardan.scalar import is_finite
 from cardan.viewer.mailbox import RATE
 from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot, checked_rows
@@ -116,6 +117,17 @@ class Playback:
         self._slider.value = self.time
 
 
+def checked_positive(what: str, value: Any, unit: str) -> float:
+    """Return a number that is finite and > 0.
+
+    Raises:
+        ParameterError: if it is none.
+    """
+    if not is_finite(value) or not value > 0.0:
+        raise ParameterError(what, got=value, expected=f"a finite number > 0 {unit}".strip())
+    return float(value)
+
+
 def sample(robot: ShownRobot, path: np.ndarray, times: np.ndarray, at: float) -> np.ndarray:
     """Return the configurations at a time, (worlds, nq): between samples along the shortest way in the manifold."""
     k = int(np.clip(np.searchsorted(times, at, side="right") - 1, 0, max(len(times) - 2, 0)))
@@ -149,13 +161,10 @@ def checked_times(times: Any, dt: float | None, number: int) -> np.ndarray:
         ParameterError: for both, times that do not ascend, or another number of them; for a dt that is not > 0.
     """
     if times is None:
-        step = 1.0 / RATE if dt is None else float(dt)
-        if not 0.0 < step < float("inf"):
-            raise ParameterError("dt of a trajectory", got=dt, expected="a number > 0 [s]")
-        return step * np.arange(number)
+        return checked_positive("dt of a trajectory", 1.0 / RATE if dt is None else dt, "[s]") * np.arange(number)
     if dt is not None:
         raise ParameterError("dt of a trajectory", got=dt, expected="None where times are given")
-    found = np.array(times, dtype=float)
+    found = np.asarray(numeric_array("viewer.play", "times", times), dtype=float)
     if found.shape != (number,) or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
         raise ParameterError("times of a trajectory", got=times, expected=f"{number} ascending numbers [s]")
     return found

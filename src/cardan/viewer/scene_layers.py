@@ -130,7 +130,7 @@ class Axes(Layer):
 
     def __init__(self, scene: Any, path: str, visible: bool, size: float, at: Placement) -> None:
         super().__init__(scene, path, visible)
-        length = {"axes_length": 0.08 * size, "axes_radius": 0.004 * size}
+        length = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
         self.handle = scene.add_batched_axes(f"{path}/axes", _rows(at.wxyz), _rows(at.positions), **length)
 
     def draw(self, q: np.ndarray, at: Placement) -> None:

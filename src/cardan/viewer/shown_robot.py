@@ -74,7 +74,7 @@ class ShownRobot:
 
     def _place(self, at: Any, spacing: float | None) -> None:
         low, high = self._extent()
-        self.size = max(float(np.linalg.norm(high - low)), 1e-6)
+        self.size = float(np.linalg.norm(high - low)) or 1.0
         cells = grid(
             len(self.rows), 1.2 * max(float((high - low)[:2].max()), 0.3 * self.size) if spacing is None else spacing
         )

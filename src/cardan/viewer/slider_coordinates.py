@@ -20,6 +20,8 @@ from cardan.spatial import SE3, Vector3
 
 TURN, WAY = 3.1415, 1.0
 """How far sliders go where there is no limit: half a turn either way [rad]; this far [m] if it is not said."""
+BEYOND = 1e9
+"""From where on a limit is none [rad, m]: files write large numbers for it."""
 STEPS = 1000
 """About how many steps a slider has."""
 
@@ -71,9 +73,9 @@ def _range(c: Connection, k: int, way: float) -> SliderRange:
     reach = TURN if unit == "rad" else way
     limits = c.limits.resolved(c.joint.nv, c.name)
     lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
-    if not math.isfinite(lower):
-        lower = upper - 2.0 * reach if math.isfinite(upper) else -reach
-    if not math.isfinite(upper):
+    if lower < -BEYOND:
+        lower = upper - 2.0 * reach if upper <= BEYOND else -reach
+    if upper > BEYOND:
         upper = lower + 2.0 * reach
     step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
     name = c.name if c.joint.nv == 1 else f"{c.name} {_names(c)[k]}"

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike
 
 from cardan.description import Mechanism
 from cardan.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
+from cardan.functions.arguments import check_finite, numeric_array
 from cardan.geometry.contacts import Contacts
 from cardan.model import Model
 from cardan.simulation import World
-from cardan.viewer.playback import Playback, checked_path, checked_times
+from cardan.viewer.playback import Playback, checked_path, checked_positive, checked_times
 from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot
 from cardan.viewer.touching_points import checked_vectors, draw_contacts, touching
@@ -124,11 +125,15 @@ class Viewer:
             DescriptionWarning: for each mesh that cannot be read; a box stands for its link.
         """
         model = model_of(thing)
+        if name is not None and not isinstance(name, str):
+            raise ParameterError("name of a robot in the viewer", got=name, expected="a text")
+        if spacing is not None:
+            checked_positive("spacing of worlds", spacing, "[m]")
         own = name or model.name or "robot"
         taken = next(n for n in (own, *(f"{own} {k}" for k in range(2, 10**6))) if n not in self._robots)
         if name is not None and taken != name:
             raise ParameterError("name of a robot in the viewer", got=name, expected="one that is not taken")
-        robot = ShownRobot(self._served, taken, model, q, at, spacing, shown)
+        robot = ShownRobot(self._served, taken, model, q, checked_place(at), spacing, shown)
         self._robots[taken] = robot
         self._look()
         return robot
@@ -154,7 +159,7 @@ class Viewer:
         """Let browsers that come see all robots, from the side."""
         low = np.min([robot.bounds[0] for robot in self._robots.values()], axis=0)
         high = np.max([robot.bounds[1] for robot in self._robots.values()], axis=0)
-        reach = max(float(np.linalg.norm(high - low)), 1e-3)
+        reach = float(np.linalg.norm(high - low)) or 1.0
         beside = 0.5 * (low + high) + ASIDE * reach * np.array(
             [FROM[1], -FROM[0], 0.0]
         )  # the controls are on the right
@@ -238,13 +243,12 @@ class Viewer:
         lengths = {len(path) for path in paths.values()}
         if len(lengths) != 1:
             raise ShapeError("viewer.play", "trajectory", got=tuple(sorted(lengths)), expected="as many samples of all")
-        if not 0.0 < speed < float("inf"):
-            raise ParameterError("speed of a trajectory", got=speed, expected="a number > 0")
+        speed = checked_positive("speed of a trajectory", speed, "[-]")
         found = checked_times(times, dt, lengths.pop())
         if self.playback is not None:
             self.playback.remove()
         self.playback = Playback(
-            self._served, {self.robot(name): path for name, path in paths.items()}, found, float(speed), loop
+            self._served, {self.robot(name): path for name, path in paths.items()}, found, speed, loop
         )
         self.playback.seek(float(found[0]))
         if start:
@@ -349,6 +353,21 @@ class Viewer:
     def __repr__(self) -> str:
         where = "closed" if self.closed else self.url
         return f"<Viewer of {', '.join(self._robots) or 'nothing'}, {where}>"
+
+
+def checked_place(at: Any) -> np.ndarray | None:
+    """Return where a robot is to stand, shape (3,) [m], or None.
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError: if it is no point.
+    """
+    if at is None:
+        return None
+    array = np.asarray(numeric_array("viewer.add", "at", at), dtype=float)
+    if array.shape != (3,):
+        raise ShapeError("viewer.add", "at", got=array.shape, expected="(3,)")
+    check_finite("viewer.add", "at", array, (3,))
+    return array
 
 
 def show(
