@@ -10,6 +10,7 @@ import contextlib
 import time
 import webbrowser
 from collections.abc import Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -130,7 +131,7 @@ class Viewer:
         if spacing is not None:
             checked_positive("spacing of worlds", spacing, "[m]")
         own = name or model.name or "robot"
-        taken = next(n for n in (own, *(f"{own} {k}" for k in range(2, 10**6))) if n not in self._robots)
+        taken = next(n for k in count(1) if (n := own if k == 1 else f"{own} {k}") not in self._robots)
         if name is not None and taken != name:
             raise ParameterError("name of a robot in the viewer", got=name, expected="one that is not taken")
         robot = ShownRobot(self._served, taken, model, q, checked_place(at), spacing, shown)
