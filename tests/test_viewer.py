@@ -588,6 +588,13 @@ def test_it_serves_this_machine_alone_and_closes(arm):
         socket.create_connection(("127.0.0.1", port), timeout=1.0)
 
 
+def test_no_page_opens_it_to_the_world(view, caplog):
+    with caplog.at_level(logging.WARNING, "cardan"), Page(view) as page:
+        page.send("ShareUrlRequest")
+        wait_for(lambda: "a page asked for a public address" in caplog.text)
+    assert view.server.request_share_url() is None
+
+
 def test_what_cannot_be_shown_is_told_and_does_not_stop_the_viewer(view, arm, caplog):
     def fail(q, at):
         raise cardan.errors.ReachError("hand", 1.0, 0.0)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cardan.errors import ParameterError
+from cardan.runtime.log import log
 from cardan.viewer.mailbox import Mailbox
 from cardan.viewer.packages import trimesh, viser
 
@@ -31,6 +32,7 @@ class ServedScene:
         found = _free_port(host, port)
         with _silent():
             self.server: Any = package.ViserServer(host=host, port=found, label=title, verbose=False)
+        self.server.request_share_url = _not_shared  # which any page may ask for, its button shown or not
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=15.0)
         self._mailbox = Mailbox(self.server.atomic)
@@ -72,6 +74,11 @@ class ServedScene:
         self._mailbox.close()
         with _silent():
             self.server.stop()
+
+
+def _not_shared(*_: Any, **__: Any) -> None:
+    """Open no tunnel to a server of viser's makers, through which the world could come in."""
+    log().warning("a page asked for a public address of the viewer; there is none")
 
 
 @contextlib.contextmanager
