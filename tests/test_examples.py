@@ -12,7 +12,7 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 
 EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
 LONGER = {"learn_swing_up"}  # more than sixty lines
-SLOW = {"learn_swing_up", "quadruped_drop", "own_joint"}  # more than five seconds
+SLOW = {"learn_swing_up", "own_joint"}  # more than five seconds
 PACKAGES = {"gymnasium": "gym", "daqp": "qp", "toppra": "toppra", "casadi": "oracles", "scipy": "test"}
 COLOURS = 40  # a blank page has one, lines and letters alone a few dozen
 
