@@ -35,8 +35,7 @@ fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3))
 left.plot(t, tau)
 left.set(xlabel="time [s]", ylabel="torque [N m]")
 right.plot(tool[:, 0], tool[:, 2])
-right.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="path of the tool");
-
+right.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="path of the tool")
 # %% [markdown]
 # **Laws hold.** Forward dynamics gives the accelerations back, and the torques' work is the energy gained.
 
@@ -60,6 +59,7 @@ for ax, name in zip(axes, ("dq", "dv", "da"), strict=True):
 # %% [markdown]
 # **A function of your own** is plain Python, run once on symbols, then compiled for this robot. Here: how well can the tool be moved in all directions?
 
+
 # %%
 @cardan.function(returns=())
 def manipulability(model, q):
@@ -74,4 +74,4 @@ slope = cardan.gradient(manipulability, "q")(arm, samples[:3])
 print(values.shape, slope.shape)
 plt.figure(figsize=(5, 2.5))
 plt.hist(values, bins=80)
-plt.xlabel("manipulability [m^3]");
+plt.xlabel("manipulability [m^3]")

@@ -47,8 +47,7 @@ print(count, "of", truth.size)
 plt.figure(figsize=(7, 2.5))
 plt.semilogy(sizes, ".")
 plt.axvline(count - 0.5, color="0.6")
-plt.ylabel("singular values of Y");
-
+plt.ylabel("singular values of Y")
 # %% [markdown]
 # A guess from CAD that is off by up to half is corrected where the data speak, and kept where they do not.
 

@@ -68,8 +68,7 @@ for rpm in (600, 3000, 6000):
     speed = np.full_like(angle, rpm * 2 * np.pi / 60)  # rad/s
     right.plot(np.degrees(angle), camshaft(valve, angle, speed, 0 * angle, 5000.0), label=f"{rpm}/min")
 right.set(xlabel="angle [deg]", ylabel="torque [N m]")
-right.legend();
-
+right.legend()
 # %% [markdown]
 # The power of the torque is the rate of energy, for every speed: the velocity products of S(q), which hand-written joints often lack, are there.
 
