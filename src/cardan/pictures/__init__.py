@@ -5,3 +5,7 @@ from cardan.pictures.robot_plot import plot
 from cardan.pictures.trajectory_plot import plot_trajectory
 
 __all__ = ["manipulability", "plot", "plot_trajectory", "workspace", "yoshikawa"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

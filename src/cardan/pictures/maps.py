@@ -130,12 +130,12 @@ def yoshikawa(model: Model, q: Any, frame: str, *, along: str = "xyz") -> np.nda
         UnknownNameError: for a frame that does not exist.
         ParameterError: for other directions, or more than the robot has joint rates.
 
-    Source: Yoshikawa, Manipulability of robotic mechanisms (1985), equation 9.
-
     Examples:
         >>> stretched = cardan.pictures.yoshikawa(arm, arm.neutral(), "tool")
         >>> bool(stretched < 1e-9 < cardan.pictures.yoshikawa(arm, q, "tool"))
         True
+
+    Source: Yoshikawa, Manipulability of robotic mechanisms (1985), equation 9.
     """
     rows = ["xyz".find(axis) for axis in along]
     if not 0 < len(rows) == len(set(rows)) or -1 in rows:

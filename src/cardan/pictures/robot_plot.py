@@ -62,6 +62,8 @@ def plot(
     Examples:
         >>> ax = cardan.plot(arm, [arm.neutral(), q], t=[0.0, 2.0], frames="tool")
         >>> ax.figure.savefig("arm.png")
+
+    Peers: roboticstoolbox `plot`.
     """
     configurations = checked_motion(model, q)
     times = checked_times(t, len(configurations))

@@ -67,8 +67,9 @@ def plot_trajectory(
         ParameterError: where no joint that moves is left to draw.
 
     Examples:
-        >>> figure = cardan.plot_trajectory(arm, [0.0, 1.0], [arm.neutral(), q], frames="tool")
-        >>> figure.savefig("motion.png")
+        >>> move = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0)
+        >>> t = move.times(0.1)
+        >>> figure = cardan.plot_trajectory(arm, t, *move.at(t))
     """
     motion = checked_motion(model, q)
     times = _rows("t", t, (len(motion),))

@@ -49,7 +49,7 @@ def inverse_kinematics(
             other and q0. Those of the smallest priority are to be solved; the others choose among the solutions near
             the one that is found.
         frame: name of a body or frame, in the place of tasks.
-        target: its pose in the world, an `SE3` or homogeneous matrices of shape (..., 4, 4).
+        target: its pose in the world, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
         q0: where to begin, shape (..., nq) [rad, m]. Of several solutions the one in whose valley q0 lies is found;
             with `restarts=0` that or none. By default, the neutral configuration.
         restarts: how many random configurations are begun at after that, at most.
@@ -66,10 +66,14 @@ def inverse_kinematics(
         UnknownNameError: for a frame that does not exist.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
 
-    Example:
-        `found = cardan.inverse_kinematics(arm, frame="tool", target=X)`
+    Examples:
+        >>> target = cardan.frame_transform(arm, q, "tool")
+        >>> found = cardan.inverse_kinematics(arm, frame="tool", target=target)
+        >>> bool(found.converged), bool(found.residual < 1e-6)
+        (True, True)
 
-    Peers: MuJoCo's mink and Pinocchio's pink take steps by a QP (`solve_ik`); Drake `InverseKinematics`.
+    Peers: MuJoCo's mink and Pinocchio's pink take steps by a QP (`solve_ik`); Drake `InverseKinematics`,
+    roboticstoolbox `ikine_LM` `ikine`, Newton `IKSolver`.
 
     Source: Sugihara (2011) for the damping; see `tasks/levenberg_marquardt.py`.
     """

@@ -107,10 +107,13 @@ def time_optimal(
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that do not fit.
         MissingExtraError: if `toppra` is not installed.
 
-    Source: Pham and Pham (2018).
+    Examples:
+        >>> waypoints = [arm.neutral(), 0.5 * q, q]
+        >>> fast = cardan.trajectories.time_optimal(arm, waypoints, velocity=1.0, acceleration=5.0, effort=500.0)
+        >>> bool(np.allclose(fast.at(fast.interval[1]).q, q))
+        True
 
-    Example:
-        `fast = cardan.trajectories.time_optimal(arm, waypoints)`
+    Source: Pham and Pham (2018).
     """
     curve = path if isinstance(path, Trajectory) else _through(model, path)
     if curve.model.manifold != model.manifold:
