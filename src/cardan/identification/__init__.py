@@ -35,3 +35,7 @@ _HOMES = {
     ".stribeck": "Stribeck fit_stribeck",
 }
 __getattr__ = fetcher(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

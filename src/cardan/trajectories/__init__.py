@@ -39,3 +39,7 @@ _HOMES = {
     ".trajectory": "Sample Trajectory",
 }
 __getattr__ = fetcher(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

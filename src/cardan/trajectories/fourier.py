@@ -19,9 +19,9 @@ from cardan.errors import ShapeError
 from cardan.functions import normalize
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.model import Model
+from cardan.trajectories.allowed import positive
 from cardan.trajectories.local import checked_configurations, moved
 from cardan.trajectories.piecewise import Jet
-from cardan.trajectories.time_laws import positive
 from cardan.trajectories.trajectory import Sample, Trajectory
 
 
@@ -35,7 +35,7 @@ class FourierSeries(Trajectory):
         sines: coefficients of sin(k w t), k = 1, 2, ..., along the velocities [rad, m], shape (harmonics, nv).
         cosines: coefficients of cos(k w t), of the same shape.
         center: the configuration it moves about [rad, m], shape (nq,); None for the neutral one.
-        periods: after how many it ends.
+        periods: after how many it ends [-].
 
     Raises:
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays of another shape, or no configuration.
@@ -43,8 +43,11 @@ class FourierSeries(Trajectory):
 
     Source: Swevers et al. (1997).
 
-    Example:
-        `wave = cardan.trajectories.FourierSeries(arm, 10.0, 0.3 * np.ones((1, arm.nv)), np.zeros((1, arm.nv)))`
+    Examples:
+        >>> sines, cosines = 0.3 * np.ones((1, 7)), np.zeros((1, 7))
+        >>> wave = cardan.trajectories.FourierSeries(arm, 10.0, sines, cosines)
+        >>> wave.at([0.0, 2.5]).q.shape
+        (2, 7)
     """
 
     model: Model

@@ -15,11 +15,11 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.functions import difference, normalize
-from cardan.functions.arguments import numeric_array
+from cardan.functions.arguments import check_finite, numeric_array
 from cardan.model import Model
-from cardan.trajectories.allowed import bounds, check_limited, smallest
+from cardan.trajectories.allowed import bounds, check_limited, positive, smallest
 from cardan.trajectories.local import checked_configurations, moved
-from cardan.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw, positive
+from cardan.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw
 from cardan.trajectories.trajectory import Sample, Trajectory
 
 
@@ -43,8 +43,10 @@ class MinimumJerk(Trajectory):
 
     Source: Flash and Hogan (1985).
 
-    Example:
-        `move = cardan.trajectories.MinimumJerk(arm, q0, q1, duration=2.0)`
+    Examples:
+        >>> move = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0)
+        >>> bool(np.allclose(move.at(1.0).q, 0.5 * q))
+        True
     """
 
     model: Model
@@ -104,8 +106,10 @@ class Trapezoidal(Trajectory):
 
     Source: Biagiotti and Melchiorri (2008), sections 3.2, 3.4 and 5.1 (joints in step).
 
-    Example:
-        `move = cardan.trajectories.Trapezoidal(arm, q0, q1, acceleration=5.0)`
+    Examples:
+        >>> move = cardan.trajectories.Trapezoidal(arm, arm.neutral(), q, acceleration=5.0)
+        >>> bool(np.all(np.abs(move.at(0.5 * move.duration).v) <= arm.velocity_upper))
+        True
     """
 
     model: Model
@@ -165,8 +169,16 @@ def _ends(where: str, model: Model, q0: Any, q1: Any) -> _Ends:
 
 def _fill(move: Any, ends: _Ends, law: TimeLaw) -> None:
     """Write what follows from its arguments into a move that is being made."""
-    start = float(numeric_array(type(move).__name__, "start", move.start))
-    values = {"q0": ends.q0, "q1": ends.q1, "_step": ends.step, "_law": law, "duration": law.duration, "start": start}
+    start = numeric_array(type(move).__name__, "start", move.start)
+    check_finite(type(move).__name__, "start", start.reshape(-1), start.shape)
+    values = {
+        "q0": ends.q0,
+        "q1": ends.q1,
+        "_step": ends.step,
+        "_law": law,
+        "duration": law.duration,
+        "start": float(start),
+    }
     for name, value in values.items():
         object.__setattr__(move, name, value)
 

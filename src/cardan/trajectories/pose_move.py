@@ -21,20 +21,26 @@ from cardan.functions.arguments import numeric_array
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
 from cardan.spatial.rotations import matrix_from_rotation_vector
 from cardan.spatial.se3 import checked_pose
+from cardan.trajectories.allowed import positive
 from cardan.trajectories.piecewise import checked_times
-from cardan.trajectories.time_laws import TimeLaw, positive
+from cardan.trajectories.time_laws import TimeLaw
 
 Interpolation = Literal["decoupled", "screw"]
 
 
 class PoseSample(NamedTuple):
-    """Where a moving pose is at one time or many.
+    """Where a moving pose is at one time or many. Returned by `PoseMove.at`.
 
     Attributes:
         pose: homogeneous matrices, shape (..., 4, 4).
         velocity: of the frame's origin, then angular, in the axes the poses are in [m/s, rad/s], shape (..., 6), as
             `cardan.frame_velocity` has them.
         acceleration: its time derivative [m/s^2, rad/s^2], shape (..., 6), as `cardan.frame_acceleration`.
+
+    Examples:
+        >>> goal = cardan.SE3(translation=[0.0, 0.0, 1.0])
+        >>> cardan.trajectories.PoseMove(cardan.SE3(), goal, duration=2.0).at(1.0).velocity[2].item()
+        0.9375
     """
 
     pose: np.ndarray
@@ -61,8 +67,10 @@ class PoseMove:
 
     Source: Lynch and Park (2017), section 9.2.1.
 
-    Example:
-        `X = cardan.trajectories.PoseMove(X0, X1, 2.0).at(1.0).pose`
+    Examples:
+        >>> goal = cardan.SE3(translation=[0.0, 0.0, 1.0])
+        >>> cardan.trajectories.PoseMove(cardan.SE3(), goal, duration=2.0).at(1.0).pose[2, 3].item()
+        0.5
     """
 
     start: Any

@@ -47,8 +47,11 @@ class Spline(Trajectory):
 
     Source: de Boor (1978); Park and Ravani (1997).
 
-    Example:
-        `path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [q0, q1, q2], 0.0, 0.0)`
+    Examples:
+        >>> points = arm.random_configuration(3, seed=0)
+        >>> spline = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], points, 0.0, 0.0)
+        >>> bool(np.allclose(spline.at(1.0).q, points[1]))
+        True
     """
 
     model: Model

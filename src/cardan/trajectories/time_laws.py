@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cardan.errors import ParameterError
+from cardan.trajectories.allowed import positive
 from cardan.trajectories.piecewise import Jet, PiecewisePolynomial
 
 PEAK_RATE = 15.0 / 8.0
@@ -38,6 +38,16 @@ class TimeLaw:
 
     Args:
         progress: the function itself.
+
+    Examples:
+        >>> law = cardan.trajectories.TimeLaw.minimum_jerk(2.0)
+        >>> progress, rate, acceleration = law.at(np.array(1.0))
+        >>> progress.item(), law.stretched(3.0).duration
+        (0.5, 3.0)
+        >>> cardan.trajectories.TimeLaw.trapezoid(rate=0.5, acceleration=1.0).duration
+        2.5
+        >>> round(cardan.trajectories.TimeLaw.double_s(rate=0.5, acceleration=1.0, jerk=10.0).duration, 9)
+        2.6
     """
 
     progress: PiecewisePolynomial
@@ -48,11 +58,19 @@ class TimeLaw:
         return float(self.progress.knots[-1])
 
     def at(self, t: np.ndarray) -> Jet:
-        """Return the progress and its first and second derivative at times from 0 to the duration."""
+        """Return the progress [-] and its first and second derivative.
+
+        Args:
+            t: times from 0 to the duration [s].
+        """
         return self.progress.at(t)
 
     def stretched(self, duration: float) -> TimeLaw:
-        """Return the same law in another time [s]."""
+        """Return the same law in another time.
+
+        Args:
+            duration: how long it takes [s].
+        """
         factor = duration / self.duration
         return TimeLaw(PiecewisePolynomial(self.progress.knots * factor, self.progress.coefficients))
 
@@ -137,19 +155,3 @@ def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
             coefficients.append(powers)
             knots.append(knots[-1] + h)
     return TimeLaw(PiecewisePolynomial(np.array(knots), np.array(coefficients)))
-
-
-def positive(what: str, value: float, unit: str, *, unlimited: bool = False) -> float:
-    """Return a positive number; infinite only if it may be unlimited.
-
-    Raises:
-        ParameterError: for anything else.
-    """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not number > 0.0 or (np.isinf(number) and not unlimited):
-        expected = f"a number > 0 [{unit}]" + (", infinite for no limit" if unlimited else "")
-        raise ParameterError(what, got=value, expected=expected)
-    return number

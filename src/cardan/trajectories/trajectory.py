@@ -13,13 +13,18 @@ from cardan.trajectories.piecewise import checked_times
 
 
 class Sample(NamedTuple):
-    """Where a trajectory is at one time or many: what the dynamics take.
+    """Where a trajectory is at one time or many: what the dynamics take. Returned by `Trajectory.at`.
 
     Attributes:
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv), those of each joint's manifold: of a quaternion the angular
             velocity in body axes.
         a: accelerations, dv/dt [rad/s^2, m/s^2], shape (..., nv).
+
+    Examples:
+        >>> sample = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0).at([0.5, 1.0])
+        >>> cardan.inverse_dynamics(arm, *sample).shape
+        (2, 7)
     """
 
     q: np.ndarray
@@ -30,8 +35,20 @@ class Sample(NamedTuple):
 class Trajectory(ABC):
     """A motion of a model from a first to a last time.
 
+    Throughout:
+        t: times [s] of any shape (...), in any order, within `interval`.
+
     Attributes:
         model: the robot that moves.
+
+    Examples:
+        >>> move = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0)
+        >>> move.interval, move.times(dt=1.0)
+        ((0.0, 2.0), array([0., 1., 2.]))
+        >>> cardan.inverse_dynamics(arm, *move.at([0.5, 1.0])).shape
+        (2, 7)
+        >>> bool(np.all(move.evaluated(np.array(1.0)).q == move.at(1.0).q))  # without a check of the time
+        True
     """
 
     __slots__ = ()
@@ -44,7 +61,7 @@ class Trajectory(ABC):
 
     @abstractmethod
     def evaluated(self, t: np.ndarray) -> Sample:
-        """Return where it is at times within the interval."""
+        """Return where it is at times within the interval; what an own trajectory defines, and `at` calls."""
 
     # The rest follows.
 
@@ -57,23 +74,20 @@ class Trajectory(ABC):
     def at(self, t: Any) -> Sample:
         """Return configurations, velocities and accelerations.
 
-        Args:
-            t: times [s] of any shape (...), in any order, within `interval`.
-
         Returns:
             `Sample(q, v, a)`: q of shape (..., nq), v and a of shape (..., nv).
 
         Raises:
             DTypeError, NotFiniteError: for what is no time.
             ParameterError: for a time outside the interval.
-
-        Example:
-            `tau = cardan.inverse_dynamics(arm, *trajectory.at(t))`
         """
         return self.evaluated(checked_times(type(self).__name__, t, *self.interval))
 
     def times(self, dt: float) -> np.ndarray:
-        """Return times from the first to the last, both among them, equally far apart and by at most dt [s].
+        """Return times [s] from the first to the last, both among them, equally far apart.
+
+        Args:
+            dt: how far at most [s].
 
         Raises:
             ParameterError: unless dt > 0.
