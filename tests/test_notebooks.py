@@ -1,4 +1,4 @@
-"""The notebooks run from their first cell to their last: their sources are `notebooks/*.py`, in jupytext's percent format."""
+"""The notebooks run from their first cell to their last: `notebooks/*.py`, in jupytext's percent format."""
 
 from pathlib import Path
 
@@ -18,4 +18,6 @@ def test_notebooks_run(path, tmp_path):
     pytest.importorskip("ipykernel", reason="needs the `docs` extra: ipykernel")
     pytest.importorskip("matplotlib", reason="needs the `plot` extra")
     notebook = jupytext.read(path)
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()

@@ -11,8 +11,10 @@ from cardan.algorithms.centroidal import (
     centroidal_momentum_rate,
 )
 from cardan.algorithms.configuration import (
+    DifferenceDerivatives,
     configuration_derivative_to_velocity,
     difference,
+    difference_derivatives,
     integrate,
     limit_coordinates,
     normalize,
@@ -52,6 +54,7 @@ from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
 __all__ = [
     "ConstrainedDynamics",
     "ConstrainedEfforts",
+    "DifferenceDerivatives",
     "ForwardDynamicsDerivatives",
     "GeneralisedState",
     "InverseDynamicsDerivatives",
@@ -70,6 +73,7 @@ __all__ = [
     "constrained_inverse_dynamics",
     "coriolis_matrix",
     "difference",
+    "difference_derivatives",
     "eval_fk",
     "eval_ik",
     "forward_dynamics",

@@ -60,6 +60,12 @@ from cardan.functions.momentum import (
     kinetic_energy,
     potential_energy,
 )
+from cardan.functions.named_derivatives import (
+    difference_derivatives,
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+    integrate_derivatives,
+)
 from cardan.functions.one_joint import evaluate_joint
 from cardan.functions.regressors import kinetic_energy_regressor, potential_energy_regressor
 
@@ -81,6 +87,7 @@ __all__ = [
     "coriolis_matrix",
     "derivative",
     "difference",
+    "difference_derivatives",
     "eval_fk",
     "eval_ik",
     "evaluate_joint",
@@ -88,13 +95,16 @@ __all__ = [
     "forward_dynamics_derivatives",
     "forward_kinematics",
     "frame_acceleration",
+    "frame_acceleration_derivatives",
     "frame_transform",
     "frame_velocity",
+    "frame_velocity_derivatives",
     "function",
     "gradient",
     "gravity_forces",
     "hessian",
     "integrate",
+    "integrate_derivatives",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "jacobian",

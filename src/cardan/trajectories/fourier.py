@@ -41,13 +41,12 @@ class FourierSeries(Trajectory):
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays of another shape, or no configuration.
         ParameterError: unless the period is positive.
 
-    Source: Swevers et al. (1997).
-
     Examples:
-        >>> sines, cosines = 0.3 * np.ones((1, 7)), np.zeros((1, 7))
-        >>> wave = cardan.trajectories.FourierSeries(arm, 10.0, sines, cosines)
-        >>> wave.at([0.0, 2.5]).q.shape
-        (2, 7)
+        >>> wave = cardan.trajectories.FourierSeries(arm, 10.0, 0.3 * np.ones((1, 7)), np.zeros((1, 7)))
+        >>> wave.at(2.5).q.round(6).tolist()[0]
+        0.3
+
+    Source: Swevers et al. (1997).
     """
 
     model: Model

@@ -107,12 +107,13 @@ def time_optimal(
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that do not fit.
         MissingExtraError: if `toppra` is not installed.
 
-    Source: Pham and Pham (2018).
-
     Examples:
-        >>> fast = cardan.trajectories.time_optimal(arm, [0.1 * q, 0.2 * q])
-        >>> bool(np.all(np.abs(fast.at(0.5 * fast.duration).v) <= arm.velocity_upper))
+        >>> waypoints = [arm.neutral(), 0.5 * q, q]
+        >>> fast = cardan.trajectories.time_optimal(arm, waypoints, velocity=1.0, acceleration=5.0, effort=500.0)
+        >>> bool(np.allclose(fast.at(fast.interval[1]).q, q))
         True
+
+    Source: Pham and Pham (2018).
     """
     gridpoints = whole(f"{WHERE}: gridpoints", gridpoints, 2)
     curve = path if isinstance(path, Trajectory) else _through(model, path)

@@ -41,12 +41,14 @@ class MinimumJerk(Trajectory):
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
         ParameterError: for a duration that is none; without one, where a joint that moves has no limits.
 
-    Source: Flash and Hogan (1985).
-
     Examples:
         >>> move = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0)
-        >>> bool(np.allclose(move.at(1.0).q, 0.5 * q))
-        True
+        >>> bool(np.allclose(move.at(2.0).q, q)), bool(np.allclose(move.at(2.0).v, 0.0))
+        (True, True)
+
+    Peers: roboticstoolbox `jtraj`.
+
+    Source: Flash and Hogan (1985).
     """
 
     model: Model
@@ -104,12 +106,12 @@ class Trapezoidal(Trajectory):
         ParameterError: where a joint that moves has no acceleration limit, or one that does not let it move, naming the
             joint; for a duration that is too short; where the ends are the same.
 
-    Source: Biagiotti and Melchiorri (2008), sections 3.2, 3.4 and 5.1 (joints in step).
-
     Examples:
-        >>> move = cardan.trajectories.Trapezoidal(arm, arm.neutral(), q, acceleration=5.0)
-        >>> bool(np.all(np.abs(move.at(0.5 * move.duration).v) <= arm.velocity_upper))
+        >>> move = cardan.trajectories.Trapezoidal(arm, arm.neutral(), q, acceleration=5.0, velocity=1.0)
+        >>> bool(np.allclose(move.at(move.interval[1]).q, q))
         True
+
+    Source: Biagiotti and Melchiorri (2008), sections 3.2, 3.4 and 5.1 (joints in step).
     """
 
     model: Model

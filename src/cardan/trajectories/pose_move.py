@@ -32,15 +32,16 @@ class PoseSample(NamedTuple):
     """Where a moving pose is at one time or many. Returned by `PoseMove.at`.
 
     Attributes:
-        pose: homogeneous matrices, shape (..., 4, 4).
+        pose: homogeneous matrices [m], shape (..., 4, 4).
         velocity: of the frame's origin, then angular, in the axes the poses are in [m/s, rad/s], shape (..., 6), as
             `cardan.frame_velocity` has them.
         acceleration: its time derivative [m/s^2, rad/s^2], shape (..., 6), as `cardan.frame_acceleration`.
 
     Examples:
-        >>> goal = cardan.SE3(translation=[0.0, 0.0, 1.0])
-        >>> cardan.trajectories.PoseMove(cardan.SE3(), goal, duration=2.0).at(1.0).velocity[2].item()
-        0.9375
+        >>> there = cardan.SE3.from_translation((0.0, 0.0, 0.4))
+        >>> move = cardan.trajectories.PoseMove(cardan.SE3(), there, duration=2.0)
+        >>> move.at([0.0, 2.0]).velocity.shape
+        (2, 6)
     """
 
     pose: np.ndarray
@@ -65,12 +66,15 @@ class PoseMove:
     Raises:
         ParameterError: for what is no pose, duration, limit or interpolation.
 
-    Source: Lynch and Park (2017), section 9.2.1.
-
     Examples:
-        >>> goal = cardan.SE3(translation=[0.0, 0.0, 1.0])
-        >>> cardan.trajectories.PoseMove(cardan.SE3(), goal, duration=2.0).at(1.0).pose[2, 3].item()
-        0.5
+        >>> there = cardan.SE3.from_translation((0.0, 0.0, 0.4))
+        >>> move = cardan.trajectories.PoseMove(cardan.SE3(), there, duration=2.0)
+        >>> move.at(1.0).pose[:3, 3].round(12).tolist()
+        [0.0, 0.0, 0.2]
+
+    Peers: roboticstoolbox `ctraj`.
+
+    Source: Lynch and Park (2017), section 9.2.1.
     """
 
     start: Any

@@ -45,13 +45,12 @@ class Spline(Trajectory):
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
         ParameterError: for fewer than two knots, and times that do not increase.
 
-    Source: de Boor (1978); Park and Ravani (1997).
-
     Examples:
-        >>> points = arm.random_configuration(3, seed=0)
-        >>> spline = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], points, 0.0, 0.0)
-        >>> bool(np.allclose(spline.at(1.0).q, points[1]))
+        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()], 0.0, 0.0)
+        >>> bool(np.allclose(path.at(1.0).q, q))
         True
+
+    Source: de Boor (1978); Park and Ravani (1997).
     """
 
     model: Model

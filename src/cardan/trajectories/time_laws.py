@@ -39,15 +39,18 @@ class TimeLaw:
     Args:
         progress: the function itself.
 
+    Throughout:
+        t: times [s] from 0 to the duration, of any shape.
+        duration: how long it takes [s].
+
     Examples:
         >>> law = cardan.trajectories.TimeLaw.minimum_jerk(2.0)
-        >>> progress, rate, acceleration = law.at(np.array(1.0))
-        >>> progress.item(), law.stretched(3.0).duration
-        (0.5, 3.0)
+        >>> round(float(law.at(np.array(1.0))[0]), 12), law.stretched(4.0).duration
+        (0.5, 4.0)
         >>> cardan.trajectories.TimeLaw.trapezoid(rate=0.5, acceleration=1.0).duration
         2.5
-        >>> round(cardan.trajectories.TimeLaw.double_s(rate=0.5, acceleration=1.0, jerk=10.0).duration, 9)
-        2.6
+        >>> cardan.trajectories.TimeLaw.double_s(rate=0.5, acceleration=1.0, jerk=4.0).duration
+        2.75
     """
 
     progress: PiecewisePolynomial
@@ -58,19 +61,11 @@ class TimeLaw:
         return float(self.progress.knots[-1])
 
     def at(self, t: np.ndarray) -> Jet:
-        """Return the progress [-] and its first and second derivative.
-
-        Args:
-            t: times from 0 to the duration [s].
-        """
+        """Return the progress and its first and second derivative at times from 0 to the duration."""
         return self.progress.at(t)
 
     def stretched(self, duration: float) -> TimeLaw:
-        """Return the same law in another time.
-
-        Args:
-            duration: how long it takes [s].
-        """
+        """Return the same law in another time [s]."""
         factor = duration / self.duration
         return TimeLaw(PiecewisePolynomial(self.progress.knots * factor, self.progress.coefficients))
 

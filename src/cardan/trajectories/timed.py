@@ -29,10 +29,10 @@ class Timed(Trajectory):
         DTypeError: for a path or law that is none.
 
     Examples:
-        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0], [arm.neutral(), q])
+        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()])
         >>> slow = cardan.trajectories.Timed(path, cardan.trajectories.TimeLaw.minimum_jerk(5.0))
-        >>> slow.duration
-        5.0
+        >>> slow.interval
+        (0.0, 5.0)
     """
 
     path: Trajectory
