@@ -30,7 +30,9 @@ def examples() -> list[Path]:
 
 def draws(example: Path) -> bool:
     """Return whether an example has a `main(picture)`."""
-    functions = (node for node in ast.parse(example.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef))
+    functions = (
+        node for node in ast.parse(example.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)
+    )
     return any(f.name == "main" and [a.arg for a in f.args.args[:1]] == ["picture"] for f in functions)
 
 

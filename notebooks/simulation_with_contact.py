@@ -37,10 +37,11 @@ assert not path.state.diverged.any()
 plt.figure(figsize=(7, 3))
 plt.plot(path.time, path.q[:, :, 2])
 plt.xlabel("time [s]")
-plt.ylabel("height of the trunk [m]");
+plt.ylabel("height of the trunk [m]")
+plt.show()
 
 # %% [markdown]
-# Where do the feet touch, and do the forces carry the weight? A solver in acceleration and velocity leaves the forces implicit; the rate of momentum says what they are together.
+# Where do the feet touch, and do the forces carry the weight? A step finds them inside; together they are the rate of momentum, and the weight.
 
 # %%
 contacts = world.collide(path.state)
@@ -65,7 +66,10 @@ slope = b.finalize().with_inputs("contact_friction", "gravity")
 
 friction, angle = np.linspace(0.05, 0.5, WORLDS), np.radians(15.0)
 gravity = 9.81 * np.array([np.sin(angle), 0.0, -np.cos(angle)])  # m/s^2
-constants = {"contact_friction": np.outer(friction, np.ones(len(slope.pairs))), "gravity": np.tile(gravity, (WORLDS, 1))}
+constants = {
+    "contact_friction": np.outer(friction, np.ones(len(slope.pairs))),
+    "gravity": np.tile(gravity, (WORLDS, 1)),
+}
 slid = cardan.solvers.Featherstone(slope, dt=0.005).step(slope.state(WORLDS, **constants), steps=200)
 
 textbook = np.maximum(0.0, 0.5 * 9.81 * (np.sin(angle) - friction * np.cos(angle)))  # m, after 1 s
@@ -76,6 +80,7 @@ plt.axvline(np.tan(angle), color="0.6")
 plt.xlabel("coefficient of friction")
 plt.ylabel("slid in a second [m]")
 plt.legend()
+plt.show()
 assert np.abs(slid.q[:, 0] - textbook).max() < 0.02
 
 # %% [markdown]

@@ -59,6 +59,7 @@ from cardan.functions import (
     jacobian_derivative,
     jacobian_vector_product,
     kinetic_energy,
+    kinetic_energy_regressor,
     limit_coordinates,
     loop_bias,
     loop_jacobian,
@@ -70,6 +71,7 @@ from cardan.functions import (
     normalize,
     passive_forces,
     potential_energy,
+    potential_energy_regressor,
     principal_value,
     project_velocity,
     torque_regressor,
@@ -143,6 +145,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # mass centre, momentum, energy
     "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "centroidal_momentum",
     "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",
+    "kinetic_energy_regressor", "potential_energy_regressor",
     # moving in configuration space
     "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
     "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",

@@ -67,6 +67,7 @@ from cardan.functions.named_derivatives import (
     integrate_derivatives,
 )
 from cardan.functions.one_joint import evaluate_joint
+from cardan.functions.regressors import kinetic_energy_regressor, potential_energy_regressor
 
 __all__ = [
     "Function",
@@ -110,6 +111,7 @@ __all__ = [
     "jacobian_derivative",
     "jacobian_vector_product",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "limit_coordinates",
     "loop_bias",
     "loop_jacobian",
@@ -121,6 +123,7 @@ __all__ = [
     "normalize",
     "passive_forces",
     "potential_energy",
+    "potential_energy_regressor",
     "principal_value",
     "project_velocity",
     "torque_regressor",

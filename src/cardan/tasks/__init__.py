@@ -25,3 +25,7 @@ __all__ = [
     "inverse_kinematics",
     "solve_ik",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

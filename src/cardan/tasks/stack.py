@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.arrays import symbolic
-from cardan.errors import ShapeError
+from cardan.errors import ResultError, ShapeError
 from cardan.functions.arguments import Shape, broadcast
 from cardan.functions.function import Function
 from cardan.functions.results import packed
@@ -29,6 +29,12 @@ class Linearization(NamedTuple):
     Attributes:
         error: e [m, rad], shape (..., m), those of the first task first.
         jacobian: J, shape (..., m, nv).
+
+    Examples:
+        >>> stack = cardan.tasks.Stack(arm, [cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))])
+        >>> error, jacobian = stack.linearized(q)
+        >>> error.shape, jacobian.shape
+        ((3,), (3, 7))
     """
 
     error: Any
@@ -53,7 +59,12 @@ def stacked_jacobian(tasks: Sequence[Task], model: Model, q: Any, targets: Any) 
     rows: list[list[Any]] = []
     for task, target in zip(tasks, _parted(tasks, model, targets), strict=True):
         given = None if task.target_shape(model) is None else target
-        rows += packed(task.jacobian(model, q, given), where=f"{type(task).__name__}.jacobian").tolist()
+        where, size = f"{type(task).__name__}.jacobian", len(error_of(task, model, q, target))
+        found = packed(task.jacobian(model, q, given), where=where)
+        if found.shape != (size, model.nv) and found.size + size * model.nv > 0:
+            expected = f"{(size, model.nv)}: a row for each entry of the error, of nv numbers"
+            raise ResultError(where, got=f"a result of shape {found.shape}", expected=expected)
+        rows += found.reshape(size, model.nv).tolist()
     return rows
 
 
@@ -99,9 +110,19 @@ class Stack:
         function: the compiled function (model, q, targets) -> `Linearization`; the same for all tasks of one structure.
         rows: for each task, the slice of its rows.
 
+    Throughout:
+        q: configurations [rad, m], shape (..., nq).
+
     Raises:
         DTypeError, ParameterError: for tasks that are none.
         UnknownNameError: for a frame that does not exist.
+
+    Examples:
+        >>> reach = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+        >>> stack = cardan.tasks.Stack(arm, [reach, cardan.tasks.Damping()])
+        >>> error, jacobian = stack.linearized(q)
+        >>> jacobian.shape, stack.targets().shape, stack.weights().shape, stack.gains().shape, stack.scales().shape
+        ((10, 7), (3,), (10,), (10,), (10,))
     """
 
     def __init__(self, model: Model, tasks: Any, where: str = "Stack") -> None:
@@ -118,11 +139,18 @@ class Stack:
         return self.rows[-1].stop
 
     def linearized(self, q: Any) -> Linearization:
-        """Return the errors (..., m) and the Jacobian (..., m, nv) at configurations, shape (..., nq)."""
+        """Return the errors and the Jacobian, weights apart.
+
+        Args:
+            q: configurations [rad, m], shape (..., nq).
+
+        Returns:
+            `Linearization(error, jacobian)`, shapes (..., m) and (..., m, nv) [m, rad].
+        """
         return self.function(self.model, q, self.targets())
 
     def targets(self) -> np.ndarray:
-        """Return the targets of all tasks side by side, shape (..., k), broadcast against each other.
+        """Return the targets of all tasks side by side, shape (..., k) [m, rad, -], broadcast against each other.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
@@ -138,15 +166,15 @@ class Stack:
         return self._side_by_side("target", parts)
 
     def weights(self) -> np.ndarray:
-        """Return the weights of all rows, shape (..., m)."""
+        """Return the weights of all rows, shape (..., m) [-]."""
         return self._along_rows("weight")
 
     def gains(self) -> np.ndarray:
-        """Return the gains of all rows, shape (m,)."""
+        """Return the gains of all rows, shape (m,) [-]."""
         return self._along_rows("gain")
 
     def scales(self) -> np.ndarray:
-        """Return what makes rows comparable, shape (m,): one over the robot's size for lengths, 1 for the others."""
+        """Return what makes rows comparable [1/m, -], shape (m,): one over the robot's size for lengths, else 1."""
         scales, size = np.ones(self.size), size_of(self.model)
         for task, rows in zip(self.tasks, self.rows, strict=True):
             scales[rows][list(task.lengths)] = 1.0 / size

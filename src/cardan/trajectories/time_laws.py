@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cardan.errors import ParameterError
+from cardan.trajectories.allowed import positive
 from cardan.trajectories.piecewise import Jet, PiecewisePolynomial
 
 PEAK_RATE = 15.0 / 8.0
@@ -38,6 +38,19 @@ class TimeLaw:
 
     Args:
         progress: the function itself.
+
+    Throughout:
+        t: times [s] from 0 to the duration, of any shape.
+        duration: how long it takes [s].
+
+    Examples:
+        >>> law = cardan.trajectories.TimeLaw.minimum_jerk(2.0)
+        >>> round(float(law.at(np.array(1.0))[0]), 12), law.stretched(4.0).duration
+        (0.5, 4.0)
+        >>> cardan.trajectories.TimeLaw.trapezoid(rate=0.5, acceleration=1.0).duration
+        2.5
+        >>> cardan.trajectories.TimeLaw.double_s(rate=0.5, acceleration=1.0, jerk=4.0).duration
+        2.75
     """
 
     progress: PiecewisePolynomial
@@ -137,19 +150,3 @@ def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
             coefficients.append(powers)
             knots.append(knots[-1] + h)
     return TimeLaw(PiecewisePolynomial(np.array(knots), np.array(coefficients)))
-
-
-def positive(what: str, value: float, unit: str, *, unlimited: bool = False) -> float:
-    """Return a positive number; infinite only if it may be unlimited.
-
-    Raises:
-        ParameterError: for anything else.
-    """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not number > 0.0 or (np.isinf(number) and not unlimited):
-        expected = f"a number > 0 [{unit}]" + (", infinite for no limit" if unlimited else "")
-        raise ParameterError(what, got=value, expected=expected)
-    return number

@@ -13,13 +13,18 @@ from cardan.trajectories.piecewise import checked_times
 
 
 class Sample(NamedTuple):
-    """Where a trajectory is at one time or many: what the dynamics take.
+    """Where a trajectory is at one time or many: what the dynamics take. Returned by `Trajectory.at`.
 
     Attributes:
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv), those of each joint's manifold: of a quaternion the angular
             velocity in body axes.
         a: accelerations, dv/dt [rad/s^2, m/s^2], shape (..., nv).
+
+    Examples:
+        >>> sample = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0).at([0.0, 1.0])
+        >>> cardan.inverse_dynamics(arm, *sample).shape
+        (2, 7)
     """
 
     q: np.ndarray
@@ -32,6 +37,16 @@ class Trajectory(ABC):
 
     Attributes:
         model: the robot that moves.
+
+    Throughout:
+        t: times [s] of any shape (...), in any order, within `interval`.
+        dt: the longest step [s].
+
+    Examples:
+        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()])
+        >>> t = path.times(0.1)
+        >>> path.at(t).q.shape, path.evaluated(t).a.shape
+        ((31, 7), (31, 7))
     """
 
     __slots__ = ()
@@ -44,7 +59,7 @@ class Trajectory(ABC):
 
     @abstractmethod
     def evaluated(self, t: np.ndarray) -> Sample:
-        """Return where it is at times within the interval."""
+        """Return where it is at times within the interval; what an own trajectory defines, and `at` calls."""
 
     # The rest follows.
 
@@ -57,18 +72,12 @@ class Trajectory(ABC):
     def at(self, t: Any) -> Sample:
         """Return configurations, velocities and accelerations.
 
-        Args:
-            t: times [s] of any shape (...), in any order, within `interval`.
-
         Returns:
             `Sample(q, v, a)`: q of shape (..., nq), v and a of shape (..., nv).
 
         Raises:
             DTypeError, NotFiniteError: for what is no time.
             ParameterError: for a time outside the interval.
-
-        Example:
-            `tau = cardan.inverse_dynamics(arm, *trajectory.at(t))`
         """
         return self.evaluated(checked_times(type(self).__name__, t, *self.interval))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.errors import UnknownNameError
+from cardan.functions import frame_transform
 from cardan.records import WORLD, Connection
 from cardan.spatial import SE3
 from cardan.viewer.placement import Placement, pose_matrix, quaternion_wxyz
@@ -41,11 +42,11 @@ class Dragging:
         self._joints = {c.name: c for c in owners(model) if is_draggable(c)}
         names = [f"joint {name}" for name in self._joints]
         self._choices = (NOTHING, *names, *(f"frame {n}" for n in model.frame_names if model.attachment(n).node >= 0))
-        scene, path = robot.viewer.server.scene, f"/{robot.name.replace('/', ' ')}/handle"
+        scene, path = robot.served.server.scene, f"/{robot.name.replace('/', ' ')}/handle"
         self.handle = scene.add_transform_controls(path, scale=0.25 * robot.size, visible=False, depth_test=False)
         self.handle.on_update(self._moved)
-        self._dropdown = robot.viewer.server.gui.add_dropdown("drag", self._choices, initial_value=NOTHING)
-        self._dropdown.on_update(robot.viewer.by_browser(self._choose))
+        self._dropdown = robot.served.server.gui.add_dropdown("drag", self._choices, initial_value=NOTHING)
+        self._dropdown.on_update(robot.served.by_browser(self._choose))
 
     # --- what it is on ---
 
@@ -70,7 +71,16 @@ class Dragging:
             self.handle.disable_rotations = not turns
         elif frame is not None:
             self.handle.disable_axes = self.handle.disable_sliders = self.handle.disable_rotations = False
-        self.robot.viewer.post(("draw", self.robot.name), self.robot.draw)
+        self.robot.served.post(("draw", self.robot.name), self.robot.draw)
+        if frame is not None:
+            self.robot.served.post(("prepare", self.robot.name), self._prepare)
+
+    def _prepare(self) -> None:
+        """Solve for where the frame is, so that the program is there before the first drag."""
+        robot = self.robot
+        if self.frame is not None:
+            q = robot.rows[robot.world]
+            reached(robot.model, self.frame, frame_transform(robot.model, q, frame=self.frame), q)
 
     def _choose(self, choice: str) -> None:
         kind, _, name = choice.partition(" ")
@@ -92,22 +102,27 @@ class Dragging:
 
     async def _moved(self, event: Any) -> None:
         """Note where the browser has the handle; the newest place is the one that counts."""
-        if event.phase == "end":
-            self._held.clear()
-        else:
+        if event.phase == "start":
             self._held.set()
+        elif event.phase == "end":
+            self._held.clear()
+            self.robot.served.post(("draw", self.robot.name), self.robot.draw)
+        else:
+            self._note()
+
+    def _note(self) -> None:
         target = pose_matrix(np.array(self.handle.position), np.array(self.handle.wxyz))
         came = time.perf_counter()
         if np.isfinite(target).all():
-            self.robot.viewer.post(("drag", self.robot.name), lambda: self._reach(target, came))
+            self.robot.served.post(("drag", self.robot.name), lambda: self._reach(target, came))
 
     def _reach(self, target: np.ndarray, came: float) -> None:
         if self.joint is not None:
-            self.robot.move(self._of_joint(self.joint, target), held=self.joint.name)
+            self.robot.led(self._of_joint(self.joint, target), held=self.joint.name)
         elif self.frame is not None:
             X = target.copy()
             X[:3, 3] -= self.robot.offsets[self.robot.world]
-            self.robot.move(reached(self.robot.model, self.frame, X, self.robot.rows[self.robot.world]))
+            self.robot.led(reached(self.robot.model, self.frame, X, self.robot.rows[self.robot.world]))
         self.latency = time.perf_counter() - came
 
     def _of_joint(self, c: Connection, target: np.ndarray) -> np.ndarray:
