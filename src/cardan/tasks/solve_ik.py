@@ -74,8 +74,11 @@ def solve_ik(
         ParameterError, UnknownNameError: for a dt, damping, solver or frame that is none.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
 
-    Example:
-        `v = cardan.solve_ik(arm, q, [FramePose("tool", X), Posture(home, weight=0.01)], dt=0.01)`
+    Examples:
+        >>> place = cardan.frame_transform(arm, q, "tool")[:3, 3] + (0.0, 0.0, 0.001)  # 1 mm up
+        >>> speed = cardan.solve_ik(arm, q, cardan.tasks.FramePosition("tool", place), dt=0.01)
+        >>> bool(np.allclose((cardan.jacobian(arm, q, "tool") @ speed)[:3], (0.0, 0.0, 0.1), atol=1e-5))
+        True
 
     Peers: pink `solve_ik`, mink `solve_ik`.
 
