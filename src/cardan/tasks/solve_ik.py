@@ -122,13 +122,17 @@ def _broadcast(model: Model, q: Any, stack: Stack, damping: float) -> tuple[tupl
     check_finite(WHERE, "q", states, given.shape)
     parts = {"q": states.reshape((*given.shape, model.nq)), "targets": stack.targets(), "weights": stack.weights()}
     shape = broadcast(WHERE, {name: part.shape[:-1] for name, part in parts.items()})
-    parts |= {"gains": stack.gains(), "damping": np.array([float(damping)])}
-    rows = {
-        n: np.broadcast_to(a, (*shape, a.shape[-1])).reshape(math.prod(shape), a.shape[-1]) for n, a in parts.items()
-    }
-    return shape, {n: np.ascontiguousarray(a) for n, a in rows.items()} | {
-        "damping": np.full(math.prod(shape), damping)
-    }
+    rows = math.prod(shape)
+    parts |= {"gains": stack.gains(), "damping": np.array([damping])}
+    found = {name: _rows(part, shape, rows) for name, part in parts.items()}
+    return shape, found | {"damping": found["damping"][:, 0]}
+
+
+def _rows(part: np.ndarray, shape: tuple[int, ...], rows: int) -> np.ndarray:
+    """Return an array of shape (..., n) with a row for each problem, as compiled code reads it fastest."""
+    if part.ndim == 1 and rows == 1:
+        return part[None]
+    return np.ascontiguousarray(np.broadcast_to(part, (*shape, part.shape[-1])).reshape(rows, part.shape[-1]))
 
 
 class Bounds(NamedTuple):
