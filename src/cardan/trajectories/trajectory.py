@@ -82,8 +82,9 @@ class Trajectory(ABC):
             DTypeError, NotFiniteError: for what is no time.
             ParameterError: for a time outside the interval.
 
-        Example:
-            `tau = cardan.inverse_dynamics(arm, *trajectory.at(t))`
+        Examples:
+            >>> cardan.inverse_dynamics(arm, *path.at(t)).shape[-1]
+            7
         """
         return self.evaluated(checked_times(type(self).__name__, t, *self.interval))
 
