@@ -1,5 +1,7 @@
 """What is written first by those who come from elsewhere, and what they are told: the right name, and no riddle."""
 
+import copy
+import pickle
 import pkgutil
 import re
 from pathlib import Path
@@ -276,3 +278,19 @@ def test_probing_for_a_name_costs_and_says_nothing(name):
     words.answers.cache_clear()
     assert words.of_package(name) == words.of_instance(cardan.Model, "_" + name) == ""
     assert words.answers.cache_info().currsize == 0
+
+
+def test_a_property_that_fails_says_its_own():
+    class Broken(words.Explained):
+        @property
+        def size(self):
+            return self.no_such_thing
+
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = Broken().size
+    assert not hasattr(Broken(), "sise")
+
+
+def test_what_is_explained_is_copied_and_sent_as_before(names):
+    for thing in (names["arm"], names["arm7"], names["arm7"].world(), names["arm7"].world().state()):
+        assert type(pickle.loads(pickle.dumps(thing))) is type(copy.deepcopy(thing)) is type(copy.copy(thing))

@@ -259,5 +259,7 @@ class Explained:
     if not TYPE_CHECKING:  # to which there is no such attribute
 
         def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):  # a property, which failed: its own error is what counts
+                return object.__getattribute__(self, name)
             hint = of_instance(type(self), name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
