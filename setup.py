@@ -1,12 +1,10 @@
-"""What pyproject.toml cannot say: the README as it is right where the files beside it are not, on a page of a package index.
+"""What pyproject.toml cannot say: the README as it is right without the files beside it, on a page of a package index.
 
 Pictures are left out, and what links to files of the repository is plain text. All else is in pyproject.toml.
 """
 
 import re
 from pathlib import Path
-
-from setuptools import setup
 
 FENCE = re.compile(r"^(```.*?^```)", re.DOTALL | re.MULTILINE)
 PICTURE = re.compile(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+", re.MULTILINE)
@@ -21,5 +19,7 @@ def by_itself(readme: str) -> str:
 
 
 if __name__ == "__main__":
+    from setuptools import setup
+
     readme = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
     setup(long_description=by_itself(readme), long_description_content_type="text/markdown")

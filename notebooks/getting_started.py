@@ -31,11 +31,13 @@ q, v, a = (amplitude * wave for wave in (np.sin(w * t), w * np.cos(w * t), -(w**
 tau = cardan.inverse_dynamics(arm, q, v, a)  # (201, 7), N m: one call for all
 tool = cardan.frame_transform(arm, q, "tool")[:, :3, 3]  # (201, 3), m
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3))
+fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3), layout="constrained")
 left.plot(t, tau)
 left.set(xlabel="time [s]", ylabel="torque [N m]")
 right.plot(tool[:, 0], tool[:, 2])
 right.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="path of the tool")
+plt.show()
+
 # %% [markdown]
 # **Laws hold.** Forward dynamics gives the accelerations back, and the torques' work is the energy gained.
 
@@ -51,10 +53,11 @@ assert np.allclose(back, a) and np.isclose(energy[-1] - energy[0], work, atol=1e
 
 # %%
 dtau = cardan.inverse_dynamics_derivatives(arm, q, v, a)
-fig, axes = plt.subplots(1, 3, figsize=(9, 3))
+fig, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained")
 for ax, name in zip(axes, ("dq", "dv", "da"), strict=True):
     ax.imshow(np.abs(getattr(dtau, name)[50]), cmap="magma")
     ax.set_title(f"|dtau/{name}|")
+plt.show()
 
 # %% [markdown]
 # **A function of your own** is plain Python, run once on symbols, then compiled for this robot. Here: how well can the tool be moved in all directions?
@@ -75,3 +78,4 @@ print(values.shape, slope.shape)
 plt.figure(figsize=(5, 2.5))
 plt.hist(values, bins=80)
 plt.xlabel("manipulability [m^3]")
+plt.show()

@@ -48,6 +48,8 @@ plt.figure(figsize=(7, 2.5))
 plt.semilogy(sizes, ".")
 plt.axvline(count - 0.5, color="0.6")
 plt.ylabel("singular values of Y")
+plt.show()
+
 # %% [markdown]
 # A guess from CAD that is off by up to half is corrected where the data speak, and kept where they do not.
 
@@ -64,11 +66,12 @@ assert np.abs(error).max() < 4.5
 # %%
 test = motion(400, seed=2)
 torques = [cardan.inverse_dynamics(arm.with_values(inertial_parameters=p), *test) for p in (truth, guess, found)]
-fig, axes = plt.subplots(1, 2, figsize=(10, 3))
+fig, axes = plt.subplots(1, 2, figsize=(10, 3), layout="constrained")
 axes[0].plot(torques[1] - torques[0])
 axes[0].set(title="the guess misses by", ylabel="torque [N m]")
 axes[1].plot(torques[2] - torques[0])
 axes[1].set(title="the identified robot misses by")
+plt.show()
 assert np.abs(torques[2] - torques[0]).max() < 2 * noise
 
 # %% [markdown]

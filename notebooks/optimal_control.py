@@ -89,10 +89,11 @@ print(len(costs) - 1, "iterations, cost", costs[-1], "; ends at", np.round(x[-1]
 assert np.abs(x[-1] - goal).max() < 0.2
 
 # %%
-fig, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3))
+fig, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3), layout="constrained")
 left.semilogy(costs)
 left.set(xlabel="iteration", ylabel="cost")
 middle.plot(DT * np.arange(N + 1), x[:, :2], label=["cart [m]", "pole [rad]"])
 middle.legend()
 right.step(DT * np.arange(N), u)
 right.set(xlabel="time [s]", ylabel="force [N]")
+plt.show()

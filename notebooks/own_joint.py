@@ -61,7 +61,7 @@ def camshaft(model, q, v, a, stiffness):
     return cardan.inverse_dynamics(model, q, v, a) + slope * stiffness * (lift - 0.02)
 
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3))
+fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3), layout="constrained")
 left.plot(np.degrees(angle), 1e3 * cardan.frame_transform(valve, angle, "valve")[:, 2, 3])
 left.set(xlabel="angle [deg]", ylabel="lift [mm]")
 for rpm in (600, 3000, 6000):
@@ -69,6 +69,8 @@ for rpm in (600, 3000, 6000):
     right.plot(np.degrees(angle), camshaft(valve, angle, speed, 0 * angle, 5000.0), label=f"{rpm}/min")
 right.set(xlabel="angle [deg]", ylabel="torque [N m]")
 right.legend()
+plt.show()
+
 # %% [markdown]
 # The power of the torque is the rate of energy, for every speed: the velocity products of S(q), which hand-written joints often lack, are there.
 

@@ -38,8 +38,10 @@ plt.figure(figsize=(7, 3))
 plt.plot(path.time, path.q[:, :, 2])
 plt.xlabel("time [s]")
 plt.ylabel("height of the trunk [m]")
+plt.show()
+
 # %% [markdown]
-# Where do the feet touch, and do the forces carry the weight? A solver in acceleration and velocity leaves the forces implicit; the rate of momentum says what they are together.
+# Where do the feet touch, and do the forces carry the weight? A step finds them inside; together they are the rate of momentum, and the weight.
 
 # %%
 contacts = world.collide(path.state)
@@ -78,6 +80,7 @@ plt.axvline(np.tan(angle), color="0.6")
 plt.xlabel("coefficient of friction")
 plt.ylabel("slid in a second [m]")
 plt.legend()
+plt.show()
 assert np.abs(slid.q[:, 0] - textbook).max() < 0.02
 
 # %% [markdown]

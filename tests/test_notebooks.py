@@ -1,4 +1,4 @@
-"""The notebooks run from their first cell to their last: their sources are `notebooks/*.py`, in jupytext's percent format."""
+"""The notebooks run from their first cell to their last: `notebooks/*.py`, in jupytext's percent format."""
 
 from pathlib import Path
 

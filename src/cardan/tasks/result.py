@@ -17,6 +17,7 @@ class InverseKinematics:
         converged: whether all entries of the tasks' errors are within the tolerance, and q within the limits [-],
             (...).
         residual: the largest entry of the errors at q [m, rad], without weights, of those whose weight is not 0, (...).
+            Of both, tasks of lower priority are no part.
         restarts: how often a descent was begun anew, from a random configuration [-], (...).
         iterations: passes of all descents [-], (...).
 

@@ -52,7 +52,7 @@ class Task(ABC):
     Args:
         weight: of the entries of the error, one number or m of them, each >= 0; leading axes are a batch.
         gain: for `solve_ik`, what share of the error is removed in a step, 0 < gain <= 1.
-        priority: for `solve_ik`, 0 or more: a task moves the robot only as those of smaller numbers allow.
+        priority: 0 or more: a task moves the robot only as those of smaller numbers allow.
 
     Throughout:
         model: the robot.

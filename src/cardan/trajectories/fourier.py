@@ -63,9 +63,10 @@ class FourierSeries(Trajectory):
             expected = f"{values['sines'].shape}, as the sines"
             raise ShapeError("FourierSeries", "cosines", got=values["cosines"].shape, expected=expected)
         values["center"] = normalize(self.model, checked_configurations("FourierSeries", self.model, center, "center"))
-        for name in ("period", "periods"):
-            values[name] = positive(f"FourierSeries: {name}", getattr(self, name), "s" if name == "period" else "1")
-        for name, value in values.items():
+        sizes = {
+            name: positive(f"FourierSeries: {name}", getattr(self, name), "s, 1") for name in ("period", "periods")
+        }
+        for name, value in (*values.items(), *sizes.items()):
             object.__setattr__(self, name, value)
 
     def _coefficients(self, name: str) -> np.ndarray:

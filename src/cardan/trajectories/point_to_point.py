@@ -17,7 +17,7 @@ from cardan.errors import ParameterError
 from cardan.functions import difference, normalize
 from cardan.functions.arguments import numeric_array
 from cardan.model import Model
-from cardan.trajectories.bounds import bounds, check_limited, smallest
+from cardan.trajectories.allowed import bounds, check_limited, smallest
 from cardan.trajectories.local import checked_configurations, moved
 from cardan.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw, positive
 from cardan.trajectories.trajectory import Sample, Trajectory
@@ -163,8 +163,10 @@ class _Ends(NamedTuple):
 
 def _ends(where: str, model: Model, q0: Any, q1: Any) -> _Ends:
     """Return the two configurations, checked and on the manifold, and the step between them."""
-    ends = [normalize(model, checked_configurations(where, model, q, name)) for q, name in ((q0, "q0"), (q1, "q1"))]
-    return _Ends(*ends, difference(model, *ends))
+    first, last = (
+        normalize(model, checked_configurations(where, model, q, name)) for q, name in ((q0, "q0"), (q1, "q1"))
+    )
+    return _Ends(first, last, difference(model, first, last))
 
 
 def _fill(move: Any, ends: _Ends, law: TimeLaw) -> None:

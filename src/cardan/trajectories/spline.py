@@ -69,7 +69,8 @@ class Spline(Trajectory):
         ]
         steps = difference(self.model, q[:-1], q[1:])
         for i, step in enumerate(steps):  # the sign of each quaternion is that in which the piece before arrives
-            q[i + 1] = self.model.manifold.nearest_image(q[i + 1], integrate(self.model, q[i], step))
+            arrived = integrate(self.model, q[i], step)
+            q[i + 1] = self.model.manifold.nearest_image(q[i + 1].tolist(), arrived.tolist())
         v, a = _cubic_spline(np.diff(knots), steps, *ends)
         for name, value in (("q", q), ("knots", knots), ("_local", _pieces(self.model, knots, steps, v, a))):
             object.__setattr__(self, name, value)
