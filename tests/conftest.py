@@ -30,6 +30,12 @@ def reference_target(monkeypatch):
 
 
 @pytest.fixture
+def native_target(monkeypatch):
+    """The default target, also among tests on the quick one: for many steps by one program."""
+    monkeypatch.delenv("CARDAN_TARGET", raising=False)
+
+
+@pytest.fixture
 def quick_target(request, monkeypatch):
     """The reference target, which compiles nothing; with --full, the native one, which ships."""
     if not request.config.getoption("--full"):

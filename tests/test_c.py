@@ -15,6 +15,7 @@ from cardan.program import Array, trace
 from cardan.targets import compile_numpy
 from cardan.targets.c import c_code
 from mechanisms import random_model, random_state
+from representatives import represented
 
 GCC = shutil.which("gcc")
 needs_gcc = pytest.mark.skipif(GCC is None, reason="needs gcc")
@@ -58,10 +59,11 @@ def test_every_operation(tmp_path, dtype):
     np.testing.assert_allclose(got, expected, rtol=4 * np.finfo(dtype).eps)
 
 
+COMPILED = [cardan.inverse_dynamics, cardan.mass_matrix, cardan.integrate]
+
+
 @needs_gcc
-@pytest.mark.parametrize(
-    "function", [cardan.inverse_dynamics, pytest.param(cardan.mass_matrix, marks=pytest.mark.full), cardan.integrate]
-)
+@pytest.mark.parametrize("function", represented(COMPILED, by=[cardan.integrate].count))
 def test_a_robot_with_every_joint(tmp_path, function):
     model = random_model(0)
     q, v, a = random_state(model, seed=0, shape=(5,))
@@ -150,7 +152,7 @@ def test_results_that_are_arguments_are_read_before_any_is_written(tmp_path):
 
 
 @needs_gcc
-@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("single", [pytest.param(False, marks=pytest.mark.full), True])
 def test_long_programs_are_cut_into_parts(tmp_path, single):
     """Equal to the whole to the last bit, results where the inputs are, and no part much longer than the rest."""
     model = cardan.robots.quadruped().model(base="floating")

@@ -29,7 +29,7 @@ def deflection(world, state):
 
 @pytest.mark.parametrize("make", [XPBD, Variational, Featherstone])
 @pytest.mark.parametrize("softer", [1e-3, 1.0])
-def test_the_static_deflection_is_compliance_times_load(quick_target, make, softer):
+def test_the_static_deflection_is_compliance_times_load(make, softer):
     """A hinge about the vertical under a weight on an arm: it sinks, and tilts about the axis across the arm."""
     damped = {"damping": [5.0]}
     m = compliant(arm(compliance=[softer * c for c in COMPLIANCE], **damped))
@@ -60,7 +60,7 @@ def test_no_compliance_is_what_was_bit_for_bit(quick_target, make):
     np.testing.assert_array_equal(states[0].v, states[1].v)
 
 
-def test_the_stiff_limit_is_the_rigid_joint(quick_target):
+def test_the_stiff_limit_is_the_rigid_joint():
     rigid, stiff = (arm(drive=Drive(50.0, 5.0), compliance=c) for c in (None, [1e-12] * 6))
     q = []
     for world in (rigid.world(gravity=(0, -G, 0)), compliant(stiff).world(gravity=(0, -G, 0))):

@@ -23,6 +23,7 @@ OPTIONS = {
     "rigidbodydynamics": [{}],
 }
 CASES = [(peer, options) for peer, several in OPTIONS.items() for options in several]
+ALWAYS = [(peer, several[0]) for peer, several in OPTIONS.items()] + [("pinocchio", {"continuous": "angle"})]
 FREE = (J.FreeFlyer, J.FloatingMRP, J.Distance)
 
 
@@ -49,7 +50,11 @@ def tree_for(peer, seed=1, base="floating", mimics=False):
     return random_mechanism(seed, joints=kinds).model(base=base)
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda c: "-".join(map(str, (c[0], *c[1].values()))))
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(c, marks=[] if c in ALWAYS else pytest.mark.full) for c in CASES],
+    ids=lambda c: "-".join(map(str, (c[0], *c[1].values()))),
+)
 def case(request):
     peer, options = request.param
     model = tree_for(peer)
@@ -264,7 +269,7 @@ def test_permutations_name_exact_copies(case):
 
 
 @pytest.mark.parametrize("peer", conventions.PEERS)
-@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("base", [pytest.param("fixed", marks=pytest.mark.full), "floating"])
 def test_batches(peer, base):
     model = tree_for(peer, seed=2, base=base)
     c = conventions.to(peer, model)

@@ -39,7 +39,7 @@ class Parabola(cardan.Joint):
 JOINTS = (Cylindrical(), Parabola(), cardan.joints.Revolute([0, 1, 0]))
 
 
-def test_it_runs_in_every_algorithm():
+def test_it_runs_in_every_algorithm(quick_target):
     model = random_model(0, joints=JOINTS, base="floating")
     q, v, a = random_state(model, seed=1, shape=(3,))
     tau = cardan.inverse_dynamics(model, q, v, a)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cardan.cli.main import main
+from representatives import represented
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
@@ -28,22 +29,30 @@ PAGES = {
     "simulate.md": ("gymnasium", "matplotlib"),
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
+    "trajectories.md": ("toppra",),
     "mechanism.md": (),
     "articulations.md": (),
     "simulation.md": ("scipy",),
     "conventions.md": (),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
+    "inverse-kinematics.md": (),
     "maximal.md": (),
     "functions.md": (),
+    "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
+    "coming-from/pinocchio.md": ("pinocchio",),
+    "coming-from/mujoco.md": ("mujoco",),
+    "coming-from/newton.md": (),
+    "coming-from/rigidbodydynamics.md": (),
+    "coming-from/drake.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=[pytest.mark.full] * (p == "identification.md")) for p in PAGES]
+    "page", represented(PAGES, by=lambda page: page not in ("identification.md", "new-joint.md", "simulation.md"))
 )
 def test_pages_run(page, tmp_path, monkeypatch):
     for module in PAGES[page]:

@@ -320,7 +320,7 @@ def test_graphs_for_graphviz():
 # --- seen without a root ---
 
 
-def test_transforms_in_either_order():
+def test_transforms_in_either_order(quick_target):
     m = random_mechanism(4, joints=CATALOGUE[1:12])
     model = m.model()
     q = model.random_configuration((3,), seed=0)

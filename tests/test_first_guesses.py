@@ -1,6 +1,8 @@
 """What is written first by those who come from elsewhere, and what they are told: the right name, and no riddle."""
 
+import pkgutil
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -207,6 +209,48 @@ def test_what_the_hints_name_exists():
             for part in parts:
                 assert hasattr(found, part), (phrase, path)
                 found = getattr(found, part)
+
+
+PAGES = sorted((Path(__file__).parents[1] / "docs" / "coming-from").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_the_pages_for_those_who_come_name_exists(page):
+    text = page.read_text(encoding="utf-8")
+    for path in re.findall(r"`(cardan\.[A-Za-z_][\w.]*)", text):
+        assert resolved(path), path
+    for holder, name in re.findall(r"`-?(model|mechanism|world|view|state|control|solver)\.([a-z_]\w*)", text):
+        kinds = {"model": cardan.Model, "mechanism": cardan.Mechanism, "world": cardan.World, "state": cardan.State}
+        kinds |= {"view": cardan.simulation.View, "control": cardan.Control, "solver": cardan.solvers.Solver}
+        assert hasattr(kinds[holder], name), (holder, name)
+
+
+def resolved(path):
+    """Return whether a dotted path names something."""
+    found = cardan
+    for part in path.rstrip(".").split(".")[1:]:
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
+
+
+@pytest.mark.parametrize(("page", "module"), [("pinocchio", "pinocchio"), ("mujoco", "mujoco")])
+def test_what_the_pages_say_of_others_is_theirs(page, module):
+    theirs = pytest.importorskip(module)
+    table = (Path(__file__).parents[1] / "docs" / "coming-from" / f"{page}.md").read_text(encoding="utf-8")
+    left = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    words = {word for cell in left for word in re.findall(r"`(\w+)[`(]", cell)}
+    holders = [theirs, getattr(theirs, "Model", None), getattr(theirs, "MjModel", None)]
+    assert len(words) > 10
+    rooms = {room.name for room in pkgutil.iter_modules(theirs.__path__)}
+    assert [w for w in words - rooms if not any(hasattr(holder, w) for holder in holders)] == []
+
+
+@pytest.mark.parametrize(("library", "module"), [("Pinocchio", "pinocchio"), ("MuJoCo", "mujoco")])
+def test_words_of_others_are_theirs(library, module):
+    theirs = pytest.importorskip(module)
+    assert [word for word in words.ELSEWHERE[library] if not hasattr(theirs, word)] == []
 
 
 def test_names_of_arguments_are_arguments():

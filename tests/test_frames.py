@@ -23,7 +23,7 @@ ASKED = {
 REFERENCES = ({}, {"at": "frame", "expressed_in": "frame"}, {"at": "world", "expressed_in": "world"})
 
 
-@pytest.fixture(scope="module", params=("fixed", "floating"))
+@pytest.fixture(scope="module", params=(pytest.param("fixed", marks=pytest.mark.full), "floating"))
 def model(request):
     return random_model(0, joints=CATALOGUE[:9], base=request.param)
 

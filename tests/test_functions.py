@@ -265,7 +265,7 @@ def test_derivative_of_a_pose_by_symbols(arm):
     assert slope == pytest.approx(cardan.jacobian(arm, at, "tool")[2, 3], abs=1e-12)
 
 
-def test_body_kinematics_match_frames(arm, state):
+def test_body_kinematics_match_frames(quick_target, arm, state):
     q, v, a = state
     twists, rates = cardan.body_velocities(arm, q, v), cardan.body_accelerations(arm, q, v, a)
     for k, body in enumerate(arm.body_names):

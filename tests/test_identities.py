@@ -52,6 +52,7 @@ FRAMES = [
 ]
 
 
+@pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("end", [1e-6, 1.0, 65536.0, 1e7])
 @pytest.mark.parametrize("at", [-0.3, 0.2, 0.5, 0.9, 1.4])
 def test_splines_in_any_unit(end, at):
@@ -122,6 +123,7 @@ class Detent(Rising):
         return cardan.spatial.Motion((0.0, 0.0, slope * v[0] * v[0]), (0.0, 0.0, 0.0))
 
 
+@pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("height", [detent, smooth_step, wrapped, wrapped_by_sine, far_away])
 @pytest.mark.parametrize("q", [-3.9, -0.02, 0.03, 1.1, 2.0, 2.6, 4.0, 1e4])
 def test_joints_of_any_function(height, q):

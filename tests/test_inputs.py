@@ -79,6 +79,7 @@ def tree():
     "name",
     [pytest.param(n, marks=[pytest.mark.full] * n.endswith(("derivatives", "coriolis_matrix"))) for n in FUNCTIONS],
 )
+@pytest.mark.usefixtures("quick_target")
 def test_inputs_give_what_a_model_built_with_the_same_numbers_gives(tree, name):
     varied, function = tree.with_inputs(*ALL), FUNCTIONS[name]
     q, v, a = random_state(tree, 1)

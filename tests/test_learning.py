@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("gymnasium")
+pytest.importorskip("matplotlib")
 
 FILE = Path(__file__).parents[1] / "examples" / "learn_swing_up.py"
 
@@ -25,6 +26,7 @@ def test_the_seed_decides_what_is_learned(example):
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.full
 def test_the_pole_learns_to_swing_up_and_stand(example):
     """Of 500, a pole that hangs earns less than 1 and one that stands from the first second on more than 440."""
     before = example.evaluated(0.1 * np.random.default_rng(0).standard_normal(example.WEIGHTS))

@@ -113,7 +113,9 @@ MECHANISMS = {
 FREEDOMS = {"four_bar": (3, 1), "five_bar": (4, 2), "stewart_platform": (21, 6), "bennett": (3, 1)}
 FREEDOMS |= {"parallelogram": (4, 1), "tilted_parallelogram": (6, 1), "spherical_four_bar": (3, 1)}
 FREEDOMS |= {"slides": (2, 1), "leg": (15, 9)}
-all_mechanisms = pytest.mark.parametrize("name", MECHANISMS)
+all_mechanisms = pytest.mark.parametrize(
+    "name", represented(MECHANISMS, by=lambda name: name not in ("stewart_platform", "tilted_parallelogram"))
+)
 
 
 # --- constraints ---
@@ -340,7 +342,7 @@ RINGS = {"plane": ([hinge_in_plane] * 6, place_in_plane), "space": ([hinge] * 8,
 @pytest.mark.parametrize(("dtype", "decades", "tolerance"), [(np.float64, 8, 1e-8), (np.float32, 4, 1e-3)])
 def test_random_loops_of_any_masses(ring, dtype, decades, tolerance):
     done = 0
-    for seed in range(16):
+    for seed in range(10):
         model, q, rng = random_loop(RINGS[ring][0], decades, seed, RINGS[ring][1])
         sizes = np.linalg.svd(cardan.loop_jacobian(model, q), compute_uv=False)
         sizes = sizes[sizes > 1e-9 * sizes[0]]
@@ -841,7 +843,7 @@ def test_more_drives_than_freedoms_in_float32():
 def test_shares_of_redundant_drives_in_float32(make):
     """The leg's drives differ by a hundred in what they move: rounding of the one is not to be a share of the other."""
     model = make().model()
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         around = cardan.integrate(model, model.neutral(), 0.3 * rng.normal(size=model.nv))
         q = cardan.assemble(model, around)

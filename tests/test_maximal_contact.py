@@ -80,7 +80,7 @@ def test_a_spring_rests_at_the_depth_of_its_load():
     assert np.abs(after.v).max() < 1e-9
 
 
-@pytest.mark.parametrize("ratio", [1e-2, 1e2])
+@pytest.mark.parametrize("ratio", [1e-2, pytest.param(1e2, marks=pytest.mark.full)])
 @rigid
 def test_a_light_foot_bears_a_heavy_trunk_on_a_driven_leg(make, ratio):
     """Which passes over bodies alone would not carry: the foot would be pushed, and the trunk go on falling."""
@@ -137,7 +137,7 @@ def test_a_stack_of_boxes_stands(make):
 # --- friction, restitution ---
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", [pytest.param("float64", marks=pytest.mark.full), "float32"])
 @rigid
 def test_a_block_on_an_incline_sticks_below_its_friction_and_slides_by_the_rest(make, dtype):
     """One compiled step, a friction in each world."""
@@ -170,7 +170,7 @@ def test_a_ball_bounces_to_the_square_of_its_restitution(make):
     np.testing.assert_allclose(np.divide(heights, 0.5), e**2, rtol=0.15 if make is SemiImplicit else 0.03, atol=6e-3)
 
 
-@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.parametrize("restitution", [pytest.param(0.0, marks=pytest.mark.full), 0.5])
 @every
 def test_two_spheres_that_meet_askew_and_spin_keep_all_their_momentum(make, restitution):
     world = two_spheres(restitution)

@@ -83,7 +83,7 @@ def test_fixed_bodies_keep_their_frames_and_their_weight():
     np.testing.assert_allclose(cardan.center_of_mass(model, [0, 0])[2], expected)
 
 
-def test_lock_changes_nothing_else():
+def test_lock_changes_nothing_else(quick_target):
     model = random_mechanism(2).model(base="floating")
     q, v, a = random_state(model, seed=1)
     names = ["joint3", "joint8", "joint11"]

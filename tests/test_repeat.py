@@ -22,6 +22,7 @@ from cardan.targets import Outline
 from cardan.targets.llvm import plan
 from mechanisms import random_model
 from programs import LOOPS, WRITTEN_OUT, evaluated, long_chain, random_program, run_c, same, written_out
+from representatives import represented
 
 BATCHES = (1, 7, 8, 9, 500, 1000, 4097)
 
@@ -98,7 +99,7 @@ def test_repeat_is_as_many_calls(robot, dtype, target):
         assert same(found, chained(one, model, 5, *given)), batch
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
 def test_every_joint(dtype, reference_target):
     model = random_model(0)
     given = arguments(model, (9,), dtype)
@@ -570,7 +571,7 @@ def test_wrong_iterations():
         cardan.repeat(2, lambda x, y: x, 1.0, 2.0)
 
 
-@pytest.mark.parametrize("seed", [*range(24), *(pytest.param(k, marks=pytest.mark.full) for k in range(24, 324))])
+@pytest.mark.parametrize("seed", represented(range(324), by=range(14).count))
 def test_random_programs(monkeypatch, seed):
     """Loops beside and within each other, cut into blocks of a few operations, against the same written out."""
     monkeypatch.setattr(plan, "BLOCK", 3 + seed % 5)
@@ -587,10 +588,11 @@ def test_random_programs(monkeypatch, seed):
 
 # --- C ---
 
+IN_C = [(n, dtype) for n in (3, 900) for dtype in (np.float64, np.float32)]
+
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [3, 900])
+@pytest.mark.parametrize(("n", "dtype"), represented(IN_C, by=lambda case: case != (900, np.float32)))
 def test_c(tmp_path, dtype, n):
     def swapped(x, y):
         a, b = long_chain(x, y, n)

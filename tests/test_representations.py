@@ -20,7 +20,7 @@ def quick_target_but_for_batches(request):
 
 
 @pytest.fixture(
-    scope="module", params=[J.CATALOGUE[1:17:3], pytest.param(J.CATALOGUE, marks=pytest.mark.full)], ids=len
+    scope="module", params=[J.CATALOGUE[1:17:5], pytest.param(J.CATALOGUE, marks=pytest.mark.full)], ids=len
 )
 def model(request):
     return random_model(3, joints=request.param)

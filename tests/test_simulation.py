@@ -413,7 +413,7 @@ def test_time_is_exact_after_a_million_steps_in_single_precision():
     assert not state.diverged.any()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", *long("float32")])
 def test_batches_steps_splits_and_threads_are_bit_for_bit_the_same(dtype):
     world, state = crowd(dtype)
     solver = Featherstone(world, 5e-3)
@@ -834,7 +834,7 @@ def test_a_spinning_ball_in_flight_keeps_its_speed(make, dtype):
     np.testing.assert_allclose(after.q[0, :3], [1.0, 0.0, 0.0], atol=1e-2)
 
 
-@pytest.mark.parametrize("dt", [1e-3, 1e-2])
+@pytest.mark.parametrize("dt", [*long(1e-3), 1e-2])
 def test_a_parallelogram_goes_through_the_lines_where_its_loop_is_singular(dt):
     """At 0 and pi all bars lie in one line, and the linkage could fold: driven round and round, it stays what it is."""
     bars, _ = cardan.robots.four_bar(ground=0.4, crank=0.2, coupler=0.4, rocker=0.2).with_drives(

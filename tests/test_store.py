@@ -106,11 +106,18 @@ def test_a_second_process_needs_neither_trace_nor_compiler(tmp_path):
     assert (first[2], second[2]) == ("True", "False")
 
 
+@pytest.fixture(scope="module")
+def folder_of_the_usual(tmp_path_factory):
+    """A folder whose cache holds the usual program, and those of the changes tested before."""
+    folder = tmp_path_factory.mktemp("usual")
+    run(folder, HINGE.format(**USUAL))
+    return folder
+
+
 @native
 @pytest.mark.parametrize("change", [{"offset": 0.75}, {"rise": -1.0}, {"com": 0.2}, {"factor": 0.5}])
-def test_whatever_changes_in_code_globals_or_numbers_is_another_entry(tmp_path, change):
-    run(tmp_path, HINGE.format(**USUAL))
-    found = run(tmp_path, HINGE.format(**{**USUAL, **change}))
+def test_whatever_changes_in_code_globals_or_numbers_is_another_entry(folder_of_the_usual, change):
+    found = run(folder_of_the_usual, HINGE.format(**{**USUAL, **change}))
     np.testing.assert_allclose([float(e) for e in found[:2]], results(change))
 
 

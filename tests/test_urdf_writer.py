@@ -91,7 +91,7 @@ FAULTY = ("alex_description/urdf/alex_psyonic_hands.urdf", "ur_description/urdf/
 FAULTLESS = [f for f in urdf_files() if short(f) not in FAULTY]
 
 
-@pytest.mark.parametrize("file", represented(FAULTLESS, by=FAULTLESS[::4].count), ids=short)
+@pytest.mark.parametrize("file", represented(FAULTLESS, by=FAULTLESS[::8].count), ids=short)
 def test_robots_of_the_world_come_back(file):
     """To the last bit, but for rotations (1e-15), whose three angles do not always give the same nine floats."""
     first = read(str(file))
@@ -110,7 +110,7 @@ def test_robots_of_the_world_come_back(file):
         assert_same_physics(first.model(), again.model(), {}, tolerance=1e-13)
 
 
-@pytest.mark.parametrize("seed", represented(range(30), by=range(0, 30, 3).count))
+@pytest.mark.parametrize("seed", represented(range(30), by=range(0, 30, 6).count))
 def test_random_mechanisms_are_the_same_robot(seed):
     """Awkward poses on both sides: frames move, and everything on them with it."""
     m = expressible(seed)
@@ -138,7 +138,7 @@ def shape_poses(m, root):
     return {s.body: (k.pose(s.body) @ s.pose).homogeneous() for s in m.shapes}
 
 
-@pytest.mark.parametrize("seed", represented(range(10), by=range(0, 10, 3).count))
+@pytest.mark.parametrize("seed", represented(range(10), by=[0, 3].count))
 def test_moving_needs_to_happen_only_once(seed):
     """What is written of what was read is the same text, and no frame moves any more."""
     again = write_urdf(read(write_urdf(expressible(seed, loops=2)).text))
@@ -148,7 +148,7 @@ def test_moving_needs_to_happen_only_once(seed):
     assert (third.bodies, len(third.joints)) == (back.bodies, len(back.joints))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", represented(range(8), by=[0, 1, 5].count))
 def test_loops_are_the_same_constraints(seed):
     """How far the two frames of a closing joint are apart is the same in any configuration."""
     m = expressible(seed, loops=4)

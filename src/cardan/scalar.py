@@ -10,7 +10,6 @@ A new scalar type is one call of `register_scalar`.
 from __future__ import annotations
 
 import importlib
-import inspect
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from cardan import elementary
+from cardan.documentation import document
 
 __all__ = [
     "absolute",
@@ -465,23 +465,15 @@ _EXAMPLES = {
 """Of each function arguments and what it makes of them, for its documentation."""
 
 _ARGUMENTS = {
+    **dict.fromkeys(("x", "y", "a", "b"), "a scalar of any type, or an array of them"),
     "condition": "a comparison of scalars",
     "lower": "the smallest value there may be",
     "upper": "the largest",
     "p": "the exponent [-]",
 }
 
-
-def _document(function: Callable[..., Any], arguments: str, value: Any) -> None:
-    """Write what all of these functions share into one's documentation: their arguments, and an example."""
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    said = (f"    {n}: {_ARGUMENTS.get(n, 'a scalar of any type, or an array of them')}.\n" for n in names)
-    example = f"    >>> cardan.scalar.{function.__name__}({arguments})\n    {value!r}\n"
-    function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\nArgs:\n{''.join(said)}\nExamples:\n{example}"
-
-
 for _name, (_given, _found) in _EXAMPLES.items():
-    _document(globals()[_name], _given, _found)
+    document(globals()[_name], "cardan.scalar", _ARGUMENTS, (_given, repr(_found)))
 
 
 def __dir__() -> list[str]:

@@ -332,8 +332,12 @@ def wrench_at(
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or is fixed on the world.
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `a = cardan.forward_dynamics(arm, q, v, tau, cardan.wrench_at(arm, q, "tool", (0.0, 0.0, -10.0)))`
+    Examples:
+        >>> push = cardan.wrench_at(arm, q, "tool", (0.0, 0.0, -10.0))
+        >>> J = cardan.jacobian(arm, q, "tool")
+        >>> felt = cardan.inverse_dynamics(arm, q, v, a) - cardan.inverse_dynamics(arm, q, v, a, push)
+        >>> bool(np.allclose(felt, J[:3].T @ (0.0, 0.0, -10.0)))
+        True
 
     Peers: MuJoCo `mj_applyFT` (which gives efforts), Drake `AddInForcesOnBody`.
 

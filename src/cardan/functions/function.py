@@ -14,8 +14,11 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+
+import numpy as np
 
 from cardan.errors import RecompilationWarning, StaleProgramError, UnknownNameError
 from cardan.functions import store
@@ -30,6 +33,7 @@ from cardan.functions.sites import CallSites
 from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
+from cardan.program.ops import Op
 from cardan.runtime.threads import checked_count
 from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
 from cardan.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
@@ -394,6 +398,29 @@ class Function(Generic[P, R]):
         if form not in SOURCES:
             raise UnknownNameError("form", form, SOURCES, where=f"{self.name}.source")
         return SOURCES[form](self.program(model, **options))
+
+    def sparsity(self, model: Model, *optional: str, **options: Any) -> Any:
+        """Return which entries of the results can be other than 0, for any values of the arguments.
+
+        Of a derivative it is the sparsity pattern that solvers ask for. Read from the program, exact for what it does:
+        an entry that is False is the constant 0 there; one that is True may still be 0 for reasons numbers alone know.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options, such as `frame="tool"`.
+
+        Returns:
+            Arrays of truth values, shaped and named as the results of one state.
+
+        Example:
+            `cardan.derivative(step, ("q", "v", "tau")).sparsity(arm).dtau`
+        """
+        traced = self.trace(model, *optional, **options)
+        program, form = traced.program, traced.form
+        instructions = (program.instructions[r] for r in program.results)
+        entries = iter([i.op is not Op.CONST or i.value != 0.0 for i in instructions])
+        return form.rebuilt([np.fromiter(islice(entries, a.size), bool).reshape(a.shape) for a in program.outputs])
 
     def signature(self, model: Model, **options: Any) -> str:
         """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`.

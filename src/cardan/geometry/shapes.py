@@ -266,7 +266,7 @@ class Mesh:
             ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
 
         Examples:
-            >>> inertia_of = cardan.description.Mesh("link.stl").inertia
+            >>> solid = cardan.description.Mesh("link.stl").inertia(1000.0)  # doctest: +SKIP
         """
         rho = density_checked(density)
         return Inertia.from_parameters([rho * e for e in mesh_integrals(self.uri, self.path, self.scale).parameters()])
@@ -275,7 +275,7 @@ class Mesh:
         """Return the inertia as a homogeneous solid of `mass` [kg], in the mesh's own frame; errors as `inertia`.
 
         Examples:
-            >>> inertia_of = cardan.description.Mesh("link.stl").inertia_of_mass
+            >>> solid = cardan.description.Mesh("link.stl").inertia_of_mass(2.0)  # doctest: +SKIP
         """
         unit = mesh_integrals(self.uri, self.path, self.scale)
         return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])

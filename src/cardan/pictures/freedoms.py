@@ -13,13 +13,13 @@ class Freedom(NamedTuple):
     """A degree of freedom: an entry of v.
 
     Attributes:
-        index: in v.
+        place: in v.
         joint: whose it is.
         name: the joint's, and where it has several, behind a dot that of this one.
         unit: of the coordinate, `"rad"` or `"m"`.
     """
 
-    index: int
+    place: int
     joint: str
     name: str
     unit: str
@@ -40,8 +40,8 @@ def _of_joint(model: Model, name: str) -> Iterator[Freedom]:
     if not indices:
         return
     joint = model.joint(name)
-    for index, unit, velocity in zip(indices, units(joint), joint.velocity_names, strict=True):
-        yield Freedom(index, name, name if len(indices) == 1 else f"{name}.{velocity}", unit)
+    for place, unit, velocity in zip(indices, units(joint), joint.velocity_names, strict=True):
+        yield Freedom(place, name, name if len(indices) == 1 else f"{name}.{velocity}", unit)
 
 
 def units(joint: Joint) -> list[str]:

@@ -25,7 +25,15 @@ HEADER = ("body", "mass [kg]", "joint", "type", "q", "limits")
 
 
 def model_html(model: Model) -> str:
-    """Return a picture of a robot and its tree as HTML; it raises nothing, whatever the robot is made of."""
+    """Return a picture of a robot and its tree as HTML; it raises nothing, whatever the robot is made of.
+
+    Args:
+        model: any.
+
+    Examples:
+        >>> cardan.pictures.model_html(arm).startswith("<")
+        True
+    """
     try:
         return _page(model, f"<b>{escape(model.name)}</b>: {_counts(model)}")
     except Exception:  # joints and shapes of users' own may raise anything; a notebook shows what it can
@@ -33,7 +41,15 @@ def model_html(model: Model) -> str:
 
 
 def mechanism_html(mechanism: Mechanism) -> str:
-    """Return a picture of a mechanism and its tree, as it hangs on the world, as HTML; it raises nothing."""
+    """Return a picture of a mechanism and its tree, as it hangs on the world, as HTML; it raises nothing.
+
+    Args:
+        mechanism: any.
+
+    Examples:
+        >>> cardan.pictures.mechanism_html(mechanism).startswith("<")
+        True
+    """
     try:
         head = f"<b>{escape(mechanism.name)}</b>, a mechanism: {escape(repr(mechanism).partition(': ')[2][:-1])}"
         return _page(mechanism.model(), head) if mechanism.bodies else f"<p>{head}</p>"

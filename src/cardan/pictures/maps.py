@@ -54,8 +54,8 @@ def workspace(
         UnknownNameError: for a frame or joint that does not exist.
         ParameterError: where no sample is left.
 
-    Example:
-        cardan.pictures.workspace(arm, "tool").figure.savefig("workspace.png")
+    Examples:
+        >>> cardan.pictures.workspace(arm, "tool", samples=200).figure.savefig("workspace.png")
     """
     found = sampled(model, q, joints, samples, seed)
     points = np.asarray(frame_transform(model, found, frame))[..., :3, 3]
@@ -97,8 +97,10 @@ def manipulability(
         ParameterError: for another number of joints, other directions, or where the measure is 0 everywhere.
         UnsupportedError: for a robot with closed loops.
 
-    Example:
-        cardan.pictures.manipulability(arm, "tool", joints=["joint2", "joint4"])
+    Examples:
+        >>> ax = cardan.pictures.manipulability(arm, "tool", joints=["joint2", "joint4"])
+        >>> ax.get_xlabel()
+        'joint2 [rad]'
     """
     if model.closures:
         raise UnsupportedError("closed loops", "manipulability", "workspace shows where such a robot gets")
@@ -121,17 +123,19 @@ def yoshikawa(model: Model, q: Any, frame: str, *, along: str = "xyz") -> np.nda
         along: directions of the world that count, of `"xyz"`.
 
     Returns:
-        The measure, shape (...): m^k / rad^k for k directions and joints that turn.
+        The measure, shape (...) [m^k/rad^k for k directions and joints that turn].
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
         UnknownNameError: for a frame that does not exist.
         ParameterError: for other directions, or more than the robot has joint rates.
 
-    Source: Yoshikawa, Manipulability of robotic mechanisms (1985), equation 9.
+    Examples:
+        >>> stretched = cardan.pictures.yoshikawa(arm, arm.neutral(), "tool")
+        >>> bool(stretched < 1e-9 < cardan.pictures.yoshikawa(arm, q, "tool"))
+        True
 
-    Example:
-        w = cardan.pictures.yoshikawa(arm, q, "tool")
+    Source: Yoshikawa, Manipulability of robotic mechanisms (1985), equation 9.
     """
     rows = ["xyz".find(axis) for axis in along]
     if not 0 < len(rows) == len(set(rows)) or -1 in rows:
@@ -216,6 +220,6 @@ def _two_freedoms(model: Model, joints: tuple[str, ...]) -> list[Any]:
 
 def _range(model: Model, freedom: Any) -> tuple[float, float]:
     """Return the limits of a coordinate; a turn, or a metre to both sides, where there are none."""
-    lower, upper = float(model.lower[freedom.index]), float(model.upper[freedom.index])
+    lower, upper = float(model.lower[freedom.place]), float(model.upper[freedom.place])
     reach = np.pi if freedom.unit == "rad" else 1.0
     return (lower if np.isfinite(lower) else -reach), (upper if np.isfinite(upper) else reach)

@@ -48,7 +48,7 @@ def plot(
         frames: names of frames whose axes are drawn, x red, y green, z blue; True for those of all bodies.
         paths: names of frames whose origins' path through all of q is drawn.
         t: times of a motion [s], shape (T,), for the colour bar.
-        shown: largest number of configurations drawn.
+        shown: largest number of configurations drawn; of a single one it is the last.
 
     Returns:
         The axes (`mpl_toolkits.mplot3d.Axes3D`), in metres of the world; `ax.figure.savefig("robot.png")` writes them.
@@ -59,15 +59,18 @@ def plot(
         UnknownNameError: for a frame that does not exist.
         ParameterError: for axes of two dimensions, another word for `shapes`, or `shown` below 1.
 
-    Example:
-        ax = cardan.plot(arm, [q_start, q_end], frames="tool", t=[0.0, 2.0])
+    Examples:
+        >>> ax = cardan.plot(arm, [arm.neutral(), q], t=[0.0, 2.0], frames="tool")
+        >>> ax.figure.savefig("arm.png")
+
+    Peers: roboticstoolbox `plot`.
     """
     configurations = checked_motion(model, q)
     times = checked_times(t, len(configurations))
     roles, framed, tracked = _roles(shapes), _names(model, frames), _names(model, paths)
     if shown < 1:
         raise ParameterError("shown", got=shown, expected="at least 1 configuration")
-    rows = np.unique(np.linspace(0, len(configurations) - 1, shown).round().astype(int))
+    rows = np.unique(np.linspace(len(configurations) - 1, 0, shown).round().astype(int))
     *ghosts, last = (scene_of(model, configurations[row], roles) for row in rows)
     scenes = [*(_moved_from(last, ghost) for ghost in ghosts), last]
     new = ax is None

@@ -66,8 +66,10 @@ def plot_trajectory(
         UnknownNameError: for a joint or frame that does not exist.
         ParameterError: where no joint that moves is left to draw.
 
-    Example:
-        figure = cardan.plot_trajectory(arm, t, q, tau=tau, frames="tool")
+    Examples:
+        >>> move = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0)
+        >>> t = move.times(0.1)
+        >>> figure = cardan.plot_trajectory(arm, t, *move.at(t))
     """
     motion = checked_motion(model, q)
     times = _rows("t", t, (len(motion),))
@@ -138,7 +140,7 @@ def _columns(model: Model, q: np.ndarray, given: dict[str, Any]) -> list[Column]
 
 def _draw(panel: Any, t: np.ndarray, column: Column, freedom: Freedom) -> None:
     """Draw one quantity of one degree of freedom."""
-    k = freedom.index
+    k = freedom.place
     curve = column.values[:, k]
     panel.plot(t, curve, linewidth=1.4, color="tab:blue")
     reach = NEAR * (np.ptp(curve) or max(abs(curve[0]), 1e-9))

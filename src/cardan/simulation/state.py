@@ -97,7 +97,7 @@ class State(Explained):
             constants: values of the model's inputs.
 
         Examples:
-            >>> arrays = cardan.State.of_arrays
+            >>> same = cardan.State.of_arrays(world, clock, arrays, {})  # doctest: +SKIP
         """
         state = cls.__new__(cls)
         state.world, state._constants = world, constants
@@ -295,7 +295,7 @@ class State(Explained):
             out: a state of as many such worlds to write into, which may be this one.
 
         Examples:
-            >>> advance = state.advanced
+            >>> later = state.advanced(arrays, good, clock, steps=10, out=None)  # doctest: +SKIP
         """
         clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
         if out is not None:

@@ -20,11 +20,39 @@ from typing import Any
 import numpy as np
 
 from cardan.arrays import stack
+from cardan.documentation import document
 from cardan.errors import DTypeError
 from cardan.scalar import atan2, cos, divide, floor, maximum, sin, sqrt, where
 from cardan.spatial.composition import noted
 from cardan.spatial.stumpff import stumpff
 from cardan.spatial.vector import Matrix3, Symmetric3, Vector3, components
+
+__all__ = [
+    "angle_about_axis",
+    "matrix_about_axis",
+    "matrix_from_mrp",
+    "matrix_from_quaternion_xyzw",
+    "matrix_from_rotation_vector",
+    "matrix_from_xyz",
+    "matrix_from_zyx",
+    "mrp_from_quaternion_xyzw",
+    "mrp_principal",
+    "quaternion_canonical_xyzw",
+    "quaternion_conjugate_xyzw",
+    "quaternion_multiply_xyzw",
+    "quaternion_normalize_xyzw",
+    "quaternion_xyzw_from_matrix",
+    "quaternion_xyzw_from_mrp",
+    "quaternion_xyzw_from_rotation_vector",
+    "right_jacobian",
+    "right_jacobian_inverse",
+    "rotation_about_axis",
+    "rotation_vector_from_matrix",
+    "rotation_vector_from_quaternion_xyzw",
+    "rotation_vector_near",
+    "xyz_from_matrix",
+    "zyx_from_matrix",
+]
 
 Scalar = Any
 Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
@@ -201,7 +229,10 @@ def _arctangent_ratio(x: Scalar) -> Scalar:
 
 @_on_arrays(phi=(3,))
 def matrix_from_rotation_vector(phi: Sequence[Scalar]) -> Matrix3:
-    """Return exp([phi]) = 1 + c_1 [phi] + c_2 [phi]^2."""
+    """Return exp([phi]) = 1 + c_1 [phi] + c_2 [phi]^2.
+
+    Peers: Pinocchio `exp3`.
+    """
     u = Vector3.of(phi)
     _, c1, c2, *_ = stumpff(u.norm_squared())
     square = (Symmetric3.point(u) * -c2).matrix()
@@ -210,7 +241,10 @@ def matrix_from_rotation_vector(phi: Sequence[Scalar]) -> Matrix3:
 
 @_on_arrays(R=(3, 3))
 def rotation_vector_from_matrix(R: Matrix3) -> Vector3:
-    """Return log(R), of length at most pi; accurate for every angle, pi included."""
+    """Return log(R), of length at most pi; accurate for every angle, pi included.
+
+    Peers: Pinocchio `log3`.
+    """
     return rotation_vector_from_quaternion_xyzw(quaternion_xyzw_from_matrix(R))
 
 
@@ -322,3 +356,53 @@ def xyz_from_matrix(R: Matrix3) -> Vector3:
     b = atan2(xz, sqrt(yz * yz + zz * zz))
     ca, sa = cos(a), sin(a)
     return Vector3(a, b, atan2(ca * yx + sa * zx, ca * yy + sa * zy))
+
+
+# --- documentation -----------------------------------------------------------------------------------------------
+
+_ARGUMENTS = {
+    "axis": "of unit length, three scalars [-]",
+    "cosine": "of the angle [-]",
+    "sine": "of the angle [-]",
+    "angle": "[rad]",
+    "R": "a rotation matrix [-], 3x3, or an array of shape (..., 3, 3)",
+    **dict.fromkeys(("q", "a", "b"), "x, y, z, w [-], or an array of shape (..., 4)"),
+    **dict.fromkeys(("phi", "near"), "a rotation vector [rad], or an array of shape (..., 3)"),
+    "s": "modified Rodrigues parameters [-], or an array of shape (..., 3)",
+    "angles": "three angles [rad], or an array of shape (..., 3)",
+}
+_ONE = "((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))"
+_EXAMPLES = {
+    "matrix_about_axis": ("(0.0, 0.0, 1.0), 1.0, 0.0", _ONE),
+    "rotation_about_axis": ("(0.0, 0.0, 1.0), 0.0", _ONE),
+    "angle_about_axis": ("(0.0, 0.0, 1.0), np.eye(3)", "0.0"),
+    "quaternion_multiply_xyzw": ("(1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)", "(1.0, 0.0, 0.0, 0.0)"),
+    "quaternion_conjugate_xyzw": ("(1.0, 0.0, 0.0, 0.0)", "(-1.0, -0.0, -0.0, 0.0)"),
+    "quaternion_normalize_xyzw": ("(0.0, 0.0, 0.0, 2.0)", "(0.0, 0.0, 0.0, 1.0)"),
+    "quaternion_canonical_xyzw": ("(0.0, 0.0, 0.0, -1.0)", "(-0.0, -0.0, -0.0, 1.0)"),
+    "matrix_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", _ONE),
+    "quaternion_xyzw_from_matrix": ("np.eye(3)", "array([0., 0., 0., 1.])"),
+    "quaternion_xyzw_from_rotation_vector": ("(0.0, 0.0, 0.0)", "(0.0, 0.0, 0.0, 1.0)"),
+    "rotation_vector_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", "(0.0, 0.0, 0.0)"),
+    "matrix_from_rotation_vector": ("(0.0, 0.0, 0.0)", _ONE),
+    "rotation_vector_from_matrix": ("np.eye(3)", "array([0., 0., 0.])"),
+    "rotation_vector_near": ("(0.0, 0.0, 0.5), (0.0, 0.0, 6.0)", "(0.0, 0.0, 6.783185307179586)"),
+    "right_jacobian": ("(0.0, 0.0, 0.0)", _ONE),
+    "right_jacobian_inverse": ("(0.0, 0.0, 0.0)", _ONE),
+    "quaternion_xyzw_from_mrp": ("(0.0, 0.0, 0.0)", "(0.0, 0.0, 0.0, 1.0)"),
+    "mrp_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", "(0.0, 0.0, 0.0)"),
+    "matrix_from_mrp": ("(0.0, 0.0, 0.0)", _ONE),
+    "mrp_principal": ("(0.0, 0.0, 2.0)", "(-0.0, -0.0, -0.5)"),
+    "matrix_from_zyx": ("(0.0, 0.0, 0.0)", _ONE),
+    "zyx_from_matrix": ("np.eye(3)", "array([ 0., -0.,  0.])"),
+    "matrix_from_xyz": ("(0.0, 0.0, 0.0)", _ONE),
+    "xyz_from_matrix": ("np.eye(3)", "array([-0.,  0.,  0.])"),
+}
+"""Of each function arguments, and how what it makes of them is shown."""
+
+for _name, _example in _EXAMPLES.items():
+    document(globals()[_name], "cardan.spatial.rotations", _ARGUMENTS, _example)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -33,6 +33,17 @@ class SE3(tuple[Any, Any]):
     Args:
         rotation: rotation matrix, 3x3 nested sequences or an array of shape (..., 3, 3); identity by default.
         translation: origin of the inner frame in the outer [m], three scalars or shape (..., 3); zero by default.
+
+    Examples:
+        >>> X = cardan.SE3(np.eye(3), (0.3, 0.0, 0.5))
+        >>> (X @ X.inverse()).translation, X @ (0.0, 0.0, 0.1)
+        ((0.0, 0.0, 0.0), (0.3, 0.0, 0.6))
+        >>> cardan.SE3.identity().translation, cardan.SE3.of(np.eye(4)).translation
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        >>> X.matrix().shape, len(X.homogeneous()), len(X.adjoint())
+        ((4, 4), 4, 6)
+        >>> X.inverse_act(cardan.spatial.Vector3(0.3, 0.0, 0.5))
+        (0.0, 0.0, 0.0)
     """
 
     __slots__ = ()
@@ -53,7 +64,15 @@ class SE3(tuple[Any, Any]):
 
     @staticmethod
     def of(value: Any, name: str = "pose") -> SE3:
-        """Return `value` (an SE3, or a homogeneous matrix of shape (..., 4, 4)) as a pose."""
+        """Return `value` (an SE3, or a homogeneous matrix of shape (..., 4, 4)) as a pose.
+
+        Args:
+            value: an SE3, or an array of shape (..., 4, 4).
+            name: what to call it in an error.
+
+        Raises:
+            ShapeError: for another shape.
+        """
         if isinstance(value, SE3):
             return value
         m = np.asarray(value)
@@ -73,8 +92,9 @@ class SE3(tuple[Any, Any]):
         Raises:
             ShapeError, DTypeError, NotFiniteError: if it is something else.
 
-        Example:
-            `X = cardan.SE3.from_translation((0.0, 0.0, 0.1))`
+        Examples:
+            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).translation
+            (0.0, 0.0, 0.1)
         """
         return SE3(None, given_vector("SE3.from_translation", "translation", translation))
 
@@ -91,8 +111,11 @@ class SE3(tuple[Any, Any]):
             ParameterError: for a quaternion of norm 0.
             ShapeError, DTypeError, NotFiniteError: for what is no quaternion or translation.
 
-        Example:
-            `X = cardan.SE3.from_quaternion((0.0, 0.0, 0.0, 1.0), (0.3, 0.0, 0.5))`
+        Examples:
+            >>> cardan.SE3.from_quaternion((0.0, 0.0, 0.0, 1.0), (0.3, 0.0, 0.5)).translation
+            (0.3, 0.0, 0.5)
+
+        Peers: Pinocchio `XYZQUATToSE3`.
         """
         where = "SE3.from_quaternion"
         R = rotations.matrix_from_quaternion_xyzw(given_quaternion(where, "xyzw", xyzw))
@@ -109,8 +132,9 @@ class SE3(tuple[Any, Any]):
         Raises:
             ShapeError, DTypeError, NotFiniteError: for what is no angles or translation.
 
-        Example:
-            `X = cardan.SE3.from_rpy((0.0, 0.0, 1.57), (0.3, 0.0, 0.5))`
+        Examples:
+            >>> np.array(cardan.SE3.from_rpy((0.0, 0.0, np.pi / 2)).rotation).round(12).tolist()
+            [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
         """
         roll, pitch, yaw = given_vector("SE3.from_rpy", "rpy", rpy)
         R = rotations.matrix_from_zyx((yaw, pitch, roll))
@@ -124,15 +148,16 @@ class SE3(tuple[Any, Any]):
             matrix: shape (..., 4, 4), or (..., 3, 3).
             translation: beside a rotation matrix, the origin of the inner frame in the outer [m], shape (..., 3); zero
                 by default.
-            tolerance: largest accepted entry of R^T R - 1, and of the last row's difference to 0 0 0 1. What is within
-                it is taken as it is.
+            tolerance: largest accepted entry [-] of R^T R - 1, and of the last row's difference to 0 0 0 1. What is
+                within it is taken as it is.
 
         Raises:
             ParameterError: for a matrix that is not orthonormal, or a reflection; for a second translation.
             ShapeError, DTypeError, NotFiniteError: for what is no matrix or translation.
 
-        Example:
-            `X = cardan.SE3.from_matrix(np.eye(3), (0.3, 0.0, 0.5))`
+        Examples:
+            >>> cardan.SE3.from_matrix(np.eye(3), (0.3, 0.0, 0.5)).translation
+            (0.3, 0.0, 0.5)
         """
         where = "SE3.from_matrix"
         m = given_array(where, "matrix", matrix, (4, 4), (3, 3))
@@ -154,8 +179,12 @@ class SE3(tuple[Any, Any]):
         Raises:
             ShapeError: if it is neither.
 
-        Example:
-            `X_next = X @ cardan.SE3.exp(dt * twist)`
+        Examples:
+            >>> X = cardan.SE3.exp([0.1, 0.0, 0.0, 0.0, 0.0, 0.5])
+            >>> np.array(X.log()).round(12).tolist()
+            [0.1, -0.0, 0.0, 0.0, 0.0, 0.5]
+
+        Peers: Pinocchio `exp6`.
         """
         return exp_se3(Motion.of(twist))
 
@@ -164,8 +193,11 @@ class SE3(tuple[Any, Any]):
 
         Of an array, `cardan.SE3.log(array)`. The twist between two poses is `cardan.pose_error`.
 
-        Example:
-            `twist = np.array(X.log())`, shape (..., 6) [m, rad]
+        Examples:
+            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).log().linear
+            (0.0, 0.0, 0.1)
+
+        Peers: Pinocchio `log6`.
         """
         return log_se3(SE3.of(self))
 
@@ -205,7 +237,11 @@ class SE3(tuple[Any, Any]):
         return noted(SE3(R, -(R @ self[1])), "inverse", self)
 
     def inverse_act(self, other: Any) -> Any:
-        """Return `self.inverse() @ other` for a motion, a force or a point, with fewer operations."""
+        """Return `self.inverse() @ other` for a motion, a force or a point, with fewer operations.
+
+        Args:
+            other: a motion, a force or a point.
+        """
         R, p = self
         if isinstance(other, Motion):
             v, w = other
@@ -221,7 +257,7 @@ class SE3(tuple[Any, Any]):
         return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
     def matrix(self) -> np.ndarray:
-        """Return the homogeneous matrix, shape (..., 4, 4); dtype object if the entries are symbols."""
+        """Return the homogeneous matrix, shape (..., 4, 4) [m]; dtype object if the entries are symbols."""
         return stack(self.homogeneous())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -299,9 +335,14 @@ def pose_error(
         ShapeError: for what is no pose.
         ParameterError: for another reference.
 
-    Example:
-        `J = cardan.jacobian(arm, q, "tool", expressed_in="frame")`,
-        `v = np.linalg.pinv(J) @ cardan.pose_error(cardan.frame_transform(arm, q, "tool"), X_target)`
+    Examples:
+        >>> X = cardan.frame_transform(arm, q, "tool")
+        >>> target = cardan.frame_transform(arm, cardan.integrate(arm, q, 1e-4 * v), "tool")
+        >>> J = cardan.jacobian(arm, q, "tool", at="frame", expressed_in="frame")
+        >>> bool(np.allclose(J @ (1e-4 * v), cardan.pose_error(X, target), atol=1e-6))
+        True
+
+    Peers: Pinocchio `log6`.
 
     Source: Sola, Deray and Atchuthan (2018), the right minus; Park, Bobrow and Ploen (1995).
     """

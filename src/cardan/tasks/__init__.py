@@ -23,3 +23,7 @@ __all__ = [
     "Task",
     "inverse_kinematics",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -130,13 +130,19 @@ class RelativeFrame(Task):
     Args:
         frame: name of a body or frame.
         root: name of the one in which the target is given.
-        target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4).
+        target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> X = cardan.frame_transform(arm, q, "tool", relative_to="elbow")
+        >>> held = cardan.tasks.RelativeFrame("tool", "elbow", X)
+        >>> bool(cardan.inverse_kinematics(arm, [held]).converged)
+        True
     """
 
     frame: str
@@ -171,13 +177,20 @@ class FramePose(Task):
 
     Args:
         frame: name of a body or frame.
-        target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4).
+        target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> reach = cardan.tasks.FramePose("tool", cardan.frame_transform(arm, q, "tool"))
+        >>> bool(cardan.inverse_kinematics(arm, [reach, cardan.tasks.Posture(arm.neutral(), weight=0.0)]).converged)
+        True
+
+    Peers: pink `FrameTask`, mink `FrameTask`.
     """
 
     frame: str
@@ -215,6 +228,11 @@ class FramePosition(Task):
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+        >>> bool(cardan.inverse_kinematics(arm, [place]).converged)
+        True
     """
 
     frame: str
@@ -243,13 +261,18 @@ class FrameOrientation(Task):
 
     Args:
         frame: name of a body or frame.
-        target: rotation matrices, shape (..., 3, 3).
+        target: rotation matrices, shape (..., 3, 3) [-].
         weight: as for `Task`.
         gain: as for `Task`.
         priority: as for `Task`.
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> level = cardan.tasks.FrameOrientation("tool", np.eye(3))
+        >>> bool(cardan.inverse_kinematics(arm, [level]).converged)
+        True
     """
 
     frame: str
@@ -278,7 +301,7 @@ class LookAt(Task):
 
     Args:
         frame: name of a body or frame, such as a camera's.
-        axis: direction in that frame, three numbers of any length but 0.
+        axis: direction in that frame [-], three numbers of any length but 0.
         target: places [m], shape (..., 3).
         weight: as for `Task`.
         gain: as for `Task`.
@@ -286,6 +309,11 @@ class LookAt(Task):
 
     Raises:
         ParameterError: as for `Task`, and for an axis without direction.
+
+    Examples:
+        >>> look = cardan.tasks.LookAt("tool", axis=(0.0, 0.0, 1.0), target=(1.0, 0.0, 0.5))
+        >>> bool(cardan.inverse_kinematics(arm, [look]).converged)
+        True
     """
 
     frame: str

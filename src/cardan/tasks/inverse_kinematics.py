@@ -19,12 +19,14 @@ from cardan.spatial import SE3
 from cardan.tasks.frames import FramePose
 from cardan.tasks.levenberg_marquardt import descent
 from cardan.tasks.result import InverseKinematics
-from cardan.tasks.search import Search, Settings
+from cardan.tasks.search import Search, Settings, Weights
 from cardan.tasks.stack import Stack
 from cardan.tasks.task import Task, checked_tasks
 from cardan.tasks.whole_body import ClosedLoops
 
 WHERE = "inverse_kinematics"
+LOWER = 1e-3
+"""What a row of the next priority counts: errors share as the squares do, 1 to a million."""
 
 
 def inverse_kinematics(
@@ -44,9 +46,10 @@ def inverse_kinematics(
     Args:
         model: the robot. Its loops are closed, too (`ClosedLoops` is added where it is missing).
         tasks: one, or several in a list (`cardan.tasks`); their leading axes are a batch, broadcast against each
-            other and q0.
+            other and q0. Those of the smallest priority are to be solved; the others choose among the solutions near
+            the one that is found.
         frame: name of a body or frame, in the place of tasks.
-        target: its pose in the world, an `SE3` or homogeneous matrices of shape (..., 4, 4).
+        target: its pose in the world, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
         q0: where to begin, shape (..., nq) [rad, m]. Of several solutions the one in whose valley q0 lies is found;
             with `restarts=0` that or none. By default, the neutral configuration.
         restarts: how many random configurations are begun at after that, at most.
@@ -59,14 +62,18 @@ def inverse_kinematics(
         asked, q is the best that was, and converged False.
 
     Raises:
-        ParameterError: for targets that are no poses, with the row; for priorities, which `solve_ik` knows.
+        ParameterError: for targets that are no poses, with the row.
         UnknownNameError: for a frame that does not exist.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
 
-    Example:
-        `found = cardan.inverse_kinematics(arm, frame="tool", target=X)`
+    Examples:
+        >>> target = cardan.frame_transform(arm, q, "tool")
+        >>> found = cardan.inverse_kinematics(arm, frame="tool", target=target)
+        >>> bool(found.converged), bool(found.residual < 1e-6)
+        (True, True)
 
-    Peers: MuJoCo's mink and Pinocchio's pink take steps by a QP (`solve_ik`); Drake `InverseKinematics`.
+    Peers: MuJoCo's mink and Pinocchio's pink take steps by a QP (`solve_ik`); Drake `InverseKinematics`,
+    roboticstoolbox `ikine_LM` `ikine`, Newton `IKSolver`.
 
     Source: Sugihara (2011) for the damping; see `tasks/levenberg_marquardt.py`.
     """
@@ -77,7 +84,7 @@ def inverse_kinematics(
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
     batch, (q, targets, weights) = _broadcast(_started(model, q0), stack.targets(), stack.weights())
     function = descent(stack.structure, stack.size, bool(limits))
-    found = Search(function, model, q, targets, weights, stack.scales(), settings).run()
+    found = Search(function, model, q, targets, _weights(stack, weights), settings).run()
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in found))
 
 
@@ -97,12 +104,16 @@ def _asked(model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:
         got = ", ".join(n for n, v in (("tasks", tasks), ("frame", frame), ("target", target)) if v is not None)
         raise ParameterError(f"what is asked of {WHERE}", got=got or "nothing", expected="tasks, or frame= and target=")
     given = checked_tasks(WHERE, FramePose(frame, target) if frame is not None else tasks)
-    for task in given:
-        if task.priority != 0:
-            hint = "Give it a small weight; solve_ik knows priorities."
-            raise ParameterError(f"priority of {type(task).__name__}", got=task.priority, expected="0", hint=hint)
     is_closed = not model.closures or any(isinstance(task, ClosedLoops) for task in given)
-    return given if is_closed else (*given, ClosedLoops())
+    return given if is_closed else (*given, ClosedLoops(priority=min(task.priority for task in given)))
+
+
+def _weights(stack: Stack, given: np.ndarray) -> Weights:
+    """Return the weights of rows for each stage of a search, from those that were given, shape (n, m)."""
+    _, ranks = np.unique([task.priority for task in stack.tasks], return_inverse=True)
+    after = np.repeat(ranks, [rows.stop - rows.start for rows in stack.rows])
+    first = given * (after == 0)
+    return Weights(first * stack.scales(), first, given * LOWER ** after.astype(float))
 
 
 def _started(model: Model, q0: Any) -> np.ndarray:

@@ -12,12 +12,19 @@ class InverseKinematics:
     """Configurations for targets, and what they reach.
 
     Attributes:
-        q: the configuration found, shape (..., nq), float64; where none does what is asked, that with the smallest
-            squared error, each entry times its weight.
-        converged: whether all entries of the tasks' errors are within the tolerance, and q within the limits, (...).
+        q: the configuration found [rad, m], shape (..., nq), float64; where none does what is asked, that with the
+            smallest squared error, each entry times its weight.
+        converged: whether all entries of the tasks' errors are within the tolerance, and q within the limits [-],
+            (...).
         residual: the largest entry of the errors at q [m, rad], without weights, of those whose weight is not 0, (...).
-        restarts: how often a descent was begun anew, from a random configuration, (...).
-        iterations: passes of all descents, (...).
+            Of both, tasks of lower priority are no part.
+        restarts: how often a descent was begun anew, from a random configuration [-], (...).
+        iterations: passes of all descents [-], (...).
+
+    Examples:
+        >>> found = cardan.inverse_kinematics(arm, frame="tool", target=cardan.frame_transform(arm, q, "tool"))
+        >>> found.q.shape, bool(found.converged)
+        ((7,), True)
     """
 
     q: np.ndarray

@@ -29,6 +29,12 @@ class Linearization(NamedTuple):
     Attributes:
         error: e [m, rad], shape (..., m), those of the first task first.
         jacobian: J, shape (..., m, nv).
+
+    Examples:
+        >>> stack = cardan.tasks.Stack(arm, [cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))])
+        >>> error, jacobian = stack.linearized(q)
+        >>> error.shape, jacobian.shape
+        ((3,), (3, 7))
     """
 
     error: Any
@@ -99,9 +105,19 @@ class Stack:
         function: the compiled function (model, q, targets) -> `Linearization`; the same for all tasks of one structure.
         rows: for each task, the slice of its rows.
 
+    Throughout:
+        q: configurations [rad, m], shape (..., nq).
+
     Raises:
         DTypeError, ParameterError: for tasks that are none.
         UnknownNameError: for a frame that does not exist.
+
+    Examples:
+        >>> reach = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+        >>> stack = cardan.tasks.Stack(arm, [reach, cardan.tasks.Damping()])
+        >>> error, jacobian = stack.linearized(q)
+        >>> jacobian.shape, stack.targets().shape, stack.weights().shape, stack.gains().shape, stack.scales().shape
+        ((10, 7), (3,), (10,), (10,), (10,))
     """
 
     def __init__(self, model: Model, tasks: Any, where: str = "Stack") -> None:
@@ -122,7 +138,7 @@ class Stack:
         return self.function(self.model, q, self.targets())
 
     def targets(self) -> np.ndarray:
-        """Return the targets of all tasks side by side, shape (..., k), broadcast against each other.
+        """Return the targets of all tasks side by side, shape (..., k) [m, rad, -], broadcast against each other.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
@@ -138,15 +154,15 @@ class Stack:
         return self._side_by_side("target", parts)
 
     def weights(self) -> np.ndarray:
-        """Return the weights of all rows, shape (..., m)."""
+        """Return the weights of all rows, shape (..., m) [-]."""
         return self._along_rows("weight")
 
     def gains(self) -> np.ndarray:
-        """Return the gains of all rows, shape (m,)."""
+        """Return the gains of all rows, shape (m,) [-]."""
         return self._along_rows("gain")
 
     def scales(self) -> np.ndarray:
-        """Return what makes rows comparable, shape (m,): one over the robot's size for lengths, 1 for the others."""
+        """Return what makes rows comparable [1/m, -], shape (m,): one over the robot's size for lengths, else 1."""
         scales, size = np.ones(self.size), size_of(self.model)
         for task, rows in zip(self.tasks, self.rows, strict=True):
             scales[rows][list(task.lengths)] = 1.0 / size

@@ -52,10 +52,24 @@ class Task(ABC):
     Args:
         weight: of the entries of the error, one number or m of them, each >= 0; leading axes are a batch.
         gain: for `solve_ik`, what share of the error is removed in a step, 0 < gain <= 1.
-        priority: for `solve_ik`, 0 or more: a task moves the robot only as those of smaller numbers allow.
+        priority: 0 or more: a task moves the robot only as those of smaller numbers allow.
+
+    Throughout:
+        model: the robot.
+        q: configuration, shape (nq,) [rad, m].
+        target: of the shape `target_shape` says [m, rad, -]; None for a task without.
 
     Raises:
         ParameterError: for a weight, gain or priority that is none.
+
+    Examples:
+        >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+        >>> place.target_shape(arm), place.checked_target(arm).tolist()
+        ((3,), [0.4, 0.0, 0.6])
+        >>> e, J = place.error(arm, q, np.array([0.4, 0.0, 0.6])), place.jacobian(arm, q, np.array([0.4, 0.0, 0.6]))
+        >>> len(e), np.shape(J)
+        (3, (3, 7))
+        >>> place.check_target(arm, np.zeros(3))
     """
 
     weight: ArrayLike = 1.0
@@ -99,7 +113,7 @@ class Task(ABC):
 
         Args:
             model: the robot.
-            target: shape (..., *target_shape).
+            target: shape (..., *target_shape) [m, rad, -].
         """
 
     @property
@@ -110,7 +124,7 @@ class Task(ABC):
     # What follows is the same for every task.
 
     def checked_target(self, model: Model) -> np.ndarray | None:
-        """Return the target as an array of floats, shape (..., *target_shape); None for a task without.
+        """Return the target as an array of floats [rad, m, -], shape (..., *target_shape); None for a task without.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.

@@ -34,6 +34,11 @@ class CenterOfMass(Task):
     Raises:
         ParameterError: as for `Task`.
         MechanismError: when it is used, if no body has mass.
+
+    Examples:
+        >>> stand = cardan.tasks.CenterOfMass((0.0, 0.0, 0.5), weight=(1.0, 1.0, 0.0))
+        >>> stand.target_shape(arm)
+        (3,)
     """
 
     target: ArrayLike | None = None
@@ -59,13 +64,19 @@ class Posture(Task):
     Error (nv,): `difference(target, q)`, the shortest way from there to where it is [rad, m].
 
     Args:
-        target: configurations, shape (..., nq).
+        target: configurations, shape (..., nq) [rad, m].
         weight: as for `Task`; 0 for the joints that do not matter.
         gain: as for `Task`.
         priority: as for `Task`.
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> cardan.tasks.Posture(arm.neutral(), weight=0.01).target_shape(arm)
+        (7,)
+
+    Peers: pink `PostureTask`, mink `PostureTask`.
     """
 
     target: ArrayLike | None = None
@@ -98,6 +109,10 @@ class Damping(Task):
 
     Raises:
         ParameterError: as for `Task`.
+
+    Examples:
+        >>> cardan.tasks.Damping(weight=0.1).priority
+        0
     """
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
@@ -121,6 +136,12 @@ class ClosedLoops(Task):
     Raises:
         ParameterError: as for `Task`.
         MechanismError: when it is used, if the model has no loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> closed = cardan.inverse_kinematics(linkage, [cardan.tasks.ClosedLoops()])
+        >>> bool(closed.converged)
+        True
     """
 
     def error(self, model: Model, q: Any, target: Any) -> Any:

@@ -6,11 +6,11 @@ from cardan.lazy import fetcher
 
 if TYPE_CHECKING:
     from cardan.trajectories.fourier import FourierSeries
+    from cardan.trajectories.least_time import time_optimal
     from cardan.trajectories.point_to_point import MinimumJerk, Trapezoidal
     from cardan.trajectories.pose_move import PoseMove, PoseSample
     from cardan.trajectories.spline import Spline
     from cardan.trajectories.time_laws import TimeLaw
-    from cardan.trajectories.time_optimal import time_optimal
     from cardan.trajectories.timed import Timed
     from cardan.trajectories.trajectory import Sample, Trajectory
 
@@ -34,8 +34,12 @@ _HOMES = {
     ".pose_move": "PoseMove PoseSample",
     ".spline": "Spline",
     ".time_laws": "TimeLaw",
-    ".time_optimal": "time_optimal",
+    ".least_time": "time_optimal",
     ".timed": "Timed",
     ".trajectory": "Sample Trajectory",
 }
 __getattr__ = fetcher(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -35,16 +35,18 @@ class FourierSeries(Trajectory):
         sines: coefficients of sin(k w t), k = 1, 2, ..., along the velocities [rad, m], shape (harmonics, nv).
         cosines: coefficients of cos(k w t), of the same shape.
         center: the configuration it moves about [rad, m], shape (nq,); None for the neutral one.
-        periods: after how many it ends.
+        periods: after how many it ends [-].
 
     Raises:
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays of another shape, or no configuration.
         ParameterError: unless the period is positive.
 
-    Source: Swevers et al. (1997).
+    Examples:
+        >>> wave = cardan.trajectories.FourierSeries(arm, 10.0, 0.3 * np.ones((1, 7)), np.zeros((1, 7)))
+        >>> wave.at(2.5).q.round(6).tolist()[0]
+        0.3
 
-    Example:
-        `wave = cardan.trajectories.FourierSeries(arm, 10.0, 0.3 * np.ones((1, arm.nv)), np.zeros((1, arm.nv)))`
+    Source: Swevers et al. (1997).
     """
 
     model: Model
@@ -61,9 +63,10 @@ class FourierSeries(Trajectory):
             expected = f"{values['sines'].shape}, as the sines"
             raise ShapeError("FourierSeries", "cosines", got=values["cosines"].shape, expected=expected)
         values["center"] = normalize(self.model, checked_configurations("FourierSeries", self.model, center, "center"))
-        for name in ("period", "periods"):
-            values[name] = positive(f"FourierSeries: {name}", getattr(self, name), "s" if name == "period" else "1")
-        for name, value in values.items():
+        sizes = {
+            name: positive(f"FourierSeries: {name}", getattr(self, name), "s, 1") for name in ("period", "periods")
+        }
+        for name, value in (*values.items(), *sizes.items()):
             object.__setattr__(self, name, value)
 
     def _coefficients(self, name: str) -> np.ndarray:

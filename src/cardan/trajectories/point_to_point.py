@@ -17,7 +17,7 @@ from cardan.errors import ParameterError
 from cardan.functions import difference, normalize
 from cardan.functions.arguments import numeric_array
 from cardan.model import Model
-from cardan.trajectories.bounds import bounds, check_limited, smallest
+from cardan.trajectories.allowed import bounds, check_limited, smallest
 from cardan.trajectories.local import checked_configurations, moved
 from cardan.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw, positive
 from cardan.trajectories.trajectory import Sample, Trajectory
@@ -41,10 +41,14 @@ class MinimumJerk(Trajectory):
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
         ParameterError: for a duration that is none; without one, where a joint that moves has no limits.
 
-    Source: Flash and Hogan (1985).
+    Examples:
+        >>> move = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0)
+        >>> bool(np.allclose(move.at(2.0).q, q)), bool(np.allclose(move.at(2.0).v, 0.0))
+        (True, True)
 
-    Example:
-        `move = cardan.trajectories.MinimumJerk(arm, q0, q1, duration=2.0)`
+    Peers: roboticstoolbox `jtraj`.
+
+    Source: Flash and Hogan (1985).
     """
 
     model: Model
@@ -102,10 +106,12 @@ class Trapezoidal(Trajectory):
         ParameterError: where a joint that moves has no acceleration limit, or one that does not let it move, naming the
             joint; for a duration that is too short; where the ends are the same.
 
-    Source: Biagiotti and Melchiorri (2008), sections 3.2, 3.4 and 5.1 (joints in step).
+    Examples:
+        >>> move = cardan.trajectories.Trapezoidal(arm, arm.neutral(), q, acceleration=5.0, velocity=1.0)
+        >>> bool(np.allclose(move.at(move.interval[1]).q, q))
+        True
 
-    Example:
-        `move = cardan.trajectories.Trapezoidal(arm, q0, q1, acceleration=5.0)`
+    Source: Biagiotti and Melchiorri (2008), sections 3.2, 3.4 and 5.1 (joints in step).
     """
 
     model: Model
@@ -157,8 +163,10 @@ class _Ends(NamedTuple):
 
 def _ends(where: str, model: Model, q0: Any, q1: Any) -> _Ends:
     """Return the two configurations, checked and on the manifold, and the step between them."""
-    ends = [normalize(model, checked_configurations(where, model, q, name)) for q, name in ((q0, "q0"), (q1, "q1"))]
-    return _Ends(*ends, difference(model, *ends))
+    first, last = (
+        normalize(model, checked_configurations(where, model, q, name)) for q, name in ((q0, "q0"), (q1, "q1"))
+    )
+    return _Ends(first, last, difference(model, first, last))
 
 
 def _fill(move: Any, ends: _Ends, law: TimeLaw) -> None:

@@ -31,10 +31,16 @@ class PoseSample(NamedTuple):
     """Where a moving pose is at one time or many.
 
     Attributes:
-        pose: homogeneous matrices, shape (..., 4, 4).
+        pose: homogeneous matrices [m], shape (..., 4, 4).
         velocity: of the frame's origin, then angular, in the axes the poses are in [m/s, rad/s], shape (..., 6), as
             `cardan.frame_velocity` has them.
         acceleration: its time derivative [m/s^2, rad/s^2], shape (..., 6), as `cardan.frame_acceleration`.
+
+    Examples:
+        >>> there = cardan.SE3.from_translation((0.0, 0.0, 0.4))
+        >>> move = cardan.trajectories.PoseMove(cardan.SE3(), there, duration=2.0)
+        >>> move.at([0.0, 2.0]).velocity.shape
+        (2, 6)
     """
 
     pose: np.ndarray
@@ -59,10 +65,15 @@ class PoseMove:
     Raises:
         ParameterError: for what is no pose, duration, limit or interpolation.
 
-    Source: Lynch and Park (2017), section 9.2.1.
+    Examples:
+        >>> there = cardan.SE3.from_translation((0.0, 0.0, 0.4))
+        >>> move = cardan.trajectories.PoseMove(cardan.SE3(), there, duration=2.0)
+        >>> move.at(1.0).pose[:3, 3].round(12).tolist()
+        [0.0, 0.0, 0.2]
 
-    Example:
-        `X = cardan.trajectories.PoseMove(X0, X1, 2.0).at(1.0).pose`
+    Peers: roboticstoolbox `ctraj`.
+
+    Source: Lynch and Park (2017), section 9.2.1.
     """
 
     start: Any

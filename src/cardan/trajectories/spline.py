@@ -45,10 +45,12 @@ class Spline(Trajectory):
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
         ParameterError: for fewer than two knots, and times that do not increase.
 
-    Source: de Boor (1978); Park and Ravani (1997).
+    Examples:
+        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()], 0.0, 0.0)
+        >>> bool(np.allclose(path.at(1.0).q, q))
+        True
 
-    Example:
-        `path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [q0, q1, q2], 0.0, 0.0)`
+    Source: de Boor (1978); Park and Ravani (1997).
     """
 
     model: Model
@@ -67,7 +69,8 @@ class Spline(Trajectory):
         ]
         steps = difference(self.model, q[:-1], q[1:])
         for i, step in enumerate(steps):  # the sign of each quaternion is that in which the piece before arrives
-            q[i + 1] = self.model.manifold.nearest_image(q[i + 1], integrate(self.model, q[i], step))
+            arrived = integrate(self.model, q[i], step)
+            q[i + 1] = self.model.manifold.nearest_image(q[i + 1].tolist(), arrived.tolist())
         v, a = _cubic_spline(np.diff(knots), steps, *ends)
         for name, value in (("q", q), ("knots", knots), ("_local", _pieces(self.model, knots, steps, v, a))):
             object.__setattr__(self, name, value)

@@ -38,6 +38,19 @@ class TimeLaw:
 
     Args:
         progress: the function itself.
+
+    Throughout:
+        t: times [s] from 0 to the duration, of any shape.
+        duration: how long it takes [s].
+
+    Examples:
+        >>> law = cardan.trajectories.TimeLaw.minimum_jerk(2.0)
+        >>> round(float(law.at(np.array(1.0))[0]), 12), law.stretched(4.0).duration
+        (0.5, 4.0)
+        >>> cardan.trajectories.TimeLaw.trapezoid(rate=0.5, acceleration=1.0).duration
+        2.5
+        >>> cardan.trajectories.TimeLaw.double_s(rate=0.5, acceleration=1.0, jerk=4.0).duration
+        2.75
     """
 
     progress: PiecewisePolynomial

@@ -28,8 +28,11 @@ class Timed(Trajectory):
     Raises:
         DTypeError: for a path or law that is none.
 
-    Example:
-        `slow = cardan.trajectories.Timed(spline, cardan.trajectories.TimeLaw.minimum_jerk(5.0))`
+    Examples:
+        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()])
+        >>> slow = cardan.trajectories.Timed(path, cardan.trajectories.TimeLaw.minimum_jerk(5.0))
+        >>> slow.interval
+        (0.0, 5.0)
     """
 
     path: Trajectory

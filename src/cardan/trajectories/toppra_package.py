@@ -56,7 +56,8 @@ def squared_speeds(
     path = SimpleNamespace(path_interval=(grid[0], grid[-1]), dof=1)
     with _silence():
         solver = TOPPRA([Given()], path, gridpoints=grid, solver_wrapper="seidel")
-        _, speeds, _, reached = solver.compute_parameterization(0.0, 0.0, return_data=True)
+        found: Any = solver.compute_parameterization(0.0, 0.0, return_data=True)
+    _, speeds, _, reached = found
     if speeds is None or np.isnan(speeds).any():
         return np.zeros_like(grid), _stuck(reached, speeds)
     return speeds**2, None

@@ -20,6 +20,11 @@ class Sample(NamedTuple):
         v: velocities [rad/s, m/s], shape (..., nv), those of each joint's manifold: of a quaternion the angular
             velocity in body axes.
         a: accelerations, dv/dt [rad/s^2, m/s^2], shape (..., nv).
+
+    Examples:
+        >>> sample = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0).at([0.0, 1.0])
+        >>> cardan.inverse_dynamics(arm, *sample).shape
+        (2, 7)
     """
 
     q: np.ndarray
@@ -32,6 +37,16 @@ class Trajectory(ABC):
 
     Attributes:
         model: the robot that moves.
+
+    Throughout:
+        t: times [s] of any shape (...).
+        dt: the longest step [s].
+
+    Examples:
+        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()])
+        >>> t = path.times(0.1)
+        >>> path.at(t).q.shape, path.evaluated(t).a.shape
+        ((31, 7), (31, 7))
     """
 
     __slots__ = ()

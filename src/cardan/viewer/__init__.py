@@ -5,3 +5,7 @@ from cardan.viewer.shown_robot import ShownRobot
 from cardan.viewer.viewer import Viewer, show
 
 __all__ = ["Playback", "ShownRobot", "Viewer", "show"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

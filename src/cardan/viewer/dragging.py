@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.errors import UnknownNameError
+from cardan.functions import frame_transform
 from cardan.records import WORLD, Connection
 from cardan.spatial import SE3
 from cardan.viewer.placement import Placement, pose_matrix, quaternion_wxyz
@@ -71,6 +72,15 @@ class Dragging:
         elif frame is not None:
             self.handle.disable_axes = self.handle.disable_sliders = self.handle.disable_rotations = False
         self.robot.viewer.post(("draw", self.robot.name), self.robot.draw)
+        if frame is not None:
+            self.robot.viewer.post(("prepare", self.robot.name), self._prepare)
+
+    def _prepare(self) -> None:
+        """Solve for where the frame is, so that the program is there before the first drag."""
+        robot = self.robot
+        if self.frame is not None:
+            q = robot.rows[robot.world]
+            reached(robot.model, self.frame, frame_transform(robot.model, q, frame=self.frame), q)
 
     def _choose(self, choice: str) -> None:
         kind, _, name = choice.partition(" ")
@@ -92,10 +102,15 @@ class Dragging:
 
     async def _moved(self, event: Any) -> None:
         """Note where the browser has the handle; the newest place is the one that counts."""
-        if event.phase == "end":
-            self._held.clear()
-        else:
+        if event.phase == "start":
             self._held.set()
+        elif event.phase == "end":
+            self._held.clear()
+            self.robot.viewer.post(("draw", self.robot.name), self.robot.draw)
+        else:
+            self._note()
+
+    def _note(self) -> None:
         target = pose_matrix(np.array(self.handle.position), np.array(self.handle.wxyz))
         came = time.perf_counter()
         if np.isfinite(target).all():

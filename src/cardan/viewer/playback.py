@@ -23,11 +23,24 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 class Playback:
     """What is played, and where it is.
 
+    Made by `Viewer.play`.
+
     Attributes:
         times: of the samples [s], ascending, shape (T,).
         time: where it is [s].
         speed: how much faster than the clock it runs.
         is_playing: whether it runs.
+
+    Throughout:
+        at: the time [s].
+
+    Examples:
+        >>> view = cardan.show(arm, q)
+        >>> played = view.play(np.linspace(q, q + 0.5, 20), dt=0.05, start=False)
+        >>> played.resume(), played.pause(), played.seek(0.5)
+        (None, None, None)
+        >>> played.remove(), view.close()
+        (None, None)
     """
 
     def __init__(

@@ -33,6 +33,21 @@ class ShownRobot:
         model: the robot.
         offsets: where the origin of each world is in the scene [m], shape (worlds, 3).
         world: the row that sliders and handles move.
+
+    Throughout:
+        q: configurations [rad, m], shape (nq,), or (worlds, nq).
+        held: the joint that was moved.
+        layers: by name, as for `Viewer.toggle`.
+
+    Examples:
+        >>> view = cardan.show(arm, q)
+        >>> shown = view.robot()
+        >>> shown.update(q + 0.1), shown.toggle(frames=True)
+        (None, None)
+        >>> placed, reset = shown.placement(), shown.reset()
+        >>> view.post("move", lambda: (shown.move(q), shown.draw()))
+        >>> view.flush(), view.close()
+        (None, None)
     """
 
     def __init__(
@@ -79,7 +94,7 @@ class ShownRobot:
 
     @property
     def q(self) -> np.ndarray:
-        """Its configuration, shape (nq,), or (worlds, nq) if several were given; a copy."""
+        """Its configuration [rad, m], shape (nq,), or (worlds, nq) if several were given; a copy."""
         return self.rows[0].copy() if self._is_single else self.rows.copy()
 
     def update(self, q: ArrayLike | State) -> None:
@@ -98,7 +113,7 @@ class ShownRobot:
         """Show one world in another configuration, by the browser's wish; in the viewer's thread.
 
         Args:
-            q: the configuration, shape (nq,).
+            q: the configuration [rad, m], shape (nq,).
             held: the joint that was moved: where there are loops, the others close them.
         """
         if self.model.closures:

@@ -41,6 +41,9 @@ def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) 
 
 def draw_contacts(scene: Any, path: str, size: float, points: np.ndarray, arrows: np.ndarray) -> None:
     """Draw points (n, 3) and the arrows (n, 3) [m] that begin in them, instead of those that were there."""
+    before = scene.get_handle_by_name(path)
+    if before is not None:
+        before.remove()
     node = scene.add_frame(path, show_axes=False)
     if not len(points):
         return

@@ -51,9 +51,36 @@ class Viewer:
         robots: what is shown, by name.
         playback: what is played; None before `play`.
 
+    Throughout:
+        name: of a robot, or of a folder.
+        low, high: how far it reaches along y [m].
+        layers: by name, of `visual`, `collision`, `frames`, `center_of_mass`, `inertia`, `closures`.
+        kind: of what is done; the same kind that waits is replaced.
+        action: what is done, without arguments; of `by_browser`, with the context and the value.
+        after: how long it waits [s].
+        replace: whether it takes the place of the same kind that waits.
+        timeout: the longest wait [s].
+
     Raises:
         MissingExtraError: without the extra `view`.
         ParameterError: if the port is in use, or there is no such address here.
+
+    Examples:
+        >>> view = cardan.Viewer()
+        >>> shown = view.add(arm, q)
+        >>> view.update(q + 0.1)
+        >>> played = view.play(np.linspace(q, q + 0.5, 20), dt=0.05, start=False)
+        >>> view.toggle(frames=True)
+        >>> view.drag("tool")
+        >>> view.contacts([(0.5, 0.0, 0.0)], [(0.0, 0.0, 10.0)])
+        >>> view.robot().name, view.next_to(-0.5, 0.5) > 0.0
+        ('arm7', True)
+        >>> view.post("note", lambda: None)
+        >>> press = view.by_browser(print, "pressed")
+        >>> with view.folder("more"):
+        ...     pass
+        >>> view.flush()
+        >>> view.close()
     """
 
     def __init__(
@@ -76,7 +103,11 @@ class Viewer:
             self.open_browser()
 
     def open_browser(self) -> None:
-        """Open the page in this machine's browser."""
+        """Open the page in this machine's browser.
+
+        Examples:
+            >>> view.open_browser()  # doctest: +SKIP
+        """
         webbrowser.open(self.url)
 
     @property
@@ -108,6 +139,9 @@ class Viewer:
             spacing: between worlds of the grid [m]; by default they stand clear of each other.
             shown: of `visual`, `collision`, `frames`, `center_of_mass`, `inertia` and `closures`, which to show.
 
+        Returns:
+            The robot as it is shown.
+
         Raises:
             ShapeError, DTypeError, NotFiniteError, ConfigurationError: if q is no configuration of it.
             ParameterError: for a model with inputs.
@@ -127,7 +161,11 @@ class Viewer:
         return robot
 
     def robot(self, name: str | None = None) -> ShownRobot:
-        """Return a robot by its name; without one, the only one there is."""
+        """Return a robot by its name; without one, the only one there is.
+
+        Raises:
+            UnknownNameError: for a name of none; without a name, unless there is one robot.
+        """
         if name is None and len(self._robots) == 1:
             return next(iter(self._robots.values()))
         if name not in self._robots:
@@ -137,7 +175,7 @@ class Viewer:
     __getitem__ = robot
 
     def next_to(self, low: float, high: float) -> float:
-        """Return where along y a robot stands that reaches from low to high about its origin, and keep the place."""
+        """Return where along y [m] a robot stands that reaches from low to high about its origin; keep the place."""
         gap = 0.2 * (high - low)
         at = 0.0 if self._edge is None else self._edge + gap - low
         self._edge = at + high
@@ -214,7 +252,7 @@ class Viewer:
                 name, or a sequence in their order, all of T samples. Between samples they move along the manifold.
             dt: time between samples [s]; by default they are drawn one by one, 60 a second.
             times: of the samples instead [s], ascending, shape (T,).
-            speed: how much faster than the clock.
+            speed: [-], how much faster than the clock.
             loop: whether it begins again at the end.
             start: whether it runs at once.
 
@@ -314,7 +352,11 @@ class Viewer:
 
     @contextlib.contextmanager
     def folder(self, name: str) -> Iterator[None]:
-        """Give a part of the controls for a robot."""
+        """Give a part of the controls for a robot.
+
+        Returns:
+            A context in which controls are added.
+        """
         with self.server.gui.add_folder(name):
             yield
 
@@ -328,7 +370,11 @@ class Viewer:
         self._mailbox.flush(timeout)
 
     def wait(self) -> None:
-        """Wait until the viewer is closed, or Ctrl-C is pressed."""
+        """Wait until the viewer is closed, or Ctrl-C is pressed.
+
+        Examples:
+            >>> view.wait()  # doctest: +SKIP
+        """
         with contextlib.suppress(KeyboardInterrupt):
             while not self.closed:
                 time.sleep(0.1)
@@ -388,8 +434,12 @@ def show(
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: if q is no configuration.
         ParameterError: if the port is in use, or there is no such address here; for a model with inputs.
 
-    Example:
-        `view = cardan.show(cardan.load("robot.urdf"), open_browser=True)`
+    Examples:
+        >>> view = cardan.show(arm, q)
+        >>> view.update(q + 0.1)
+        >>> view.close()
+
+    Peers: roboticstoolbox `teach`.
     """
     named = _named(things)
     configurations = _configurations(named, q)

@@ -129,8 +129,16 @@ class Solver(ABC):
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Featherstone.contact_forces`.
 
+        Args:
+            state: where the step begins.
+            control: what drives are asked for in it.
+
         Raises:
             UnsupportedError: for a solver that does not tell.
+
+        Examples:
+            >>> world = cardan.robots.quadruped().world("floating", ground=True)
+            >>> felt = cardan.solvers.Featherstone(world, dt=0.002).contact_forces(world.state())
         """
         by = f"solver {type(self).__name__}"
         raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")

@@ -20,7 +20,7 @@ import numpy as np
 from cardan.errors import CardanError, MechanismError, ParameterError
 from cardan.functions import difference, inverse_dynamics
 from cardan.model import Model
-from cardan.trajectories.bounds import Bounds, bounds, check_limited, dof_name
+from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name
 from cardan.trajectories.local import checked_configurations
 from cardan.trajectories.piecewise import PiecewisePolynomial
 from cardan.trajectories.spline import Spline
@@ -35,6 +35,9 @@ STANDSTILL = 1e-9
 
 CHECKED = 4
 """Points in each stretch of the grid at which the limits are looked at again when all is done."""
+
+FINEST = 8
+"""How many times as many points as asked for a grid has at most."""
 
 CLOSE = 0.99
 """The speed at which the limits hold between the points of the grid, relative to that at them, below which a finer grid
@@ -104,10 +107,13 @@ def time_optimal(
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that do not fit.
         MissingExtraError: if `toppra` is not installed.
 
-    Source: Pham and Pham (2018).
+    Examples:
+        >>> waypoints = [arm.neutral(), 0.5 * q, q]
+        >>> fast = cardan.trajectories.time_optimal(arm, waypoints, velocity=1.0, acceleration=5.0, effort=500.0)
+        >>> bool(np.allclose(fast.at(fast.interval[1]).q, q))
+        True
 
-    Example:
-        `fast = cardan.trajectories.time_optimal(arm, waypoints)`
+    Source: Pham and Pham (2018).
     """
     curve = path if isinstance(path, Trajectory) else _through(model, path)
     if curve.model.manifold != model.manifold:
@@ -120,10 +126,10 @@ def time_optimal(
         bounds(WHERE, "acceleration", acceleration, model),
         bounds(WHERE, "effort", effort, model, (model.effort_lower, model.effort_upper)),
     )
-    for count in gridpoints * 2 ** np.arange(4):
-        law, speed = _fastest(model, curve, limits, int(count))
-        if speed > CLOSE:
-            break
+    count, (law, speed) = gridpoints, _fastest(model, curve, limits, gridpoints)
+    while speed < CLOSE and count < FINEST * gridpoints:
+        count *= 2
+        law, speed = _fastest(model, curve, limits, count)
     return Timed(curve, law.stretched(law.duration / speed))
 
 
@@ -174,7 +180,8 @@ def _rows(model: Model, path: Trajectory, limits: Limits, grid: np.ndarray) -> R
     c, a, b = inverse_dynamics(model, q, np.stack([zero, zero, first]), np.stack([zero, first, second]))
     parts = [_one_sided(a - c, b - c, c, limits.effort), _one_sided(first, second, zero, limits.acceleration)]
     ceiling = limits.velocity.along(first).min(axis=-1) ** 2
-    return Rows(*(np.concatenate(same, axis=1) for same in zip(*parts, strict=True)), ceiling)
+    a, b, c = (np.concatenate(same, axis=1) for same in zip(*parts, strict=True))
+    return Rows(a, b, c, ceiling)
 
 
 def _check_moves(path: Trajectory, grid: np.ndarray, tangents: np.ndarray) -> None:
