@@ -148,7 +148,7 @@ class Search:
         for _ in self._resting(rows, self.weights.all):
             pass
         self._place(rows, self.at[rows])
-        for _ in range(LONGEST):
+        for _ in range(LONGEST if rows.size else 0):
             step = self._descended(rows, self.weights.first)
             solved = self._solved(step)
             self.found.q[rows[solved]], self.found.residual[rows[solved]] = step.q[solved], step.residual[solved]
