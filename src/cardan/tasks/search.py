@@ -99,7 +99,7 @@ class Search:
         self.settings = settings
         self.at, self.damping = q.copy(), np.full(n, DAMPING)
         self.found = Found(q.copy(), np.zeros(n, bool), np.full(n, np.inf), np.zeros(n, int), np.zeros(n, int))
-        self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), 1.0
+        self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
 
     @cached_property
     def starts(self) -> np.ndarray:
@@ -134,13 +134,12 @@ class Search:
     def _finish(self, rows: np.ndarray) -> None:
         """Bring what is best of problems that are not solved to rest, by the weights that were given, within limits."""
         for stiffness in (1.0, *STIFFER):
-            self.stiffness = stiffness
+            self.stiffness[rows] = stiffness
             self._place(rows, self.found.q[rows])
             self.cost[rows] = np.inf
             for step, of in self._resting(rows, self.weights.first):
                 self._note(of, step)
             rows = rows[self.violation[rows] > WITHIN]
-        self.stiffness = 1.0
 
     def _improve(self, rows: np.ndarray) -> None:
         """Bring solutions to rest with all tasks, and back to where the first ones are solved."""
@@ -160,8 +159,8 @@ class Search:
 
     def _descended(self, rows: np.ndarray, weights: np.ndarray) -> Descent:
         """Go some passes on with some problems."""
-        numbers = self.targets[rows], weights[rows]
-        step = self.function(self.model, self.at[rows], self.damping[rows], self.stiffness, *numbers)
+        numbers = self.damping, self.stiffness, self.targets, weights
+        step = self.function(self.model, self.at[rows], *(array[rows] for array in numbers))
         self.at[rows], self.damping[rows] = step.q, step.damping
         self.found.iterations[rows] += PASSES
         return step
