@@ -46,7 +46,7 @@ H has large and small values, a solver may find nothing with the first."""
 
 def _daqp(module: Any) -> Solver:
     def solve(given: Quadratic) -> np.ndarray | None:
-        H, g, A, lower, upper = given
+        H, g, A, lower, upper = map(np.ascontiguousarray, given)  # of others it would read what lies behind
         for tolerance in TOLERANCES:
             x, _, flag, _ = module.solve(H, g, A, upper, lower, primal_tol=tolerance)
             if flag > 0:

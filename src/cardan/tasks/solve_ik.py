@@ -90,9 +90,9 @@ def solve_ik(
     solve = solver_of(solver, WHERE)
     stack = Stack(model, _asked(model, tasks), WHERE)
     batch, given = _broadcast(model, q, stack, damping)
-    bounds = limits_of(model) if limits else NONE
+    bounds = limits_of(model) if limits else no_limits(model)
     found = differential(stack, bounds.others)(model, *given.values())
-    reach = step_bounds(bounds, given["q"], model.nv, dt)
+    reach = step_bounds(bounds, given["q"], dt)
     steps = Steps(stack, given["weights"], given["damping"], bounds, found, *reach)
     x = [steps.solved(row, solve) for row in range(len(given["q"]))]
     failed = [row for row, motion in enumerate(x) if motion is None]
@@ -139,41 +139,45 @@ class Bounds(NamedTuple):
     """The limits of a model as a step has them.
 
     Attributes:
-        entries: of velocities whose limit coordinate is an entry of q: their numbers.
-        places: the numbers of these entries.
-        others: numbers of the limit coordinates that are no entries of q.
-        position: the least and the greatest limit coordinates, shape (2, nv).
+        places: for each velocity the number of the entry of q that is its limit coordinate; any, where none is.
+        position: the least and the greatest values of these entries, shape (2, nv); infinite where there is none.
         velocity: the least and the greatest velocities, shape (2, nv).
+        others: numbers of the limit coordinates that are no entries of q.
+        limits: the least and the greatest values of all limit coordinates, shape (2, nv).
     """
 
-    entries: list[int]
     places: list[int]
-    others: tuple[int, ...]
     position: np.ndarray
     velocity: np.ndarray
+    others: tuple[int, ...]
+    limits: np.ndarray
 
 
-NONE = Bounds([], [], (), np.zeros((2, 0)), np.array([[-np.inf], [np.inf]]))
+NOTHING = np.array([[-np.inf], [np.inf]])
 _known: WeakKeyDictionary[Model, Bounds] = WeakKeyDictionary()
 
 
 def limits_of(model: Model) -> Bounds:
     """Return the limits of a model, looked up once."""
     if model not in _known:
-        entries = entries_of_limits(model)
-        position = np.array([model.lower, model.upper])
+        entries, limits = entries_of_limits(model), np.array([model.lower, model.upper])
+        position = np.where([i in entries for i in range(model.nv)], limits, NOTHING)
         velocity = np.array([model.velocity_lower, model.velocity_upper])
-        _known[model] = Bounds(list(entries), list(entries.values()), other_limits(model), position, velocity)
+        places = [entries.get(i, 0) for i in range(model.nv)]
+        _known[model] = Bounds(places, position, velocity, other_limits(model), limits)
     return _known[model]
 
 
-def step_bounds(bounds: Bounds, q: np.ndarray, nv: int, dt: float) -> tuple[np.ndarray, np.ndarray]:
+def no_limits(model: Model) -> Bounds:
+    """Return the limits of a model that has none."""
+    none = np.broadcast_to(NOTHING, (2, model.nv))
+    return Bounds([0] * model.nv, none, none, (), none)
+
+
+def step_bounds(bounds: Bounds, q: np.ndarray, dt: float) -> list[np.ndarray]:
     """Return the least and the greatest motion of each velocity in a step, shape (rows, nv), from its own limits."""
-    reach = np.broadcast_to(dt * bounds.velocity, (2, nv))
-    lower, upper = (np.repeat(ends[None], len(q), axis=0) for ends in reach)
-    own, here = bounds.entries, q[:, bounds.places]
-    lower[:, own], upper[:, own] = (np.clip(ends[own] - here, *reach[:, own]) for ends in bounds.position)
-    return lower, upper
+    here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
+    return [np.clip(ends - here, *reach) for ends in bounds.position]
 
 
 class Steps:
@@ -202,23 +206,14 @@ class Steps:
         lower: np.ndarray,
         upper: np.ndarray,
     ) -> None:
-        self.model, self.weights, self.scales = stack.model, weights, stack.scales()
-        ends = np.abs(np.concatenate([lower, upper], axis=1))
-        largest = ends.max(axis=1, where=np.isfinite(ends), initial=0.0)
+        self.stack, self.model, self.weights, self.found, self.bounds = stack, stack.model, weights, found, bounds
+        ends = np.maximum(np.abs(lower), np.abs(upper))
+        largest = np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0)
         self.unit = np.where(largest > 0.0, largest, 1.0)[:, None]
-        self.lower, self.upper, self.e, self.J = (
-            lower / self.unit,
-            upper / self.unit,
-            found["e"] / self.unit,
-            found["J"],
-        )
+        self.lower, self.upper = lower / self.unit, upper / self.unit
         self.levels = priorities(stack)
         self.closing = self.levels.pop(-1, None)
         self.asked = {level: self._normal(found[f"H{level}"], found[f"g{level}"], damping) for level in self.levels}
-        self.others = list(bounds.others)
-        if self.others:
-            self.rates = found["rates"]
-            self.room = [(ends[self.others] - found["limited"]) / self.unit for ends in bounds.position]
 
     def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         size = np.trace(H, axis1=1, axis2=2) / H.shape[1]
@@ -245,8 +240,8 @@ class Steps:
         """Return the least motion that closes the loops, and a basis of those that keep them so; None for all."""
         if not self.closing:
             return np.zeros(self.model.nv), None
-        U, s, V, rank = _decomposed(self.J[row][self.closing])
-        along = (U[:, :rank].T @ self.e[row][self.closing]) / s[:rank]
+        U, s, V, rank = _decomposed(self.found["J"][row][self.closing])
+        along = (U[:, :rank].T @ self.found["e"][row][self.closing]) / (s[:rank] * self.unit[row])
         return -V[:rank].T @ along, V[rank:].T
 
     def _best(
@@ -269,10 +264,11 @@ class Steps:
     def _limits(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return A and the least and greatest (x, A x): of each velocity, and of limits that are no entries of q."""
         lower, upper = self.lower[row], self.upper[row]
-        if not self.others:
+        others = list(self.bounds.others)
+        if not others:
             return np.zeros((0, len(lower))), lower, upper
-        least, most = (room[row] for room in self.room)
-        return self.rates[row], np.concatenate([lower, least]), np.concatenate([upper, most])
+        least, most = (self.bounds.limits[:, others] - self.found["limited"][row]) / self.unit[row]
+        return self.found["rates"][row], np.concatenate([lower, least]), np.concatenate([upper, most])
 
     def _left(self, row: int, level: int, x: np.ndarray, N: np.ndarray | None) -> np.ndarray:
         """Return a basis of the motions that change nothing of what a priority asked.
@@ -281,7 +277,7 @@ class Steps:
         """
         N = np.eye(len(x)) if N is None else N
         rows = [r for r in self.levels[level] if self.weights[row, r] > 0.0]
-        J = self.J[row][rows] * self.scales[rows, None]
+        J = self.found["J"][row][rows] * self.stack.scales()[rows, None]
         _, _, V, rank = _decomposed(J @ N)
         free = N @ V[rank:].T
         pushing = self._pushing(row, level, x, N)
@@ -301,7 +297,7 @@ class Steps:
     def in_the_way(self, row: int) -> list[str]:
         """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
         x, _ = self._closed(row)
-        beyond = {*np.flatnonzero((x < self.lower[row]) | (x > self.upper[row])).tolist(), *self.others}
+        beyond = {*np.flatnonzero((x < self.lower[row]) | (x > self.upper[row])).tolist(), *self.bounds.others}
         moved = {n: range(*self.model.v_slice(n).indices(self.model.nv)) for n in self.model.joint_names}
         loops = [f"loop {c.name!r}" for c in self.model.closures if c.joint.num_constraints]
         return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
