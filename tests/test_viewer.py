@@ -689,8 +689,11 @@ def test_in_a_browser_the_robot_is_seen_and_a_slider_moves_it(browser):
     mechanism.add_body("box", inertia=cardan.Inertia(1.0, (0, 0, 0), np.diag([0.1, 0.1, 0.1])))
     mechanism.add_joint("slide", Prismatic([0, 1, 0]), "world", "box", limits=cardan.Limits([-1.0], [1.0]))
     mechanism.add_shape(Shape("box", "visual", Box((0.4, 0.4, 0.4)), rgba=(1.0, 0.0, 0.0, 1.0)))
-    page = browser.new_page(viewport={"width": 560, "height": 360})
+    page = browser.new_page(viewport={"width": 420, "height": 280})
     with cardan.show(mechanism) as view:
+        view.server.scene.configure_default_lights(cast_shadow=False)  # what takes a processor without graphics long
+        view.server.scene.configure_environment_map(None)
+        view.server.scene.get_handle_by_name("/ground").visible = False
         page.goto(view.url)
         picture = lambda: red(imageio.v3.imread(page.screenshot()))  # noqa: E731
         before = seen(page, lambda: (mask := picture()).sum() > 500 and mask)
