@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import ParameterError, ShapeError
 from cardan.functions import frame_transform
-from cardan.functions.arguments import check_configuration, check_finite, checked_batch
 from cardan.model import Model
+from cardan.pictures.asked import (
+    checked_count,
+    checked_frames,
+    checked_model,
+    checked_motion,
+    checked_roles,
+    checked_rows,
+)
 from cardan.pictures.axes import axes_in_space, draw_frame, frame_everything, plain_legend, pyplot
 from cardan.pictures.scene import Scene, joined, lit, scene_of
 
+WHERE = "plot"
 SHOWN = 9  # configurations of a longer motion that are drawn: more hide one another
 VIEW = {"elev": 22.0, "azim": -60.0}
 IN_PLANE = {"elev": 12.0, "azim": -80.0}  # for a mechanism in the xz plane
@@ -65,12 +72,12 @@ def plot(
 
     Peers: roboticstoolbox `plot`.
     """
-    configurations = checked_motion(model, q)
-    times = checked_times(t, len(configurations))
-    roles, framed, tracked = _roles(shapes), _names(model, frames), _names(model, paths)
-    if shown < 1:
-        raise ParameterError("shown", got=shown, expected="at least 1 configuration")
-    rows = np.unique(np.linspace(len(configurations) - 1, 0, shown).round().astype(int))
+    model = checked_model(WHERE, model)
+    configurations = checked_motion(WHERE, model, q)
+    times = None if t is None else checked_rows(WHERE, "t", t, (len(configurations),))
+    framed, tracked = (checked_frames(WHERE, model, names) for names in (frames, paths))
+    roles, count = checked_roles(WHERE, shapes), checked_count(WHERE, "shown", shown)
+    rows = np.unique(np.linspace(len(configurations) - 1, 0, count).round().astype(int))
     *ghosts, last = (scene_of(model, configurations[row], roles) for row in rows)
     scenes = [*(_moved_from(last, ghost) for ghost in ghosts), last]
     new = ax is None
@@ -92,53 +99,6 @@ def plot(
     if len(rows) > 1:
         _explain(ax, rows if times is None else times[rows], "row of q" if times is None else "time [s]")
     return ax
-
-
-def checked_motion(model: Model, q: Any) -> np.ndarray:
-    """Return configurations, shape (T, nq), of one or several."""
-    if not isinstance(model, Model):
-        hint = "A Mechanism has a model: cardan.plot(mechanism.model())."
-        raise ParameterError("model", got=model, expected="a cardan.Model", hint=hint)
-    batch = checked_batch("plot", {"q": model.neutral() if q is None else q}, {"q": (model.nq,)})
-    if len(batch.shape) > 1 or batch.size == 0:
-        got = (*batch.shape, model.nq)
-        raise ShapeError("plot", "q", got=got, expected=f"({model.nq},) or (T, {model.nq}) with T of at least 1")
-    found = batch.arrays[0].astype(float)
-    check_finite("plot", "q", found, batch.shape)
-    check_configuration("plot", "q", found, model.unit_parts)
-    return found
-
-
-def checked_times(t: Any, count: int) -> np.ndarray | None:
-    """Return times, shape (count,), or None."""
-    if t is None:
-        return None
-    times = np.atleast_1d(np.asarray(t, dtype=float))
-    if times.shape != (count,):
-        raise ShapeError("plot", "t", got=times.shape, expected=f"({count},), a time for each row of q")
-    check_finite("plot", "t", times, times.shape)
-    return times
-
-
-def _roles(shapes: bool | str) -> tuple[str, ...]:
-    known = {True: ("visual", "collision"), False: (), "visual": ("visual",), "collision": ("collision",)}
-    if not isinstance(shapes, (bool, str)) or shapes not in known:
-        raise ParameterError("shapes", got=shapes, expected="True, False, 'visual' or 'collision'")
-    return known[shapes]
-
-
-def _names(model: Model, frames: bool | str | Sequence[str]) -> tuple[str, ...]:
-    """Return the frames that are meant: all bodies, none, one, or several.
-
-    Raises:
-        UnknownNameError: for a name of none.
-    """
-    if isinstance(frames, bool):
-        return model.body_names if frames else ()
-    names = (frames,) if isinstance(frames, str) else tuple(frames)
-    for name in names:
-        model.attachment(name)
-    return names
 
 
 def _tints(count: int) -> np.ndarray | None:

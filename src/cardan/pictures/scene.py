@@ -78,7 +78,7 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
 
 
 def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[Shape, np.ndarray]]:
-    """Yield shapes and their facets, of each body those of one role; what cannot be drawn is logged, once."""
+    """Yield shapes and their facets, of each body those of one role; what cannot be drawn is logged."""
     of_body: dict[str, dict[str, list[tuple[Shape, np.ndarray]]]] = {}
     refused: dict[str, str] = {}
     done: set[str] = set()
@@ -92,8 +92,10 @@ def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[Shape, np.ndarray
             if len(found):
                 of_body.setdefault(shape.body, {}).setdefault(role, []).append((shape, found))
         done = set(of_body)
-    for message, body in refused.items():
-        log().info("not drawn, of body %r: %s", body, message)
+    if refused:
+        message, body = next(iter(refused.items()))
+        others = f" (and {len(refused) - 1} others)" if len(refused) > 1 else ""
+        log().warning("not drawn, of body %r: %s%s", body, message, others)
     for by_role in of_body.values():
         yield from next(iter(by_role.values()))
 
