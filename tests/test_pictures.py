@@ -4,6 +4,7 @@ import base64
 import pickle
 import re
 import sys
+import warnings
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
@@ -19,6 +20,7 @@ from cardan.errors import (
     MissingExtraError,
     NotFiniteError,
     ParameterError,
+    RecompilationWarning,
     ShapeError,
     UnknownNameError,
     UnsupportedError,
@@ -150,6 +152,15 @@ def test_frames_and_paths_are_those_of_frame_transform(slide_and_hinge):
         for axis in range(3):
             arrows = [e[1] - e[0] for e in ends if np.allclose(e[0], X[k, :3, 3])]
             assert any(np.allclose(a / np.linalg.norm(a), X[k, :3, axis]) for a in arrows)
+
+
+def test_no_program_is_made_for_a_frame_that_is_drawn():
+    hand = cardan.robots.arm7().model()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RecompilationWarning)
+        for frame in hand.frame_names:
+            cardan.plot(hand, hand.random_configuration(5, seed=0), frames=frame, paths=frame)
+            cardan.plot_trajectory(hand, 0.0, hand.neutral(), joints="joint1", frames=frame)
 
 
 def test_several_configurations_have_colours_that_a_bar_explains(arm):

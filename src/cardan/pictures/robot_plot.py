@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from cardan.functions import frame_transform
 from cardan.model import Model
 from cardan.pictures.asked import (
     checked_count,
@@ -19,7 +18,7 @@ from cardan.pictures.asked import (
     checked_rows,
 )
 from cardan.pictures.axes import axes_in_space, draw_frame, frame_everything, plain_legend, pyplot
-from cardan.pictures.scene import Scene, joined, lit, scene_of
+from cardan.pictures.scene import Scene, frames_at, joined, lit, scene_of
 
 WHERE = "plot"
 SHOWN = 9  # configurations of a longer motion that are drawn: more hide one another
@@ -90,9 +89,8 @@ def plot(
     _draw_facets(ax, scenes, tints)
     for k, scene in enumerate(scenes):
         _draw_lines(ax, scene, tints, k, GAP * size)
-    for row in rows if framed else ():
-        for pose in frame_transform(model, configurations[row], framed):
-            draw_frame(ax, np.asarray(pose), 0.12 * size)
+    for pose in frames_at(model, configurations[rows], framed).reshape(-1, 4, 4):
+        draw_frame(ax, pose, 0.12 * size)
     frame_everything(ax, points, beside)
     if new:
         _finish(ax, model, points)
@@ -144,7 +142,7 @@ def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> l
     """Draw where frames go, and return the points."""
     if not names:
         return []
-    points = np.asarray(frame_transform(model, q, tuple(names)))[..., :3, 3]
+    points = frames_at(model, q, names)[..., :3, 3]
     colours = pyplot().get_cmap("Set1")(range(len(names)))
     for name, path, colour in zip(names, np.moveaxis(points, -2, 0), colours, strict=True):
         ax.plot(*path.T, color=colour, linewidth=1.4, label=f"path of {name}", zorder=6)

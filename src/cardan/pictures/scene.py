@@ -129,6 +129,14 @@ def _anchors(kinematics: Kinematics, c: Connection) -> tuple[Any, Any]:
     return tuple((kinematics.pose(body) @ pose).translation for body, pose in sides)  # pyright: ignore[reportReturnType]
 
 
+def frames_at(model: Model, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Return poses of frames in the world, shape (T, frames, 4, 4), for configurations (T, nq): nothing is compiled."""
+    kinematics = Kinematics(model, tuple(q.T))
+    entries = [[e for row in kinematics.pose(name).homogeneous() for e in row] for name in names]
+    full = [[np.broadcast_to(np.asarray(e, dtype=float), len(q)) for e in entry] for entry in entries]
+    return np.moveaxis(np.array(full), -1, 0).reshape(len(q), len(names), 4, 4)
+
+
 def matrix(X: SE3) -> np.ndarray:
     """Return a pose of numbers as an array, shape (4, 4)."""
     return np.array(X.homogeneous(), dtype=float)

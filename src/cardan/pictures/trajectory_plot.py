@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.functions import frame_transform, limit_coordinates
+from cardan.functions import limit_coordinates
 from cardan.model import Model
 from cardan.pictures.asked import checked_frames, checked_joints, checked_model, checked_motion, checked_rows
 from cardan.pictures.axes import AXES, plain_legend, pyplot
 from cardan.pictures.freedoms import Freedom, freedoms
+from cardan.pictures.scene import frames_at
 
 WHERE = "plot_trajectory"
 ROW, COLUMN = 1.25, 4.2  # inches of a panel: twenty joints are still read
@@ -89,9 +90,9 @@ def plot_trajectory(
             _draw(panel, times, column, freedom)
             if i == 0:
                 panel.set_title(column.title, fontsize="medium")
-    for i, name in enumerate(tracked):
-        points = np.asarray(frame_transform(model, motion, name))[..., :3, 3]
-        _draw_position(figure.add_subplot(grid[len(rows) + i, :], sharex=first), times, points, name)
+    for i, (name, poses) in enumerate(zip(tracked, frames_at(model, motion, tracked).swapaxes(0, 1), strict=True)):
+        panel = figure.add_subplot(grid[len(rows) + i, :], sharex=first)
+        _draw_position(panel, times, poses[:, :3, 3], name)
     for panel in figure.axes:
         is_last = panel.get_subplotspec().is_last_row()
         panel.tick_params(labelbottom=is_last)
