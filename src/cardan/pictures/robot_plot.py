@@ -24,6 +24,7 @@ WHERE = "plot"
 SHOWN = 9  # configurations of a longer motion that are drawn: more hide one another
 VIEW = {"elev": 22.0, "azim": -60.0}
 IN_PLANE = {"elev": 12.0, "azim": -80.0}  # for a mechanism in the xz plane
+FLAT = 0.25  # along y of what it is along x and z: such a mechanism is one
 GAP = 1e-3  # of the size of the robot: what is open by less is closed in a picture
 GHOST = 0.45  # opacity of all configurations but the last
 
@@ -153,8 +154,9 @@ def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> l
 def _finish(ax: Any, model: Model, points: np.ndarray) -> None:
     """Give new axes their title, and a view from in front, or nearly along y of what is thin along it."""
     x, y, z = np.ptp(points, axis=0)
-    ax.view_init(**(IN_PLANE if y < 0.15 * max(x, z) else VIEW))
-    if y < 0.15 * max(x, z):
+    in_plane = y < FLAT * min(x, z)
+    ax.view_init(**(IN_PLANE if in_plane else VIEW))
+    if in_plane:
         ax.set_yticks([])
         ax.set_ylabel("")
     ax.set_title(model.name, parse_math=False)
