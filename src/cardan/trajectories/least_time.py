@@ -33,13 +33,13 @@ WHERE = "time_optimal"
 STANDSTILL = 1e-9
 """Of the largest tangent of a path: one this small is no direction."""
 
-CHECKED = 4
+CHECKED = 10
 """Points in each stretch of the grid at which the limits are looked at again when all is done."""
 
 FINEST = 8
 """How many times as many points as asked for a grid has at most."""
 
-CLOSE = 0.99
+CLOSE = 0.999
 """The speed at which the limits hold between the points of the grid, relative to that at them, below which a finer grid
 is worth its time."""
 
@@ -150,7 +150,7 @@ def _through(model: Model, q: Any) -> Spline:
 
 def _fastest(model: Model, path: Trajectory, limits: Limits, count: int) -> tuple[TimeLaw, float, float]:
     """Return the law on a grid, at what share of its speed all limits hold between its points, and where just so."""
-    grid = np.linspace(0.0, 1.0, count + 1)
+    grid = _grid(path, count)
     rows = _rows(model, path, limits, grid)
     x = _profile(rows, grid, path, model, limits)
     speeds = np.sqrt(x)
@@ -159,6 +159,18 @@ def _fastest(model: Model, path: Trajectory, limits: Limits, count: int) -> tupl
         k = int(np.argmin(speeds[:-1] + speeds[1:]))
         raise InfeasibleError(_own(path, grid[k]), "it would have to stand still there.")
     return _law(grid, speeds), *_speed_between(model, path, limits, grid, x, np.diff(x) / (2.0 * steps))
+
+
+def _grid(path: Trajectory, count: int) -> np.ndarray:
+    """Return points of the path from 0 to 1, about equally far apart, a spline's knots among them.
+
+    At a knot accelerations change their course: in a stretch around it, they are not what they are at its ends.
+    """
+    knots = path.knots if isinstance(path, Spline) else np.array(path.interval)
+    breaks = (knots - knots[0]) / (knots[-1] - knots[0])
+    counts = np.ceil(count * np.diff(breaks) * (1.0 - 1e-12)).astype(int)
+    pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(breaks[:-1], breaks[1:], counts, strict=True)]
+    return np.concatenate([*pieces, [1.0]])
 
 
 def _own(path: Trajectory, s: float) -> float:
