@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import CardanError, MechanismError, ParameterError
+from cardan.errors import InfeasibleError, MechanismError, ParameterError
 from cardan.functions import difference, inverse_dynamics
 from cardan.model import Model
 from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name, whole
@@ -42,18 +42,6 @@ FINEST = 8
 CLOSE = 0.999
 """The speed at which the limits hold between the points of the grid, relative to that at them, below which a finer grid
 is worth its time."""
-
-
-class InfeasibleError(CardanError, ValueError):
-    """A path cannot be followed within the limits.
-
-    Attributes:
-        s: where, in the path's own time.
-    """
-
-    def __init__(self, s: float, why: str) -> None:
-        self.s = s
-        super().__init__(f"{WHERE}: the path cannot be followed at its s = {s:.6g}: {why}")
 
 
 class Limits(NamedTuple):
