@@ -229,7 +229,7 @@ class AssemblyError(CardanError, ValueError):
         )
 
 
-class InfeasibleError(CardanError, ValueError):
+class PathError(CardanError, ValueError):
     """A path cannot be followed within the limits (`trajectories.time_optimal`); `s` is where, in its own time."""
 
     def __init__(self, s: float, why: str) -> None:

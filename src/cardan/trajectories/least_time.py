@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import InfeasibleError, MechanismError, ParameterError
+from cardan.errors import PathError, MechanismError, ParameterError
 from cardan.functions import difference, inverse_dynamics
 from cardan.model import Model
 from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name, whole
@@ -89,7 +89,7 @@ def time_optimal(
         A trajectory, from time 0. Limits hold at the points of the grid and several between any two.
 
     Raises:
-        InfeasibleError: where the limits do not let it follow the path; says where and which joint.
+        PathError: where the limits do not let it follow the path; says where and which joint.
         ParameterError: for a joint that moves without any limit of acceleration or effort, a path that stands still.
         MechanismError: for a path of another robot.
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that do not fit.
@@ -120,7 +120,7 @@ def time_optimal(
         count *= 2
         law, speed, worst = _fastest(model, curve, limits, count)
     if not speed > 0.0:
-        raise InfeasibleError(_own(curve, worst), "no speed is slow enough there; more gridpoints= may find one.")
+        raise PathError(_own(curve, worst), "no speed is slow enough there; more gridpoints= may find one.")
     return Timed(curve, law.stretched(law.duration / speed))
 
 
@@ -145,7 +145,7 @@ def _fastest(model: Model, path: Trajectory, limits: Limits, count: int) -> tupl
     steps = np.diff(grid)
     if (speeds[:-1] + speeds[1:] <= 0.0).any():
         k = int(np.argmin(speeds[:-1] + speeds[1:]))
-        raise InfeasibleError(_own(path, grid[k]), "it would have to stand still there.")
+        raise PathError(_own(path, grid[k]), "it would have to stand still there.")
     return _law(grid, speeds), *_speed_between(model, path, limits, grid, x, np.diff(x) / (2.0 * steps))
 
 
@@ -216,7 +216,7 @@ def _profile(rows: Rows, grid: np.ndarray, path: Trajectory, model: Model, limit
     """Return x at the points of the grid.
 
     Raises:
-        InfeasibleError: where there is none.
+        PathError: where there is none.
     """
     for end in (0, -1):  # there it rests
         _check_holds(rows, grid, end, path, model, limits)
@@ -225,7 +225,7 @@ def _profile(rows: Rows, grid: np.ndarray, path: Trajectory, model: Model, limit
     if stuck is not None:
         for k in (stuck, int(np.argmax(rows.c.max(axis=1)))):  # there, or where it would be hardest to stand
             _check_holds(rows, grid, k, path, model, limits)
-        raise InfeasibleError(
+        raise PathError(
             _own(path, grid[stuck]), "no speed there is slow enough for what comes after, or fast enough."
         )
     return x * scale
@@ -240,7 +240,7 @@ def _check_holds(rows: Rows, grid: np.ndarray, k: int, path: Trajectory, model: 
     j = int(np.argmax(np.maximum(held - limits.effort.upper, limits.effort.lower - held)))
     allowed = f"{limits.effort.lower[j]:.6g} to {limits.effort.upper[j]:.6g}"
     why = f"to stand there {dof_name(model, j)} needs {held[j]:.6g}, allowed is {allowed} (N m, N)."
-    raise InfeasibleError(_own(path, grid[k]), why)
+    raise PathError(_own(path, grid[k]), why)
 
 
 def _scale(rows: Rows) -> float:
