@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import PathError, MechanismError, ParameterError
+from cardan.errors import MechanismError, ParameterError, PathError
 from cardan.functions import difference, inverse_dynamics
 from cardan.model import Model
 from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name, whole
@@ -225,9 +225,7 @@ def _profile(rows: Rows, grid: np.ndarray, path: Trajectory, model: Model, limit
     if stuck is not None:
         for k in (stuck, int(np.argmax(rows.c.max(axis=1)))):  # there, or where it would be hardest to stand
             _check_holds(rows, grid, k, path, model, limits)
-        raise PathError(
-            _own(path, grid[stuck]), "no speed there is slow enough for what comes after, or fast enough."
-        )
+        raise PathError(_own(path, grid[stuck]), "no speed there is slow enough for what comes after, or fast enough.")
     return x * scale
 
 
