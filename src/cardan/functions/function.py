@@ -413,8 +413,10 @@ class Function(Generic[P, R]):
         Returns:
             Arrays of truth values, shaped and named as the results of one state.
 
-        Example:
-            `cardan.derivative(step, ("q", "v", "tau")).sparsity(arm).dtau`
+        Examples:
+            >>> gravity = cardan.derivative(cardan.gravity_forces, "q").sparsity(arm)
+            >>> bool(gravity[:, 0].any())
+            False
         """
         traced = self.trace(model, *optional, **options)
         program, form = traced.program, traced.form

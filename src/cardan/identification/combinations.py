@@ -37,13 +37,19 @@ class BaseParameters:
 
     Attributes:
         names: of all parameters: ten a body, then those of the terms.
-        columns: which parameters lead the base parameters, shape (count,): columns of the regressor that are
+        columns: which parameters lead the base parameters, shape (count,) [-]: columns of the regressor that are
             independent and make up all others.
-        matrix: the combinations: the base parameters are `matrix @ p`, shape (count, parameters).
+        matrix: the combinations: the base parameters are `matrix @ p`, shape (count, parameters) [their units' ratios].
         terms: what was asked for beside the inertial parameters.
-        margin: how clear the decision was: the smallest part of a column that is kept which the others do not make up,
-            over the largest such part of one left out. A small one (below 1000, say) tells of a robot that nearly has
-            a symmetry, such as angles rounded to a few digits.
+        margin: how clear the decision was [-]: the smallest part of a column that is kept which the others do not make
+            up, over the largest such part of one left out. A small one (below 1000, say) tells of a robot that nearly
+            has a symmetry, such as angles rounded to a few digits.
+
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> base = cardan.identification.base_parameters(pendulum)
+        >>> base.matrix.shape[0] == len(base)
+        True
     """
 
     names: tuple[str, ...]
@@ -84,7 +90,7 @@ def base_parameters(
     Args:
         model: the robot.
         terms: further parameters along v, as for `regressor`.
-        tolerance: largest part of a column, relative to it, that counts as rounding.
+        tolerance: largest part of a column, relative to it, that counts as rounding [-].
         seed: of the random states.
 
     Returns:
@@ -93,10 +99,12 @@ def base_parameters(
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice; a tolerance that is none.
 
-    Source: Gautier (1991); Khalil and Dombre (2002), section 9.4.
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> len(cardan.identification.base_parameters(pendulum))
+        6
 
-    Example:
-        `print(cardan.identification.base_parameters(arm))`
+    Source: Gautier (1991); Khalil and Dombre (2002), section 9.4.
     """
     asked = checked_terms(terms)
     if not 0.0 < tolerance < 1.0:

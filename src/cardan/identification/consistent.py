@@ -56,11 +56,19 @@ class ConsistentFit:
     Attributes:
         model: the model with the inertias found, and the damping, friction and armature that were asked for.
         inertias: of each body, by name.
-        coefficients: of each term, shape (nv,), by its name; those of offsets are nowhere else.
+        coefficients: of each term [in its unit], shape (nv,), by its name; those of offsets are nowhere else.
         noise: standard deviation of each torque's residual [N m, N], shape (nv,), or the noise given.
-        residual: root mean square of the residual torques, shape (nv,).
+        residual: root mean square of the residual torques [N m, N], shape (nv,).
         steps: how many steps it took.
         converged: whether the last one changed nothing any more.
+
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 100, 2))
+        >>> tau = cardan.inverse_dynamics(pendulum, q, v, a)
+        >>> fitted = cardan.identification.identify_consistent(pendulum, q, v, a, tau, terms=())
+        >>> bool(fitted.converged), list(fitted.inertias) == list(pendulum.body_names)
+        (False, True)
     """
 
     model: Model
@@ -97,7 +105,7 @@ def identify_consistent(
         noise: standard deviation of the torques' noise [N m, N], one number or shape (nv,); None to estimate it, joint
             by joint, from the residuals of a first fit.
         prior: how far off the model's inertias may be: standard deviation of the logarithm of a body's extent along
-            any axis, 1 for a factor e, 0.1 for ten percent.
+            any axis [-], 1 for a factor e, 0.1 for ten percent.
 
     Returns:
         The model with the inertias found; `inertias` and `coefficients` by name.
@@ -107,10 +115,15 @@ def identify_consistent(
         ParameterError: for noise or a prior that is none.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
 
-    Source: Lee, Wensing and Park (2019).
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 100, 2))
+        >>> tau = cardan.inverse_dynamics(pendulum, q, v, a)
+        >>> fitted = cardan.identification.identify_consistent(pendulum, q, v, a, tau, terms=())
+        >>> bool(np.allclose(cardan.inverse_dynamics(fitted.model, q, v, a), tau, atol=1e-6))
+        True
 
-    Example:
-        `fitted = cardan.identification.identify_consistent(cad, q, v, a, tau).model`
+    Source: Lee, Wensing and Park (2019).
     """
     asked = checked_terms(terms)
     weight = 0.25 / positive(f"{WHERE}: prior", prior, "1") ** 2

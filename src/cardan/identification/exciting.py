@@ -74,10 +74,13 @@ def excitation(
         ParameterError: for fewer harmonics than 3, and numbers that are none.
         ExcessiveEffortError: if no motion was found that the effort limits of the model allow.
 
-    Source: Swevers et al. (1997); Gautier and Khalil (1992).
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> motion = cardan.identification.excitation(pendulum, 10.0, velocity=2.0, trials=2)
+        >>> motion.at(0.0).v.round(9).tolist()
+        [-0.0, 0.0]
 
-    Example:
-        `motion = cardan.identification.excitation(arm, period=10.0)`
+    Source: Swevers et al. (1997); Gautier and Khalil (1992).
     """
     if harmonics < 3:
         expected = "3 or more: fewer cannot begin and end at rest"

@@ -43,11 +43,25 @@ class Identification:
 
     Attributes:
         base: which combinations of parameters they are.
-        values: of the base parameters, shape (count,).
-        sigma: their standard deviations, shape (count,).
-        covariance: shape (count, count).
+        values: of the base parameters, shape (count,) [kg, kg m, kg m^2, and the terms' units].
+        sigma: their standard deviations, shape (count,) [likewise].
+        covariance: shape (count, count) [their products].
         noise: standard deviation of each torque's noise [N m, N], shape (nv,): as given, or as the residuals say.
-        condition: condition number of the regressor, in the robot's own units: how well the motion excites.
+        condition: condition number of the regressor [-], in the robot's own units: how well the motion excites.
+
+    Throughout:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
+
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 200, 2))
+        >>> tau = cardan.inverse_dynamics(pendulum, q, v, a)
+        >>> found = cardan.identification.identify(pendulum, q, v, a, tau, terms=())
+        >>> bool(np.allclose(found.effort(pendulum, q, v, a), tau))
+        True
     """
 
     base: BaseParameters
@@ -58,7 +72,7 @@ class Identification:
     condition: float
 
     def effort(self, model: Model, q: Any, v: Any, a: Any) -> np.ndarray:
-        """Return the torques that the base parameters predict, shape (..., nv), armature left out unless it is a term.
+        """Return the torques [N m, N] that the base parameters predict, (..., nv); armature only if it is a term.
 
         Raises:
             ShapeError, DTypeError: for an array that does not fit.
@@ -104,10 +118,15 @@ def identify(
         ParameterError: for noise that is none, or a base of other terms.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
 
-    Source: Gautier (1997); Swevers et al. (1997).
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 200, 2))
+        >>> tau = cardan.inverse_dynamics(pendulum, q, v, a)
+        >>> found = cardan.identification.identify(pendulum, q, v, a, tau, terms=())
+        >>> bool(np.allclose(found.effort(pendulum, q, v, a), tau))
+        True
 
-    Example:
-        `print(cardan.identification.identify(arm, q, v, a, tau))`
+    Source: Gautier (1997); Swevers et al. (1997).
     """
     asked = checked_terms(terms)
     measured = Measured(WHERE, model, q, v, a, tau, asked)

@@ -31,6 +31,14 @@ class Stribeck:
         static: friction as it begins to move, shape (nv,) [N m, N].
         velocity: at which that has mostly passed, shape (nv,) [rad/s, m/s].
         viscous: shape (nv,) [N m s/rad, N s/m].
+
+    Throughout:
+        v: velocities [rad/s, m/s], shape (..., nv).
+
+    Examples:
+        >>> friction = cardan.identification.Stribeck(*np.array([[1.0], [1.5], [0.1], [0.2]]))
+        >>> friction.effort([0.0]).tolist()
+        [0.0]
     """
 
     coulomb: np.ndarray
@@ -39,7 +47,7 @@ class Stribeck:
     viscous: np.ndarray
 
     def effort(self, v: Any) -> np.ndarray:
-        """Return the torques against friction at velocities, shape (..., nv) both; 0 at rest."""
+        """Return the torques against friction at velocities, shape (..., nv) both [N m, N]; 0 at rest."""
         v = np.asarray(v, dtype=float)
         dry = self.coulomb + (self.static - self.coulomb) * np.exp(-((v / self.velocity) ** 2))
         return dry * np.sign(v) + self.viscous * v
@@ -56,10 +64,13 @@ def fit_stribeck(v: Any, effort: Any) -> Stribeck:
         ShapeError, DTypeError, NotFiniteError: for arrays that do not fit.
         ParameterError: for fewer than four samples, or a joint that does not move.
 
-    Source: Armstrong-Helouvry, Dupont and Canudas de Wit (1994), equation 7.
+    Examples:
+        >>> speeds = np.linspace(-1.0, 1.0, 50)[:, None]
+        >>> friction = cardan.identification.fit_stribeck(speeds, np.sign(speeds) + 0.2 * speeds)
+        >>> friction.viscous.round(3).tolist()
+        [0.2]
 
-    Example:
-        `friction = cardan.identification.fit_stribeck(v, tau - cardan.inverse_dynamics(arm, q, v, a))`
+    Source: Armstrong-Helouvry, Dupont and Canudas de Wit (1994), equation 7.
     """
     arrays = {}
     for name, value in {"v": v, "effort": effort}.items():

@@ -48,16 +48,20 @@ def regressor(model: Model, q: Any, v: Any, a: Any, terms: Sequence[Term] = ()) 
         terms: `"viscous"`, `"coulomb"`, `"offset"` and `"armature"`, those that are wanted, in any order.
 
     Returns:
-        W, shape (..., nv, 10 nbodies + nv len(terms)).
+        W, shape (..., nv, 10 nbodies + nv len(terms)) [N m, N, each by the parameter's unit].
 
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice.
         ShapeError, DTypeError: for an array that does not fit.
 
-    Source: Swevers, Verdonck and De Schutter (2007).
+    Examples:
+        >>> W = cardan.identification.regressor(arm, q, v, a, ("viscous",))
+        >>> p = cardan.identification.parameters(arm, ("viscous",))
+        >>> tau = cardan.inverse_dynamics(arm, q, v, a) + arm.passive("damping") * v
+        >>> bool(np.allclose(W @ p, tau - arm.passive("armature") * a))
+        True
 
-    Example:
-        `W = cardan.identification.regressor(arm, q, v, a, ("viscous", "coulomb"))`
+    Source: Swevers, Verdonck and De Schutter (2007).
     """
     names = checked_terms(terms)
     Y = torque_regressor(model, q, v, a)
@@ -74,13 +78,14 @@ def parameters(model: Model, terms: Sequence[Term] = ()) -> np.ndarray:
         terms: as for `regressor`.
 
     Returns:
-        Shape (10 nbodies + nv len(terms),).
+        Shape (10 nbodies + nv len(terms),) [kg, kg m, kg m^2, and the terms' units].
 
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice.
 
-    Example:
-        `p = cardan.identification.parameters(arm, ("viscous",))`
+    Examples:
+        >>> cardan.identification.parameters(arm, ("viscous",)).shape == (10 * arm.nbodies + 7,)
+        True
     """
     own = [_own(model, term) for term in checked_terms(terms)]
     return np.concatenate([model.inertial_parameters(), *own])
