@@ -288,6 +288,13 @@ def test_probing_for_a_name_costs_and_says_nothing(name):
     assert words.answers.cache_info().currsize == 0
 
 
+def test_the_command_line_knows_other_words_too(names, capsys, tmp_path):
+    from cardan.cli import main
+
+    assert main(["generate", str(names["path"]), "--function", "rnea", "-o", str(tmp_path / "f.c")]) != 0
+    assert "Pinocchio's rnea is cardan.inverse_dynamics" in capsys.readouterr().err
+
+
 def test_a_property_that_fails_says_its_own():
     class Broken(words.Explained):
         @property
