@@ -18,7 +18,7 @@ from representatives import represented
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
-    "getting-started.md": (),
+    "getting-started.md": ("matplotlib",),
     "faq.md": (),
     "control-loop.md": (),
     "rl.md": (),
@@ -42,6 +42,7 @@ PAGES = {
     "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
+    "viewer.md": ("viser", "trimesh"),
     "coming-from/pinocchio.md": ("pinocchio",),
     "coming-from/mujoco.md": ("mujoco",),
     "coming-from/newton.md": (),

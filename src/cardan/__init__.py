@@ -116,14 +116,14 @@ from cardan.words import of_package
 
 if TYPE_CHECKING:
     from cardan import identification, pictures, robots, solvers, tasks, trajectories
-    from cardan.comparison import compare
+    from cardan.comparison.compare import compare  # not from the room: mypy would find the file of that name
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
     from cardan.pictures import plot, plot_trajectory
     from cardan.simulation import Control, State, World, WorldBuilder
-    from cardan.tasks import inverse_kinematics
+    from cardan.tasks.inverse_kinematics import inverse_kinematics
     from cardan.verification import Certificate, verify_joint
     from cardan.viewer import Viewer, show
 

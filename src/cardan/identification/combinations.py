@@ -21,6 +21,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.functions import integrate
+from cardan.functions.signature import check_model
 from cardan.identification.terms import TERMS, Term, checked_terms, names, regressor
 from cardan.model import Model
 
@@ -33,23 +34,22 @@ _POWER = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)  # of length in the units of the ten
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseParameters:
-    """The base parameters of a model. Prints as one line for each.
+    """The base parameters of a model. Returned by `base_parameters`. Prints as one line for each.
 
     Attributes:
         names: of all parameters: ten a body, then those of the terms.
-        columns: which parameters lead the base parameters, shape (count,) [-]: columns of the regressor that are
+        columns: which parameters lead the base parameters, shape (count,): columns of the regressor that are
             independent and make up all others.
-        matrix: the combinations: the base parameters are `matrix @ p`, shape (count, parameters) [their units' ratios].
+        matrix: the combinations: the base parameters are `matrix @ p`, shape (count, parameters).
         terms: what was asked for beside the inertial parameters.
-        margin: how clear the decision was [-]: the smallest part of a column that is kept which the others do not make
-            up, over the largest such part of one left out. A small one (below 1000, say) tells of a robot that nearly
-            has a symmetry, such as angles rounded to a few digits.
+        margin: how clear the decision was: the smallest part of a column that is kept which the others do not make up,
+            over the largest such part of one left out. A small one (below 1000, say) tells of a robot that nearly has
+            a symmetry, such as angles rounded to a few digits.
 
     Examples:
-        >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> base = cardan.identification.base_parameters(pendulum)
-        >>> base.matrix.shape[0] == len(base)
-        True
+        >>> base = cardan.identification.base_parameters(cardan.robots.double_pendulum().model())
+        >>> base.expressions[-1], base.matrix.shape
+        ('Iyy(lower)', (6, 30))
     """
 
     names: tuple[str, ...]
@@ -99,13 +99,14 @@ def base_parameters(
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice; a tolerance that is none.
 
+    Source: Gautier (1991); Khalil and Dombre (2002), section 9.4.
+
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> len(cardan.identification.base_parameters(pendulum))
-        6
-
-    Source: Gautier (1991); Khalil and Dombre (2002), section 9.4.
+        >>> len(cardan.identification.base_parameters(pendulum, ("viscous",)))
+        8
     """
+    check_model("base_parameters", model)
     asked = checked_terms(terms)
     if not 0.0 < tolerance < 1.0:
         raise ParameterError("base_parameters: tolerance", got=tolerance, expected="a number between 0 and 1")

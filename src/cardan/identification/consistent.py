@@ -28,7 +28,7 @@ from cardan.identification.pseudo_inertia import inertial_parameters, nearest_de
 from cardan.identification.terms import OF_THE_MODEL, Measured, Term, checked_terms, parameters
 from cardan.model import Model
 from cardan.spatial import Inertia
-from cardan.trajectories.time_laws import positive
+from cardan.trajectories.allowed import positive
 
 WHERE = "identify_consistent"
 STEPS = 50
@@ -39,6 +39,12 @@ SETTLED = 1e-9
 
 FALL = 0.1
 """By which factor the weight falls from one problem to the next, until it is that asked for."""
+
+CLEAN = 1e-8
+"""Of the torques: noise that is estimated is not less, or rounding would count as a measurement."""
+
+FLATTEST = 1e-12
+"""The least eigenvalue of Q, relative to its largest: below it rounding decides whether a body is possible."""
 
 TERM_WEIGHT = 1e-3
 """Weight of the distance of a term's coefficient from one that would explain all torques: next to nothing but a wall at
@@ -51,24 +57,24 @@ BASIS = np.maximum(BASIS, np.swapaxes(BASIS, 1, 2))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConsistentFit:
-    """A model whose inertias are physically possible, found from measurements.
+    """A model whose inertias are physically possible. Returned by `identify_consistent`.
 
     Attributes:
         model: the model with the inertias found, and the damping, friction and armature that were asked for.
         inertias: of each body, by name.
-        coefficients: of each term [in its unit], shape (nv,), by its name; those of offsets are nowhere else.
+        coefficients: of each term, shape (nv,), by its name; those of offsets are nowhere else.
         noise: standard deviation of each torque's residual [N m, N], shape (nv,), or the noise given.
-        residual: root mean square of the residual torques [N m, N], shape (nv,).
+        residual: root mean square of the residual torques, shape (nv,).
         steps: how many steps it took.
         converged: whether the last one changed nothing any more.
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 100, 2))
-        >>> tau = cardan.inverse_dynamics(pendulum, q, v, a)
-        >>> fitted = cardan.identification.identify_consistent(pendulum, q, v, a, tau, terms=())
-        >>> bool(fitted.converged), list(fitted.inertias) == list(pendulum.body_names)
-        (False, True)
+        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
+        >>> torques = cardan.inverse_dynamics(pendulum, *states)
+        >>> fit = cardan.identification.identify_consistent(pendulum, *states, torques, terms=())
+        >>> fit.converged, [inertia.faults() for inertia in fit.inertias.values()]
+        (True, [[], [], []])
     """
 
     model: Model
@@ -115,15 +121,16 @@ def identify_consistent(
         ParameterError: for noise or a prior that is none.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
 
+    Source: Lee, Wensing and Park (2019).
+
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 100, 2))
-        >>> tau = cardan.inverse_dynamics(pendulum, q, v, a)
-        >>> fitted = cardan.identification.identify_consistent(pendulum, q, v, a, tau, terms=())
-        >>> bool(np.allclose(cardan.inverse_dynamics(fitted.model, q, v, a), tau, atol=1e-6))
+        >>> motion = cardan.identification.excitation(pendulum, period=5.0, trials=2)
+        >>> states = motion.at(motion.times(0.05))
+        >>> measured = 1.2 * cardan.inverse_dynamics(pendulum, *states)
+        >>> fit = cardan.identification.identify_consistent(pendulum, *states, measured, terms=())
+        >>> bool(np.allclose(cardan.inverse_dynamics(fit.model, *states), measured, atol=1e-3))
         True
-
-    Source: Lee, Wensing and Park (2019).
     """
     asked = checked_terms(terms)
     weight = 0.25 / positive(f"{WHERE}: prior", prior, "1") ** 2
@@ -131,9 +138,9 @@ def identify_consistent(
     measured = Measured(WHERE, model, q, v, a, tau, asked)
     problem = _Problem(model, asked, measured, weight)
     if noise is None:
-        rough = 0.01 * float(np.sqrt((measured.tau**2).mean())) or 1.0
-        first, *_ = problem.solved(measured, np.full(model.nv, rough))
-        known = residual_noise(measured.tau - measured.W @ first, 0)
+        size = float(np.sqrt((measured.tau**2).mean())) or 1.0
+        first, *_ = problem.solved(measured, np.full(model.nv, 0.01 * size))
+        known = np.maximum(residual_noise(measured.tau - measured.W @ first, 0), CLEAN * size)
     else:
         known = checked_noise(WHERE, noise, model.nv)
     found, steps, converged = problem.solved(measured, known)
@@ -193,7 +200,7 @@ class _Problem:
     def solved(self, measured: Measured, noise: np.ndarray) -> tuple[np.ndarray, int, bool]:
         """Return the parameter vector that fits best, after how many steps, and whether it has settled."""
         equations = np.concatenate([measured.W, measured.tau[..., None]], axis=-1) / noise[:, None]
-        R: np.ndarray = np.linalg.qr(equations.reshape(-1, equations.shape[-1]), mode="r")
+        R = np.asarray(np.linalg.qr(equations.reshape(-1, equations.shape[-1]), mode="r"))
         A, b = R[:, :-1] @ self.to_parameters, R[:, -1]
         x, steps, settled = self.start, 0, False
         heaviest = max(1.0, float(((A @ x - b) ** 2).sum()) / len(x) / self.weight)
@@ -232,7 +239,7 @@ class _Problem:
         """Return the weighted distances; infinite where something is impossible."""
         Q, f = self._parts(x)
         values = np.linalg.eigvalsh(Q)
-        if not (values > 0.0).all() or not (f > 0.0).all():
+        if not (values[:, 0] > FLATTEST * values[:, -1]).all() or not (f > 0.0).all():
             return np.inf
         of_bodies, of_terms = ((e - np.log(e) - 1.0).sum() for e in (values, f))
         return heavier * float(self.weight * of_bodies + TERM_WEIGHT * of_terms)

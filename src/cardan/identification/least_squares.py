@@ -39,29 +39,23 @@ class ExcitationError(CardanError, ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identification:
-    """Base parameters found from measurements. Prints as a table.
+    """Base parameters found from measurements. Returned by `identify`. Prints as a table.
 
     Attributes:
         base: which combinations of parameters they are.
-        values: of the base parameters, shape (count,) [kg, kg m, kg m^2, and the terms' units].
-        sigma: their standard deviations, shape (count,) [likewise].
-        covariance: shape (count, count) [their products].
+        values: of the base parameters, shape (count,).
+        sigma: their standard deviations, shape (count,).
+        covariance: shape (count, count).
         noise: standard deviation of each torque's noise [N m, N], shape (nv,): as given, or as the residuals say.
-        condition: condition number of the regressor [-], in the robot's own units: how well the motion excites.
-
-    Throughout:
-        model: the robot.
-        q: configurations [rad, m], shape (..., nq).
-        v: velocities [rad/s, m/s], shape (..., nv).
-        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
+        condition: condition number of the regressor, in the robot's own units: how well the motion excites.
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 200, 2))
-        >>> tau = cardan.inverse_dynamics(pendulum, q, v, a)
-        >>> found = cardan.identification.identify(pendulum, q, v, a, tau, terms=())
-        >>> bool(np.allclose(found.effort(pendulum, q, v, a), tau))
-        True
+        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
+        >>> torques = cardan.inverse_dynamics(pendulum, *states)
+        >>> found = cardan.identification.identify(pendulum, *states, torques, terms=())
+        >>> found.effort(pendulum, *states).shape, found.sigma.shape
+        ((99, 2), (6,))
     """
 
     base: BaseParameters
@@ -72,7 +66,13 @@ class Identification:
     condition: float
 
     def effort(self, model: Model, q: Any, v: Any, a: Any) -> np.ndarray:
-        """Return the torques [N m, N] that the base parameters predict, (..., nv); armature only if it is a term.
+        """Return the torques that the base parameters predict [N m, N], without armature unless it is a term.
+
+        Args:
+            model: the robot.
+            q: configurations [rad, m], shape (..., nq).
+            v: velocities [rad/s, m/s], shape (..., nv).
+            a: accelerations [rad/s^2, m/s^2], shape (..., nv).
 
         Raises:
             ShapeError, DTypeError: for an array that does not fit.
@@ -118,15 +118,16 @@ def identify(
         ParameterError: for noise that is none, or a base of other terms.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
 
+    Source: Gautier (1997); Swevers et al. (1997).
+
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> q, v, a = np.random.default_rng(0).normal(size=(3, 200, 2))
-        >>> tau = cardan.inverse_dynamics(pendulum, q, v, a)
-        >>> found = cardan.identification.identify(pendulum, q, v, a, tau, terms=())
-        >>> bool(np.allclose(found.effort(pendulum, q, v, a), tau))
+        >>> motion = cardan.identification.excitation(pendulum, period=5.0, trials=2)
+        >>> states = motion.at(motion.times(0.05))
+        >>> measured = cardan.inverse_dynamics(pendulum, *states)
+        >>> found = cardan.identification.identify(pendulum, *states, measured, terms=())
+        >>> bool(np.allclose(found.effort(pendulum, *states), measured))
         True
-
-    Source: Gautier (1997); Swevers et al. (1997).
     """
     asked = checked_terms(terms)
     measured = Measured(WHERE, model, q, v, a, tau, asked)

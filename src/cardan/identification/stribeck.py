@@ -32,13 +32,10 @@ class Stribeck:
         velocity: at which that has mostly passed, shape (nv,) [rad/s, m/s].
         viscous: shape (nv,) [N m s/rad, N s/m].
 
-    Throughout:
-        v: velocities [rad/s, m/s], shape (..., nv).
-
     Examples:
-        >>> friction = cardan.identification.Stribeck(*np.array([[1.0], [1.5], [0.1], [0.2]]))
-        >>> friction.effort([0.0]).tolist()
-        [0.0]
+        >>> friction = cardan.identification.Stribeck(*np.array([[1.0], [1.8], [0.05], [0.6]]))
+        >>> friction.effort([0.0]).item(), friction.effort([2.0]).item()
+        (0.0, 2.2)
     """
 
     coulomb: np.ndarray
@@ -47,7 +44,11 @@ class Stribeck:
     viscous: np.ndarray
 
     def effort(self, v: Any) -> np.ndarray:
-        """Return the torques against friction at velocities, shape (..., nv) both [N m, N]; 0 at rest."""
+        """Return the torques against friction [N m, N]; 0 at rest.
+
+        Args:
+            v: velocities [rad/s, m/s], shape (..., nv).
+        """
         v = np.asarray(v, dtype=float)
         dry = self.coulomb + (self.static - self.coulomb) * np.exp(-((v / self.velocity) ** 2))
         return dry * np.sign(v) + self.viscous * v
@@ -64,13 +65,14 @@ def fit_stribeck(v: Any, effort: Any) -> Stribeck:
         ShapeError, DTypeError, NotFiniteError: for arrays that do not fit.
         ParameterError: for fewer than four samples, or a joint that does not move.
 
-    Examples:
-        >>> speeds = np.linspace(-1.0, 1.0, 50)[:, None]
-        >>> friction = cardan.identification.fit_stribeck(speeds, np.sign(speeds) + 0.2 * speeds)
-        >>> friction.viscous.round(3).tolist()
-        [0.2]
-
     Source: Armstrong-Helouvry, Dupont and Canudas de Wit (1994), equation 7.
+
+    Examples:
+        >>> true = cardan.identification.Stribeck(*np.array([[1.0], [1.8], [0.05], [0.6]]))
+        >>> speeds = np.linspace(-1.5, 1.5, 101)[:, None]  # what is left of torques is friction
+        >>> friction = cardan.identification.fit_stribeck(speeds, true.effort(speeds))
+        >>> bool(np.isclose(friction.static[0], 1.8))
+        True
     """
     arrays = {}
     for name, value in {"v": v, "effort": effort}.items():
