@@ -1,15 +1,20 @@
-"""Direct collocation (Kelly 2017) swings a pole up with the least effort: SciPy's optimiser on compiled derivatives."""
+"""Direct collocation swings a pole up with the least effort: SciPy on compiled derivatives.
+
+python examples/direct_collocation.py [PICTURE.png]
+
+Source: Kelly, An introduction to trajectory optimization (2017).
+"""
 
 import sys
 
-import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
 
 import cardan
 
 MODEL, POINTS, TIME = cardan.robots.cart_pole(pole_mass=0.3).model(), 25, 2.0  # s
-DT, START, GOAL = TIME / (POINTS - 1), np.array([0.0, np.pi, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0])
+DT = TIME / (POINTS - 1)
+START, GOAL = np.array([0.0, np.pi, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0])
 
 
 @cardan.function(shapes={"x": (4,), "u": (1,)})
@@ -30,7 +35,8 @@ def defects(z):
     """Return by how much the steps miss the trapezoidal rule, and the ends start and goal."""
     x, u = unpacked(z)
     f = rate(MODEL, x, u)  # of all points at once
-    return np.concatenate([(np.diff(x, axis=0) - 0.5 * DT * (f[1:] + f[:-1])).ravel(), x[0] - START, x[-1] - GOAL])
+    missed = np.diff(x, axis=0) - 0.5 * DT * (f[1:] + f[:-1])
+    return np.concatenate([missed.ravel(), x[0] - START, x[-1] - GOAL])
 
 
 def defects_derivative(z):
@@ -46,15 +52,18 @@ def defects_derivative(z):
 
 def main(picture):
     """Swing up, draw it, and return what the optimiser found."""
-    guess = np.concatenate([np.linspace(START, GOAL, POINTS), np.zeros((POINTS, 1))], axis=1).ravel()
+    guess = np.hstack([np.linspace(START, GOAL, POINTS), np.zeros((POINTS, 1))]).ravel()
     effort = np.tile([0.0, 0.0, 0.0, 0.0, DT], POINTS)
     steps = {"type": "eq", "fun": defects, "jac": defects_derivative}
     bounds = [(-2.0, 2.0), *[(None, None)] * 3, (-20.0, 20.0)] * POINTS
-    found = minimize(lambda z: (z @ (effort * z), 2.0 * effort * z), guess, jac=True, bounds=bounds, constraints=steps)
-    plt.figure(num="cart [m, m/s], pole [rad, rad/s], force [N]").gca().plot(np.hstack(unpacked(found.x)))
-    plt.savefig(picture)
+    cost = lambda z: (z @ (effort * z), 2.0 * effort * z)  # noqa: E731 -- and its gradient
+    found = minimize(cost, guess, jac=True, bounds=bounds, constraints=steps)
+    print(f"effort {found.fun:.2f} N^2 s; steps missed by {np.abs(defects(found.x)).max():.1e}")
+    x, u = unpacked(found.x)
+    t, tau = DT * np.arange(POINTS), np.hstack([u, 0.0 * u])
+    cardan.plot_trajectory(MODEL, t, x[:, :2], x[:, 2:], tau=tau).savefig(picture, dpi=100)
     return found
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "direct_collocation.png")
+    main(sys.argv[1] if sys.argv[1:] else "direct_collocation.png")

@@ -19,18 +19,13 @@ def tool(model, q):
     return cardan.frame_transform(model, q, "tool")[:3, 3]
 
 
-def twisted(poses, twists):
-    """Return poses (n, 4, 4), each moved in its own frame by a small twist (n, 6)."""
-    moves = [cardan.spatial.exp_se3(cardan.Motion(w[:3], w[3:])).homogeneous() for w in twists]
-    return poses @ np.array(moves, dtype=float)
-
-
 def main(picture: str, samples: int = 200) -> None:
     """Draw the error of the tool after each step of Gauss and Newton."""
     arm, rng = cardan.robots.arm7().model(), np.random.default_rng(0)
     open_arm = arm.with_inputs("parent_pose")
     drawing = open_arm.input_values()["parent_pose"]  # (joints, 4, 4), as on the drawing
-    built = twisted(drawing, 0.003 * rng.normal(size=(len(drawing), 6)))  # 3 mm, 3 mrad off
+    off = 0.003 * rng.normal(size=(len(drawing), 6))  # 3 mm, 3 mrad
+    built = drawing @ np.array(cardan.SE3.exp(off))
 
     q = arm.random_configuration(samples, seed=1)
     measured = tool(open_arm, q, parent_pose=built) + NOISE * rng.normal(size=(samples, 3))
@@ -42,7 +37,7 @@ def main(picture: str, samples: int = 200) -> None:
         errors.append(np.linalg.norm(e, axis=-1))
         J = slope(open_arm, q, parent_pose=found).reshape(3 * samples, -1)
         step = np.linalg.lstsq(J, -e.ravel(), rcond=1e-6)[0]  # what cannot be seen stays
-        found = twisted(found, step.reshape(-1, 6))
+        found = found @ np.array(cardan.SE3.exp(step.reshape(-1, 6)))
         print(f"mean distance from what was measured: {1e3 * errors[-1].mean():.4f} mm")
 
     q = arm.random_configuration(500, seed=2)

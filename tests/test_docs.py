@@ -42,6 +42,7 @@ PAGES = {
     "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
+    "viewer.md": ("viser", "trimesh"),
     "coming-from/pinocchio.md": ("pinocchio",),
     "coming-from/mujoco.md": ("mujoco",),
     "coming-from/newton.md": (),

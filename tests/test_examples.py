@@ -12,7 +12,7 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 
 EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
 LONGER = {"learn_swing_up"}  # more than sixty lines
-SLOW = {"learn_swing_up", "quadruped_drop", "own_joint"}  # more than five seconds
+SLOW = {"learn_swing_up", "own_joint", "direct_collocation"}  # the first and last are run by tests of their own, too
 PACKAGES = {"gymnasium": "gym", "daqp": "qp", "toppra": "toppra", "casadi": "oracles", "scipy": "test"}
 COLOURS = 40  # a blank page has one, lines and letters alone a few dozen
 
@@ -57,7 +57,7 @@ def test_an_example_runs_and_its_picture_shows_something(file, run, capsys):
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_an_example_is_short_and_says_what_it_shows(file):
     lines = file.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 60 or file.stem in LONGER
+    assert len([line for line in lines if line.strip()]) <= 60 or file.stem in LONGER
     assert max(map(len, lines)) <= 100
     assert f"python examples/{file.name} [PICTURE.png]" in lines
     assert f'    main(sys.argv[1] if sys.argv[1:] else "{file.stem}.png")' == lines[-1]

@@ -343,5 +343,8 @@ def test_a_start_without_an_orientation_is_refused(held):
     q0[0] = held.neutral()
     with pytest.raises(ConfigurationError, match="quaternion"):
         cardan.inverse_kinematics(held, FramePosition("tip", (0.4, 0.1, 0.3)), q0=q0)
+    varied = held.with_inputs("mass")
+    with pytest.raises(ParameterError, match="filled_with"):
+        cardan.inverse_kinematics(varied, FramePosition("tip", (0.4, 0.1, 0.3)))
     with pytest.raises(DTypeError, match=r"cardan\.Model"):
         cardan.inverse_kinematics(cardan.robots.arm7(), frame="tool", target=np.eye(4))

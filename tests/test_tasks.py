@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import DTypeError, NotFiniteError, ParameterError, ResultError, ShapeError, UnknownNameError
 from cardan.tasks import (
     CenterOfMass,
     ClosedLoops,
@@ -43,6 +43,16 @@ class Upright(Task):
 
     def error(self, model, q, target):
         return cardan.frame_transform(model, q, "frame3")[:2, 2]
+
+
+class Flat(Task):
+    """A user's task that gives its Jacobian in a wrong shape."""
+
+    def error(self, model, q, target):
+        return q[0]
+
+    def jacobian(self, model, q, target):
+        return [1.0] + [0.0] * 6
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +182,8 @@ def test_targets_broadcast_against_each_other(reference_target):
         (lambda: Posture(np.zeros(7), priority=-1), ParameterError, "priority of Posture"),
         (lambda: [], ParameterError, "at least one task"),
         (lambda: ["tool"], DTypeError, "a str, expected a task"),
+        (lambda: [FramePose], DTypeError, "the class FramePose, expected a task"),
+        (lambda: Flat(), ResultError, r"Flat.jacobian: got a result of shape \(7,\), expected \(1, 7\)"),
     ],
 )
 def test_what_is_no_task(make, error, said):
@@ -182,4 +194,4 @@ def test_what_is_no_task(make, error, said):
 
 def _used(model, tasks):
     stack = Stack(model, tasks)
-    return stack.targets(), stack.weights()
+    return stack.weights(), stack.linearized(model.neutral())

@@ -37,7 +37,7 @@ class Page:
             left = end - time.monotonic()
             assert left > 0.0, f"not within {timeout} s: nodes {sorted(self.nodes)}, widgets {self.labels()}"
             try:
-                self._take(self._socket.recv(timeout=left))
+                self._take(self._socket.recv(timeout=min(left, 0.02)))
             except TimeoutError:
                 continue
         return found

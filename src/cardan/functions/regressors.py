@@ -19,13 +19,15 @@ def kinetic_energy_regressor(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
         v: velocities [rad/s, m/s], shape (..., nv).
 
     Returns:
-        y, shape (..., 10 nbodies), so that y . p is in J. Armature is not among the parameters.
+        y, shape (..., 10 nbodies), so that y . p is in [J]. Armature is not among the parameters.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `cardan.kinetic_energy_regressor(arm, q, v) @ arm.inertial_parameters()`
+    Examples:
+        >>> y = cardan.kinetic_energy_regressor(arm, q, v)  # shape (90,)
+        >>> bool(np.isclose(y @ arm.inertial_parameters(), cardan.kinetic_energy(arm, q, v)))
+        True
 
     Peers: Pinocchio `computeKineticEnergyRegressor`.
 
@@ -43,13 +45,15 @@ def potential_energy_regressor(model: Model, q: ArrayLike) -> Reals:
         q: configurations [rad, m], shape (..., nq).
 
     Returns:
-        y, shape (..., 10 nbodies), so that y . p is in J.
+        y, shape (..., 10 nbodies), so that y . p is in [J].
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `cardan.potential_energy_regressor(arm, q) @ arm.inertial_parameters()`
+    Examples:
+        >>> y = cardan.potential_energy_regressor(arm, q)  # shape (90,)
+        >>> bool(np.isclose(y @ arm.inertial_parameters(), cardan.potential_energy(arm, q)))
+        True
 
     Peers: Pinocchio `computePotentialEnergyRegressor`.
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.functions import integrate
+from cardan.functions.signature import check_model
 from cardan.identification.terms import TERMS, Term, checked_terms, names, regressor
 from cardan.model import Model
 
@@ -33,7 +34,7 @@ _POWER = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)  # of length in the units of the ten
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseParameters:
-    """The base parameters of a model. Prints as one line for each.
+    """The base parameters of a model. Returned by `base_parameters`. Prints as one line for each.
 
     Attributes:
         names: of all parameters: ten a body, then those of the terms.
@@ -44,6 +45,11 @@ class BaseParameters:
         margin: how clear the decision was: the smallest part of a column that is kept which the others do not make up,
             over the largest such part of one left out. A small one (below 1000, say) tells of a robot that nearly has
             a symmetry, such as angles rounded to a few digits.
+
+    Examples:
+        >>> base = cardan.identification.base_parameters(cardan.robots.double_pendulum().model())
+        >>> base.expressions[-1], base.matrix.shape
+        ('Iyy(lower)', (6, 30))
     """
 
     names: tuple[str, ...]
@@ -84,7 +90,7 @@ def base_parameters(
     Args:
         model: the robot.
         terms: further parameters along v, as for `regressor`.
-        tolerance: largest part of a column, relative to it, that counts as rounding.
+        tolerance: largest part of a column, relative to it, that counts as rounding [-].
         seed: of the random states.
 
     Returns:
@@ -95,9 +101,12 @@ def base_parameters(
 
     Source: Gautier (1991); Khalil and Dombre (2002), section 9.4.
 
-    Example:
-        `print(cardan.identification.base_parameters(arm))`
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> len(cardan.identification.base_parameters(pendulum, ("viscous",)))
+        8
     """
+    check_model("base_parameters", model)
     asked = checked_terms(terms)
     if not 0.0 < tolerance < 1.0:
         raise ParameterError("base_parameters: tolerance", got=tolerance, expected="a number between 0 and 1")

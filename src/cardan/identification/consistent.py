@@ -28,7 +28,7 @@ from cardan.identification.pseudo_inertia import inertial_parameters, nearest_de
 from cardan.identification.terms import OF_THE_MODEL, Measured, Term, checked_terms, parameters
 from cardan.model import Model
 from cardan.spatial import Inertia
-from cardan.trajectories.time_laws import positive
+from cardan.trajectories.allowed import positive
 
 WHERE = "identify_consistent"
 STEPS = 50
@@ -39,6 +39,12 @@ SETTLED = 1e-9
 
 FALL = 0.1
 """By which factor the weight falls from one problem to the next, until it is that asked for."""
+
+CLEAN = 1e-8
+"""Of the torques: noise that is estimated is not less, or rounding would count as a measurement."""
+
+FLATTEST = 1e-12
+"""The least eigenvalue of Q, relative to its largest: below it rounding decides whether a body is possible."""
 
 TERM_WEIGHT = 1e-3
 """Weight of the distance of a term's coefficient from one that would explain all torques: next to nothing but a wall at
@@ -51,7 +57,7 @@ BASIS = np.maximum(BASIS, np.swapaxes(BASIS, 1, 2))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConsistentFit:
-    """A model whose inertias are physically possible, found from measurements.
+    """A model whose inertias are physically possible. Returned by `identify_consistent`.
 
     Attributes:
         model: the model with the inertias found, and the damping, friction and armature that were asked for.
@@ -61,6 +67,14 @@ class ConsistentFit:
         residual: root mean square of the residual torques, shape (nv,).
         steps: how many steps it took.
         converged: whether the last one changed nothing any more.
+
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
+        >>> torques = cardan.inverse_dynamics(pendulum, *states)
+        >>> fit = cardan.identification.identify_consistent(pendulum, *states, torques, terms=())
+        >>> fit.converged, [inertia.faults() for inertia in fit.inertias.values()]
+        (True, [[], [], []])
     """
 
     model: Model
@@ -97,7 +111,7 @@ def identify_consistent(
         noise: standard deviation of the torques' noise [N m, N], one number or shape (nv,); None to estimate it, joint
             by joint, from the residuals of a first fit.
         prior: how far off the model's inertias may be: standard deviation of the logarithm of a body's extent along
-            any axis, 1 for a factor e, 0.1 for ten percent.
+            any axis [-], 1 for a factor e, 0.1 for ten percent.
 
     Returns:
         The model with the inertias found; `inertias` and `coefficients` by name.
@@ -109,8 +123,14 @@ def identify_consistent(
 
     Source: Lee, Wensing and Park (2019).
 
-    Example:
-        `fitted = cardan.identification.identify_consistent(cad, q, v, a, tau).model`
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> motion = cardan.identification.excitation(pendulum, period=5.0, trials=2)
+        >>> states = motion.at(motion.times(0.05))
+        >>> measured = 1.2 * cardan.inverse_dynamics(pendulum, *states)
+        >>> fit = cardan.identification.identify_consistent(pendulum, *states, measured, terms=())
+        >>> bool(np.allclose(cardan.inverse_dynamics(fit.model, *states), measured, atol=1e-3))
+        True
     """
     asked = checked_terms(terms)
     weight = 0.25 / positive(f"{WHERE}: prior", prior, "1") ** 2
@@ -118,9 +138,9 @@ def identify_consistent(
     measured = Measured(WHERE, model, q, v, a, tau, asked)
     problem = _Problem(model, asked, measured, weight)
     if noise is None:
-        rough = 0.01 * float(np.sqrt((measured.tau**2).mean())) or 1.0
-        first, *_ = problem.solved(measured, np.full(model.nv, rough))
-        known = residual_noise(measured.tau - measured.W @ first, 0)
+        size = float(np.sqrt((measured.tau**2).mean())) or 1.0
+        first, *_ = problem.solved(measured, np.full(model.nv, 0.01 * size))
+        known = np.maximum(residual_noise(measured.tau - measured.W @ first, 0), CLEAN * size)
     else:
         known = checked_noise(WHERE, noise, model.nv)
     found, steps, converged = problem.solved(measured, known)
@@ -219,7 +239,7 @@ class _Problem:
         """Return the weighted distances; infinite where something is impossible."""
         Q, f = self._parts(x)
         values = np.linalg.eigvalsh(Q)
-        if not (values > 0.0).all() or not (f > 0.0).all():
+        if not (values[:, 0] > FLATTEST * values[:, -1]).all() or not (f > 0.0).all():
             return np.inf
         of_bodies, of_terms = ((e - np.log(e) - 1.0).sum() for e in (values, f))
         return heavier * float(self.weight * of_bodies + TERM_WEIGHT * of_terms)

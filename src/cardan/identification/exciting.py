@@ -15,16 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import CardanError, ParameterError
+from cardan.errors import CardanError, MechanismError
 from cardan.functions import integrate, inverse_dynamics
 from cardan.identification.combinations import BaseParameters, base_parameters, natural_units
 from cardan.identification.terms import Term, checked_terms, regressor
 from cardan.model import Model
-from cardan.trajectories.allowed import Bounds, bounds
+from cardan.trajectories.allowed import Bounds, bounds, positive, whole
 from cardan.trajectories.fourier import FourierSeries, fourier_jet
 from cardan.trajectories.local import moved
 from cardan.trajectories.piecewise import Jet
-from cardan.trajectories.time_laws import positive
 
 WHERE = "excitation"
 USED = 0.98
@@ -72,20 +71,23 @@ def excitation(
 
     Raises:
         ParameterError: for fewer harmonics than 3, and numbers that are none.
+        MechanismError: for a model whose torques depend on no parameter.
         ExcessiveEffortError: if no motion was found that the effort limits of the model allow.
 
     Source: Swevers et al. (1997); Gautier and Khalil (1992).
 
-    Example:
-        `motion = cardan.identification.excitation(arm, period=10.0)`
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> motion = cardan.identification.excitation(pendulum, period=5.0, velocity=4.0, trials=2)
+        >>> bool(np.abs(motion.at(motion.times(0.01)).v).max() < 4.0)
+        True
     """
-    if harmonics < 3:
-        expected = "3 or more: fewer cannot begin and end at rest"
-        raise ParameterError(f"{WHERE}: harmonics", got=harmonics, expected=expected)
-    if trials < 2:
-        raise ParameterError(f"{WHERE}: trials", got=trials, expected="2 or more")
+    harmonics = whole(f"{WHERE}: harmonics", harmonics, 3)  # fewer cannot begin and end at rest
+    trials = whole(f"{WHERE}: trials", trials, 2)
     positive(f"{WHERE}: period", period, "s")
     base = base_parameters(model, checked_terms(terms)) if base is None else base
+    if not len(base):
+        raise MechanismError(f"{WHERE}: the torques of model {model.name!r} depend on no parameter; give it a joint.")
     room = _room(model, velocity, acceleration)
     times = np.linspace(0.0, period, samples or 6 * harmonics, endpoint=False)
     search = _Search(model, base, room, period, harmonics, times)
@@ -118,13 +120,14 @@ class _Room(NamedTuple):
 
 def _room(model: Model, velocity: Any, acceleration: Any) -> _Room:
     units = natural_units(model)
-    limited = np.isfinite(model.lower) & np.isfinite(model.upper)
-    lower, upper = (np.where(limited, side, 0.0) for side in (model.lower, model.upper))
     free = np.minimum(units.speed * units.time, 1.0) * np.pi  # half a turn at most
+    no_lower, no_upper = np.isinf(model.lower), np.isinf(model.upper)
+    lower = np.where(no_lower, np.where(no_upper, -free, model.upper - 2.0 * free), model.lower)
+    upper = np.where(no_upper, np.where(no_lower, free, lower + 2.0 * free), model.upper)
     center = integrate(model, model.neutral(), 0.5 * (lower + upper))
     own = model.velocity_lower, model.velocity_upper
     rates = [bounds(WHERE, "velocity", velocity, model, own), bounds(WHERE, "acceleration", acceleration, model)]
-    return _Room(center, np.where(limited, 0.5 * (upper - lower), free), *(_both_ways(b) for b in rates))
+    return _Room(center, 0.5 * (upper - lower), *(_both_ways(b) for b in rates))
 
 
 def _both_ways(limits: Bounds) -> np.ndarray:

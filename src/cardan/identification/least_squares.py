@@ -39,7 +39,7 @@ class ExcitationError(CardanError, ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identification:
-    """Base parameters found from measurements. Prints as a table.
+    """Base parameters found from measurements. Returned by `identify`. Prints as a table.
 
     Attributes:
         base: which combinations of parameters they are.
@@ -48,6 +48,14 @@ class Identification:
         covariance: shape (count, count).
         noise: standard deviation of each torque's noise [N m, N], shape (nv,): as given, or as the residuals say.
         condition: condition number of the regressor, in the robot's own units: how well the motion excites.
+
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
+        >>> torques = cardan.inverse_dynamics(pendulum, *states)
+        >>> found = cardan.identification.identify(pendulum, *states, torques, terms=())
+        >>> found.effort(pendulum, *states).shape, found.sigma.shape
+        ((99, 2), (6,))
     """
 
     base: BaseParameters
@@ -58,7 +66,13 @@ class Identification:
     condition: float
 
     def effort(self, model: Model, q: Any, v: Any, a: Any) -> np.ndarray:
-        """Return the torques that the base parameters predict, shape (..., nv), armature left out unless it is a term.
+        """Return the torques that the base parameters predict [N m, N], without armature unless it is a term.
+
+        Args:
+            model: the robot.
+            q: configurations [rad, m], shape (..., nq).
+            v: velocities [rad/s, m/s], shape (..., nv).
+            a: accelerations [rad/s^2, m/s^2], shape (..., nv).
 
         Raises:
             ShapeError, DTypeError: for an array that does not fit.
@@ -106,8 +120,14 @@ def identify(
 
     Source: Gautier (1997); Swevers et al. (1997).
 
-    Example:
-        `print(cardan.identification.identify(arm, q, v, a, tau))`
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> motion = cardan.identification.excitation(pendulum, period=5.0, trials=2)
+        >>> states = motion.at(motion.times(0.05))
+        >>> measured = cardan.inverse_dynamics(pendulum, *states)
+        >>> found = cardan.identification.identify(pendulum, *states, measured, terms=())
+        >>> bool(np.allclose(found.effort(pendulum, *states), measured))
+        True
     """
     asked = checked_terms(terms)
     measured = Measured(WHERE, model, q, v, a, tau, asked)

@@ -31,6 +31,11 @@ class Stribeck:
         static: friction as it begins to move, shape (nv,) [N m, N].
         velocity: at which that has mostly passed, shape (nv,) [rad/s, m/s].
         viscous: shape (nv,) [N m s/rad, N s/m].
+
+    Examples:
+        >>> friction = cardan.identification.Stribeck(*np.array([[1.0], [1.8], [0.05], [0.6]]))
+        >>> friction.effort([0.0]).item(), friction.effort([2.0]).item()
+        (0.0, 2.2)
     """
 
     coulomb: np.ndarray
@@ -39,7 +44,11 @@ class Stribeck:
     viscous: np.ndarray
 
     def effort(self, v: Any) -> np.ndarray:
-        """Return the torques against friction at velocities, shape (..., nv) both; 0 at rest."""
+        """Return the torques against friction [N m, N]; 0 at rest.
+
+        Args:
+            v: velocities [rad/s, m/s], shape (..., nv).
+        """
         v = np.asarray(v, dtype=float)
         dry = self.coulomb + (self.static - self.coulomb) * np.exp(-((v / self.velocity) ** 2))
         return dry * np.sign(v) + self.viscous * v
@@ -58,8 +67,12 @@ def fit_stribeck(v: Any, effort: Any) -> Stribeck:
 
     Source: Armstrong-Helouvry, Dupont and Canudas de Wit (1994), equation 7.
 
-    Example:
-        `friction = cardan.identification.fit_stribeck(v, tau - cardan.inverse_dynamics(arm, q, v, a))`
+    Examples:
+        >>> true = cardan.identification.Stribeck(*np.array([[1.0], [1.8], [0.05], [0.6]]))
+        >>> speeds = np.linspace(-1.5, 1.5, 101)[:, None]  # what is left of torques is friction
+        >>> friction = cardan.identification.fit_stribeck(speeds, true.effort(speeds))
+        >>> bool(np.isclose(friction.static[0], 1.8))
+        True
     """
     arrays = {}
     for name, value in {"v": v, "effort": effort}.items():

@@ -18,6 +18,7 @@ import numpy as np
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions import inverse_dynamics, torque_regressor
 from cardan.functions.arguments import check_finite, checked_batch
+from cardan.functions.signature import check_model
 from cardan.model import Model
 
 Term = Literal["viscous", "coulomb", "offset", "armature"]
@@ -48,7 +49,7 @@ def regressor(model: Model, q: Any, v: Any, a: Any, terms: Sequence[Term] = ()) 
         terms: `"viscous"`, `"coulomb"`, `"offset"` and `"armature"`, those that are wanted, in any order.
 
     Returns:
-        W, shape (..., nv, 10 nbodies + nv len(terms)).
+        W, shape (..., nv, 10 nbodies + nv len(terms)): efforts [N m, N] for each unit of a parameter.
 
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice.
@@ -56,8 +57,9 @@ def regressor(model: Model, q: Any, v: Any, a: Any, terms: Sequence[Term] = ()) 
 
     Source: Swevers, Verdonck and De Schutter (2007).
 
-    Example:
-        `W = cardan.identification.regressor(arm, q, v, a, ("viscous", "coulomb"))`
+    Examples:
+        >>> cardan.identification.regressor(arm, q, v, a, ("viscous", "coulomb")).shape
+        (7, 104)
     """
     names = checked_terms(terms)
     Y = torque_regressor(model, q, v, a)
@@ -74,13 +76,14 @@ def parameters(model: Model, terms: Sequence[Term] = ()) -> np.ndarray:
         terms: as for `regressor`.
 
     Returns:
-        Shape (10 nbodies + nv len(terms),).
+        Shape (10 nbodies + nv len(terms),): [kg, kg m, kg m^2], and those of the terms.
 
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice.
 
-    Example:
-        `p = cardan.identification.parameters(arm, ("viscous",))`
+    Examples:
+        >>> cardan.identification.parameters(arm, ("viscous",))[90:]
+        array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
     """
     own = [_own(model, term) for term in checked_terms(terms)]
     return np.concatenate([model.inertial_parameters(), *own])
@@ -106,7 +109,7 @@ def checked_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
     Raises:
         UnknownNameError, ParameterError: for one that does not exist, or comes twice.
     """
-    if isinstance(terms, str):
+    if isinstance(terms, str) or not isinstance(terms, Sequence):
         raise ParameterError("terms", got=terms, expected=f"a tuple of names: ({terms!r},)")
     for term in terms:
         if term not in TERMS:
@@ -127,6 +130,7 @@ class Measured:
     __slots__ = ("W", "tau")
 
     def __init__(self, where: str, model: Model, q: Any, v: Any, a: Any, tau: Any, terms: Sequence[Term]) -> None:
+        check_model(where, model)
         cores = {"q": (model.nq,), "v": (model.nv,), "a": (model.nv,), "tau": (model.nv,)}
         batch = checked_batch(where, {"q": q, "v": v, "a": a, "tau": tau}, cores)
         for name, array in zip(batch.names, batch.arrays, strict=True):

@@ -330,3 +330,12 @@ class LookAt(Task):
     def error(self, model: Model, q: Any, target: Any) -> Any:
         seen = RelativeMotion(model, q, self.frame, WORLD).X.inverse_act(Vector3.of(target))
         return list(Vector3.of(self.axis) - seen / seen.norm())
+
+    def jacobian(self, model: Model, q: Any, target: Any) -> Any:
+        """Return the rows of (1 - d d^T) R^T (v + w x r) / |r|, with r the way to the place and d along it."""
+        motion = RelativeMotion(model, q, self.frame, WORLD)
+        r = Vector3.of(target) - motion.X.translation
+        distance, R = r.norm(), motion.X.rotation
+        d = R.transpose_apply(r) / distance
+        rates = [R.transpose_apply(c.linear + c.angular.cross(r)) / distance for c in motion.columns()]
+        return rows_of([rate - d * d.dot(rate) for rate in rates])

@@ -78,6 +78,9 @@ def inverse_kinematics(
     Source: Sugihara (2011) for the damping; see `tasks/levenberg_marquardt.py`.
     """
     check_model(WHERE, model)
+    if model.inputs:
+        hint = "Give them: model.filled_with(model.input_values())."
+        raise ParameterError(f"inputs of the model of {WHERE}", got=tuple(model.inputs), expected="none", hint=hint)
     if isinstance(tolerance, bool) or not 0.0 < tolerance < math.inf:
         raise ParameterError(f"{WHERE}: tolerance", got=tolerance, expected="a finite number > 0 [m, rad]")
     settings = Settings(_whole("restarts", restarts), _whole("seed", seed), float(tolerance))

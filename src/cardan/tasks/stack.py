@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.arrays import symbolic
-from cardan.errors import ShapeError
+from cardan.errors import ResultError, ShapeError
 from cardan.functions.arguments import Shape, broadcast
 from cardan.functions.function import Function
 from cardan.functions.results import packed
@@ -59,7 +59,12 @@ def stacked_jacobian(tasks: Sequence[Task], model: Model, q: Any, targets: Any) 
     rows: list[list[Any]] = []
     for task, target in zip(tasks, _parted(tasks, model, targets), strict=True):
         given = None if task.target_shape(model) is None else target
-        rows += packed(task.jacobian(model, q, given), where=f"{type(task).__name__}.jacobian").tolist()
+        where, size = f"{type(task).__name__}.jacobian", len(error_of(task, model, q, target))
+        found = packed(task.jacobian(model, q, given), where=where)
+        if found.shape != (size, model.nv) and found.size + size * model.nv > 0:
+            expected = f"{(size, model.nv)}: a row for each entry of the error, of nv numbers"
+            raise ResultError(where, got=f"a result of shape {found.shape}", expected=expected)
+        rows += found.reshape(size, model.nv).tolist()
     return rows
 
 
@@ -134,7 +139,14 @@ class Stack:
         return self.rows[-1].stop
 
     def linearized(self, q: Any) -> Linearization:
-        """Return the errors (..., m) and the Jacobian (..., m, nv) at configurations, shape (..., nq)."""
+        """Return the errors and the Jacobian, weights apart.
+
+        Args:
+            q: configurations [rad, m], shape (..., nq).
+
+        Returns:
+            `Linearization(error, jacobian)`, shapes (..., m) and (..., m, nv) [m, rad].
+        """
         return self.function(self.model, q, self.targets())
 
     def targets(self) -> np.ndarray:

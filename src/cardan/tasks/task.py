@@ -50,8 +50,8 @@ class Task(ABC):
     A subclass is a frozen dataclass whose fields say what it is about; where it has a target, that is its `target`.
 
     Args:
-        weight: of the entries of the error, one number or m of them, each >= 0; leading axes are a batch.
-        gain: for `solve_ik`, what share of the error is removed in a step, 0 < gain <= 1.
+        weight: of the entries of the error [-], one number or m of them, each >= 0; leading axes are a batch.
+        gain: for `solve_ik`, what share of the error is removed in a step [-], 0 < gain <= 1.
         priority: 0 or more: a task moves the robot only as those of smaller numbers allow.
 
     Throughout:
@@ -92,11 +92,6 @@ class Task(ABC):
 
         It is traced like every function of a model: q and target arrive as arrays of symbols, and what is compiled is
         what is done to them. Functions of cardan may be called in it.
-
-        Args:
-            model: the robot.
-            q: configuration, shape (nq,).
-            target: of the shape `target_shape` says; None for a task without.
         """
 
     def target_shape(self, model: Model) -> tuple[int, ...] | None:
@@ -173,7 +168,8 @@ def checked_tasks(where: str, tasks: Any) -> tuple[Task, ...]:
     listed = (tasks,) if isinstance(tasks, Task) else tuple(tasks) if isinstance(tasks, (list, tuple)) else (tasks,)
     for task in listed:
         if not isinstance(task, Task):
-            got, hint = f"a {type(task).__name__}", "Tasks are in cardan.tasks, such as FramePose(frame, target)."
+            got = f"the class {task.__name__}" if isinstance(task, type) else f"a {type(task).__name__}"
+            hint = "Tasks are in cardan.tasks, such as FramePose(frame, target)."
             raise DTypeError(where, "tasks", got=got, expected="a task, or several in a list", hint=hint)
     if not listed:
         raise ParameterError(f"tasks of {where}", got=tasks, expected="at least one task")

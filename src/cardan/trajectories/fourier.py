@@ -19,9 +19,9 @@ from cardan.errors import ShapeError
 from cardan.functions import normalize
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.model import Model
+from cardan.trajectories.allowed import positive
 from cardan.trajectories.local import checked_configurations, moved
 from cardan.trajectories.piecewise import Jet
-from cardan.trajectories.time_laws import positive
 from cardan.trajectories.trajectory import Sample, Trajectory
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from cardan.errors import CardanError, MechanismError, ParameterError
 from cardan.functions import difference, inverse_dynamics
 from cardan.model import Model
-from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name
+from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name, whole
 from cardan.trajectories.local import checked_configurations
 from cardan.trajectories.piecewise import PiecewisePolynomial
 from cardan.trajectories.spline import Spline
@@ -115,6 +115,7 @@ def time_optimal(
 
     Source: Pham and Pham (2018).
     """
+    gridpoints = whole(f"{WHERE}: gridpoints", gridpoints, 2)
     curve = path if isinstance(path, Trajectory) else _through(model, path)
     if curve.model.manifold != model.manifold:
         expected = f"one of {model.name!r} (nq = {model.nq})"
@@ -126,10 +127,12 @@ def time_optimal(
         bounds(WHERE, "acceleration", acceleration, model),
         bounds(WHERE, "effort", effort, model, (model.effort_lower, model.effort_upper)),
     )
-    count, (law, speed) = gridpoints, _fastest(model, curve, limits, gridpoints)
+    count, (law, speed, worst) = gridpoints, _fastest(model, curve, limits, gridpoints)
     while speed < CLOSE and count < FINEST * gridpoints:
         count *= 2
-        law, speed = _fastest(model, curve, limits, count)
+        law, speed, worst = _fastest(model, curve, limits, count)
+    if not speed > 0.0:
+        raise InfeasibleError(_own(curve, worst), "no speed is slow enough there; more gridpoints= may find one.")
     return Timed(curve, law.stretched(law.duration / speed))
 
 
@@ -145,8 +148,8 @@ def _through(model: Model, q: Any) -> Spline:
     return Spline(model, np.concatenate([[0.0], np.cumsum(far[kept[1:]])]), q[kept])
 
 
-def _fastest(model: Model, path: Trajectory, limits: Limits, count: int) -> tuple[TimeLaw, float]:
-    """Return the law on a grid, and at what speed, relative to it, the limits hold between its points as well."""
+def _fastest(model: Model, path: Trajectory, limits: Limits, count: int) -> tuple[TimeLaw, float, float]:
+    """Return the law on a grid, at what share of its speed all limits hold between its points, and where just so."""
     grid = np.linspace(0.0, 1.0, count + 1)
     rows = _rows(model, path, limits, grid)
     x = _profile(rows, grid, path, model, limits)
@@ -155,7 +158,7 @@ def _fastest(model: Model, path: Trajectory, limits: Limits, count: int) -> tupl
     if (speeds[:-1] + speeds[1:] <= 0.0).any():
         k = int(np.argmin(speeds[:-1] + speeds[1:]))
         raise InfeasibleError(_own(path, grid[k]), "it would have to stand still there.")
-    return _law(grid, speeds), _speed_between(model, path, limits, grid, x, np.diff(x) / (2.0 * steps))
+    return _law(grid, speeds), *_speed_between(model, path, limits, grid, x, np.diff(x) / (2.0 * steps))
 
 
 def _own(path: Trajectory, s: float) -> float:
@@ -259,8 +262,8 @@ def _law(grid: np.ndarray, speeds: np.ndarray) -> TimeLaw:
 
 def _speed_between(
     model: Model, path: Trajectory, limits: Limits, grid: np.ndarray, x: np.ndarray, u: np.ndarray
-) -> float:
-    """Return by how much the whole motion must be slowed for the limits to hold between the points of the grid, too.
+) -> tuple[float, float]:
+    """Return to which share of its speed the motion must be slowed for the limits to hold everywhere, and where for.
 
     At a fraction k of the speed, a u + b x becomes k^2 times as large, and c stays.
     """
@@ -268,9 +271,10 @@ def _speed_between(
     s = (grid[:-1, None] + part * np.diff(grid)[:, None]).ravel()
     rows = _rows(model, path, limits, s)
     along, push = (x[:-1, None] + part * np.diff(x)[:, None]).ravel(), np.repeat(u, len(part))
-    moved = rows.a * push[:, None] + rows.b * along[:, None]
+    moving = rows.a * push[:, None] + rows.b * along[:, None]
     room = np.maximum(-rows.c, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(moved > room, room / moved, 1.0).min(initial=1.0)
-        share = min(share, np.where(along > rows.ceiling, rows.ceiling / along, 1.0).min())
-    return float(np.sqrt(share))
+        share = np.where(moving > room, room / moving, 1.0).min(axis=1, initial=1.0)
+        share = np.minimum(share, np.where(along > rows.ceiling, rows.ceiling / along, 1.0))
+    worst = int(np.argmin(share))
+    return float(np.sqrt(share[worst])), float(s[worst])

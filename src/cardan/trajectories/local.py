@@ -17,6 +17,7 @@ from cardan.errors import ShapeError
 from cardan.functions import configuration_derivative_to_velocity, function, integrate
 from cardan.functions.arguments import check_configuration, check_finite, numeric_array
 from cardan.functions.derivatives import jacobian_vector_product
+from cardan.functions.signature import check_model
 from cardan.manifolds.manifold import matrix_vector
 from cardan.model import Model
 from cardan.trajectories.trajectory import Sample
@@ -74,12 +75,13 @@ def checked_configurations(where: str, model: Model, q: Any, name: str = "q", nd
         ndim: how many axes are expected.
 
     Raises:
-        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for what is no configuration.
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for what is no configuration, or no model.
     """
+    check_model(where, model)
     array = np.array(numeric_array(where, name, q), dtype=float)
     if array.ndim != ndim or array.shape[-1] != model.nq:
         raise ShapeError(where, name, got=array.shape, expected=f"({'n, ' * (ndim - 1)}{model.nq})")
-    rows = array.reshape(-1, model.nq)
+    rows = np.atleast_2d(array)
     check_finite(where, name, rows, array.shape[:-1])
     check_configuration(where, name, rows, model.unit_parts)
     return array

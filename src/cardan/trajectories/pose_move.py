@@ -21,14 +21,15 @@ from cardan.functions.arguments import numeric_array
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
 from cardan.spatial.rotations import matrix_from_rotation_vector
 from cardan.spatial.se3 import checked_pose
+from cardan.trajectories.allowed import positive
 from cardan.trajectories.piecewise import checked_times
-from cardan.trajectories.time_laws import TimeLaw, positive
+from cardan.trajectories.time_laws import TimeLaw
 
 Interpolation = Literal["decoupled", "screw"]
 
 
 class PoseSample(NamedTuple):
-    """Where a moving pose is at one time or many.
+    """Where a moving pose is at one time or many. Returned by `PoseMove.at`.
 
     Attributes:
         pose: homogeneous matrices [m], shape (..., 4, 4).

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cardan.errors import ParameterError
+from cardan.trajectories.allowed import positive
 from cardan.trajectories.piecewise import Jet, PiecewisePolynomial
 
 PEAK_RATE = 15.0 / 8.0
@@ -150,19 +150,3 @@ def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
             coefficients.append(powers)
             knots.append(knots[-1] + h)
     return TimeLaw(PiecewisePolynomial(np.array(knots), np.array(coefficients)))
-
-
-def positive(what: str, value: float, unit: str, *, unlimited: bool = False) -> float:
-    """Return a positive number; infinite only if it may be unlimited.
-
-    Raises:
-        ParameterError: for anything else.
-    """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not number > 0.0 or (np.isinf(number) and not unlimited):
-        expected = f"a number > 0 [{unit}]" + (", infinite for no limit" if unlimited else "")
-        raise ParameterError(what, got=value, expected=expected)
-    return number

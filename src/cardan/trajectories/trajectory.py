@@ -13,7 +13,7 @@ from cardan.trajectories.piecewise import checked_times
 
 
 class Sample(NamedTuple):
-    """Where a trajectory is at one time or many: what the dynamics take.
+    """Where a trajectory is at one time or many: what the dynamics take. Returned by `Trajectory.at`.
 
     Attributes:
         q: configurations [rad, m], shape (..., nq).
@@ -39,7 +39,7 @@ class Trajectory(ABC):
         model: the robot that moves.
 
     Throughout:
-        t: times [s] of any shape (...).
+        t: times [s] of any shape (...), in any order, within `interval`.
         dt: the longest step [s].
 
     Examples:
@@ -59,7 +59,7 @@ class Trajectory(ABC):
 
     @abstractmethod
     def evaluated(self, t: np.ndarray) -> Sample:
-        """Return where it is at times within the interval."""
+        """Return where it is at times within the interval; what an own trajectory defines, and `at` calls."""
 
     # The rest follows.
 
@@ -72,18 +72,12 @@ class Trajectory(ABC):
     def at(self, t: Any) -> Sample:
         """Return configurations, velocities and accelerations.
 
-        Args:
-            t: times [s] of any shape (...), in any order, within `interval`.
-
         Returns:
             `Sample(q, v, a)`: q of shape (..., nq), v and a of shape (..., nv).
 
         Raises:
             DTypeError, NotFiniteError: for what is no time.
             ParameterError: for a time outside the interval.
-
-        Example:
-            `tau = cardan.inverse_dynamics(arm, *trajectory.at(t))`
         """
         return self.evaluated(checked_times(type(self).__name__, t, *self.interval))
 

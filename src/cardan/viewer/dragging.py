@@ -42,11 +42,11 @@ class Dragging:
         self._joints = {c.name: c for c in owners(model) if is_draggable(c)}
         names = [f"joint {name}" for name in self._joints]
         self._choices = (NOTHING, *names, *(f"frame {n}" for n in model.frame_names if model.attachment(n).node >= 0))
-        scene, path = robot.viewer.server.scene, f"/{robot.name.replace('/', ' ')}/handle"
+        scene, path = robot.served.server.scene, f"/{robot.name.replace('/', ' ')}/handle"
         self.handle = scene.add_transform_controls(path, scale=0.25 * robot.size, visible=False, depth_test=False)
         self.handle.on_update(self._moved)
-        self._dropdown = robot.viewer.server.gui.add_dropdown("drag", self._choices, initial_value=NOTHING)
-        self._dropdown.on_update(robot.viewer.by_browser(self._choose))
+        self._dropdown = robot.served.server.gui.add_dropdown("drag", self._choices, initial_value=NOTHING)
+        self._dropdown.on_update(robot.served.by_browser(self._choose))
 
     # --- what it is on ---
 
@@ -71,9 +71,9 @@ class Dragging:
             self.handle.disable_rotations = not turns
         elif frame is not None:
             self.handle.disable_axes = self.handle.disable_sliders = self.handle.disable_rotations = False
-        self.robot.viewer.post(("draw", self.robot.name), self.robot.draw)
+        self.robot.served.post(("draw", self.robot.name), self.robot.draw)
         if frame is not None:
-            self.robot.viewer.post(("prepare", self.robot.name), self._prepare)
+            self.robot.served.post(("prepare", self.robot.name), self._prepare)
 
     def _prepare(self) -> None:
         """Solve for where the frame is, so that the program is there before the first drag."""
@@ -106,7 +106,7 @@ class Dragging:
             self._held.set()
         elif event.phase == "end":
             self._held.clear()
-            self.robot.viewer.post(("draw", self.robot.name), self.robot.draw)
+            self.robot.served.post(("draw", self.robot.name), self.robot.draw)
         else:
             self._note()
 
@@ -114,15 +114,15 @@ class Dragging:
         target = pose_matrix(np.array(self.handle.position), np.array(self.handle.wxyz))
         came = time.perf_counter()
         if np.isfinite(target).all():
-            self.robot.viewer.post(("drag", self.robot.name), lambda: self._reach(target, came))
+            self.robot.served.post(("drag", self.robot.name), lambda: self._reach(target, came))
 
     def _reach(self, target: np.ndarray, came: float) -> None:
         if self.joint is not None:
-            self.robot.move(self._of_joint(self.joint, target), held=self.joint.name)
+            self.robot.led(self._of_joint(self.joint, target), held=self.joint.name)
         elif self.frame is not None:
             X = target.copy()
             X[:3, 3] -= self.robot.offsets[self.robot.world]
-            self.robot.move(reached(self.robot.model, self.frame, X, self.robot.rows[self.robot.world]))
+            self.robot.led(reached(self.robot.model, self.frame, X, self.robot.rows[self.robot.world]))
         self.latency = time.perf_counter() - came
 
     def _of_joint(self, c: Connection, target: np.ndarray) -> np.ndarray:

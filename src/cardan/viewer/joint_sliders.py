@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cardan.viewer.slider_coordinates import SliderRange, slider_ranges, values_of, with_value
+from cardan.viewer.slider_coordinates import WAY, SliderRange, slider_ranges, values_of, with_value
 
 if TYPE_CHECKING:
     from cardan.viewer.shown_robot import ShownRobot
@@ -18,7 +18,7 @@ class JointSliders:
 
     def __init__(self, robot: ShownRobot) -> None:
         self.robot = robot
-        gui, by_browser = robot.viewer.server.gui, robot.viewer.by_browser
+        gui, by_browser = robot.served.server.gui, robot.served.by_browser
         if len(robot.rows) > 1:
             world = gui.add_slider("world", 0, len(robot.rows) - 1, 1, 0, hint="which one sliders and handles move")
             world.on_update(by_browser(self._choose))
@@ -26,15 +26,24 @@ class JointSliders:
         go = gui.add_dropdown("configuration", tuple(self._configurations), initial_value=FIRST)
         go.on_update(by_browser(self._go))
         with gui.add_folder("joints"):
-            self.sliders = [self._slider(place) for place in slider_ranges(robot.model)]
+            self.sliders = [self._slider(place) for place in slider_ranges(robot.model, self._way())]
         self.follow()
 
+    def _way(self) -> float:
+        """Return how far lengths without limits go [m]: a metre, unless that is much or little for such a robot."""
+        model, q = self.robot.model, self.robot.rows[self.robot.world]
+        lengths = [values_of(model, p.joint, q)[p.index] for p in slider_ranges(model) if p.label.endswith("[m]")]
+        size = self.robot.size
+        far = max(size, min(WAY, 10.0 * size)) + max(map(abs, lengths), default=0.0)
+        digit = 10.0 ** math.floor(math.log10(far))
+        return math.ceil(far / digit) * digit
+
     def _slider(self, place: SliderRange) -> tuple[SliderRange, Any]:
-        gui = self.robot.viewer.server.gui
+        gui = self.robot.served.server.gui
         value = place.rounded(self._value(place))
         slider = gui.add_slider(place.label, place.lower, place.upper, place.step, value)
         slider.disabled = place.lower == place.upper
-        slider.on_update(self.robot.viewer.by_browser(self._slid, place))
+        slider.on_update(self.robot.served.by_browser(self._slid, place))
         return place, slider
 
     def _value(self, place: SliderRange) -> float:
@@ -45,7 +54,7 @@ class JointSliders:
         if not isinstance(value, int | float) or not math.isfinite(value):
             return
         robot, value = self.robot, min(max(float(value), place.lower), place.upper)
-        robot.move(with_value(robot.model, robot.rows[robot.world], place, value), held=place.joint)
+        robot.led(with_value(robot.model, robot.rows[robot.world], place, value), held=place.joint)
 
     def _choose(self, world: Any) -> None:
         self.robot.world = min(max(int(world), 0), len(self.robot.rows) - 1)
@@ -53,7 +62,7 @@ class JointSliders:
 
     def _go(self, name: Any) -> None:
         q = self._configurations.get(name)
-        self.robot.move(self.robot.start[self.robot.world] if q is None else q)
+        self.robot.led(self.robot.start[self.robot.world] if q is None else q)
 
     def follow(self) -> None:
         """Set the sliders to where the robot is; those that show it already are let alone."""

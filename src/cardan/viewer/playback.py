@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cardan.errors import ParameterError, ShapeError
 from cardan.functions import difference, integrate
 from cardan.functions.arguments import numeric_array
+from cardan.scalar import is_finite
 from cardan.viewer.mailbox import RATE
+from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot, checked_rows
-
-if TYPE_CHECKING:
-    from cardan.viewer.viewer import Viewer
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class Playback:
-    """What is played, and where it is.
-
-    Made by `Viewer.play`.
+    """What is played, and where it is. Made by `Viewer.play`.
 
     Attributes:
         times: of the samples [s], ascending, shape (T,).
@@ -31,29 +28,26 @@ class Playback:
         speed: how much faster than the clock it runs.
         is_playing: whether it runs.
 
-    Throughout:
-        at: the time [s].
-
     Examples:
-        >>> view = cardan.show(arm, q)
-        >>> played = view.play(np.linspace(q, q + 0.5, 20), dt=0.05, start=False)
-        >>> played.resume(), played.pause(), played.seek(0.5)
-        (None, None, None)
-        >>> played.remove(), view.close()
-        (None, None)
+        >>> with cardan.show(arm) as view:
+        ...     playback = view.play(np.linspace(q, q + 0.1, 20), dt=0.05)
+        ...     playback.pause()
+        ...     playback.seek(0.5)
+        ...     playback.resume()
+        ...     playback.remove()
     """
 
     def __init__(
-        self, viewer: Viewer, paths: Mapping[str, np.ndarray], times: np.ndarray, speed: float, loop: bool
+        self, served: ServedScene, paths: Mapping[ShownRobot, np.ndarray], times: np.ndarray, speed: float, loop: bool
     ) -> None:
-        self.viewer, self.paths, self.times, self.speed, self.loop = viewer, paths, times, speed, loop
+        self.served, self.paths, self.times, self.speed, self.loop = served, paths, times, speed, loop
         self.time, self.is_playing, self._clock = float(times[0]), False, 0.0
         self._show_controls()
 
     # --- what the browser shows of it ---
 
     def _show_controls(self) -> None:
-        gui, by_browser = self.viewer.server.gui, self.viewer.by_browser
+        gui, by_browser = self.served.server.gui, self.served.by_browser
         first, last = float(self.times[0]), float(self.times[-1])
         with gui.add_folder("trajectory", order=-1.0) as self._folder:
             self._button = gui.add_button("Play")
@@ -63,13 +57,16 @@ class Playback:
             self._loop = gui.add_checkbox("again and again", self.loop)
         self._button.on_click(by_browser(lambda _: self.pause() if self.is_playing else self.resume(), always=True))
         self._slider.on_update(by_browser(self.seek))
-        self._speed.on_update(by_browser(lambda value: setattr(self, "speed", float(value))))
+        self._speed.on_update(by_browser(self._run_at))
         self._loop.on_update(by_browser(lambda value: setattr(self, "loop", bool(value))))
 
     def remove(self) -> None:
         """Stop, and take the controls away."""
         self.pause()
         self._folder.remove()
+
+    def _run_at(self, speed: str) -> None:
+        self.speed = max(float(speed), 0.0)
 
     # --- what one can do with it ---
 
@@ -78,16 +75,20 @@ class Playback:
         if self.time >= self.times[-1]:
             self.time = float(self.times[0])
         self._clock, self.is_playing, self._button.label = time.monotonic(), True, "Pause"
-        self.viewer.post("play", self._advance)
+        self.served.post("play", self._advance)
 
     def pause(self) -> None:
         """Stop where it is."""
         self.is_playing, self._button.label = False, "Play"
 
     def seek(self, at: float) -> None:
-        """Show it at another time [s]."""
+        """Show it at another time.
+
+        Args:
+            at: that time [s]; before the first sample it is the first, after the last the last.
+        """
         self.time = float(np.clip(at, self.times[0], self.times[-1]))
-        self.viewer.post("seek", self._show)
+        self.served.post("seek", self._show)
 
     # --- what the viewer's thread does ---
 
@@ -104,17 +105,27 @@ class Playback:
                 self.pause()
         self._show()
         if self.is_playing:
-            self.viewer.post("play", self._advance, after=1.0 / RATE)
+            self.served.post("play", self._advance, after=1.0 / RATE)
 
     def _show(self) -> None:
-        for name, path in self.paths.items():
-            robot = self.viewer.robots[name]
+        for robot, path in self.paths.items():
             robot.rows = sample(robot, path, self.times, self.time)
             robot.draw()
-        self.viewer.post("time", self._follow, after=0.1, replace=False)
+        self.served.post("time", self._follow, after=0.1, replace=False)
 
     def _follow(self) -> None:
         self._slider.value = self.time
+
+
+def checked_positive(what: str, value: Any, unit: str) -> float:
+    """Return a number that is finite and > 0.
+
+    Raises:
+        ParameterError: if it is none.
+    """
+    if not is_finite(value) or not value > 0.0:
+        raise ParameterError(what, got=value, expected=f"a finite number > 0 {unit}".strip())
+    return float(value)
 
 
 def sample(robot: ShownRobot, path: np.ndarray, times: np.ndarray, at: float) -> np.ndarray:
@@ -150,13 +161,10 @@ def checked_times(times: Any, dt: float | None, number: int) -> np.ndarray:
         ParameterError: for both, times that do not ascend, or another number of them; for a dt that is not > 0.
     """
     if times is None:
-        step = 1.0 / RATE if dt is None else float(dt)
-        if not 0.0 < step < float("inf"):
-            raise ParameterError("dt of a trajectory", got=dt, expected="a number > 0 [s]")
-        return step * np.arange(number)
+        return checked_positive("dt of a trajectory", 1.0 / RATE if dt is None else dt, "[s]") * np.arange(number)
     if dt is not None:
         raise ParameterError("dt of a trajectory", got=dt, expected="None where times are given")
-    found = np.array(times, dtype=float)
+    found = np.asarray(numeric_array("viewer.play", "times", times), dtype=float)
     if found.shape != (number,) or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
         raise ParameterError("times of a trajectory", got=times, expected=f"{number} ascending numbers [s]")
     return found

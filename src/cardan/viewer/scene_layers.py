@@ -20,7 +20,7 @@ from cardan.model import Model
 from cardan.spatial import Inertia
 from cardan.viewer.link_boxes import link_boxes
 from cardan.viewer.placement import Placement, quaternion_wxyz
-from cardan.viewer.surfaces import Surface, surface_of, unit_sphere
+from cardan.viewer.triangles import Surface, surface_of, unit_sphere
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
 DIFFUSE = 0.35
@@ -130,7 +130,7 @@ class Axes(Layer):
 
     def __init__(self, scene: Any, path: str, visible: bool, size: float, at: Placement) -> None:
         super().__init__(scene, path, visible)
-        length = {"axes_length": 0.08 * size, "axes_radius": 0.004 * size}
+        length = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
         self.handle = scene.add_batched_axes(f"{path}/axes", _rows(at.wxyz), _rows(at.positions), **length)
 
     def draw(self, q: np.ndarray, at: Placement) -> None:

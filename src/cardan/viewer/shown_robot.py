@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,14 +18,12 @@ from cardan.viewer.dragging import Dragging
 from cardan.viewer.joint_sliders import JointSliders
 from cardan.viewer.placement import Placement, grid, placed
 from cardan.viewer.scene_layers import Layer, bounds, surfaces
+from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.slider_coordinates import lifted, start_configuration
-
-if TYPE_CHECKING:
-    from cardan.viewer.viewer import Viewer
 
 
 class ShownRobot:
-    """A robot in the viewer, in one world or a grid of them. `Viewer.add` makes it.
+    """A robot in the viewer, in one world or a grid of them. Made by `Viewer.add`.
 
     Attributes:
         name: under which it is shown, unique in the viewer.
@@ -34,26 +32,30 @@ class ShownRobot:
         offsets: where the origin of each world is in the scene [m], shape (worlds, 3).
         world: the row that sliders and handles move.
 
-    Throughout:
-        q: configurations [rad, m], shape (nq,), or (worlds, nq).
-        held: the joint that was moved.
-        layers: by name, as for `Viewer.toggle`.
-
     Examples:
-        >>> view = cardan.show(arm, q)
-        >>> shown = view.robot()
-        >>> shown.update(q + 0.1), shown.toggle(frames=True)
-        (None, None)
-        >>> placed, reset = shown.placement(), shown.reset()
-        >>> view.post("move", lambda: (shown.move(q), shown.draw()))
-        >>> view.flush(), view.close()
-        (None, None)
+        >>> with cardan.show(arm) as view:
+        ...     robot = view.robot()
+        ...     robot.update(q)
+        ...     robot.toggle(frames=True, inertia=True)
+        ...     view.flush()
+        ...     robot.q.shape, robot.placement().matrix("tool", 0).shape
+        ...     robot.led(q + 0.1)  # as a slider does
+        ...     robot.draw()
+        ...     robot.reset()
+        ((7,), (4, 4))
     """
 
     def __init__(
-        self, viewer: Viewer, name: str, model: Model, q: Any, at: Any, spacing: float | None, shown: Mapping[str, bool]
+        self,
+        served: ServedScene,
+        name: str,
+        model: Model,
+        q: Any,
+        at: Any,
+        spacing: float | None,
+        shown: Mapping[str, bool],
     ) -> None:
-        self.viewer, self.name, self.model, self.world = viewer, name, model, 0
+        self.served, self.name, self.model, self.world = served, name, model, 0
         self._is_single = q is None or (not isinstance(q, State) and np.ndim(q) < 2)
         self.rows = checked_rows(f"viewer: robot {name!r}", model, start_configuration(model) if q is None else q)
         self._drawn = {role: surfaces(model, role) for role in ("visual", "collision")}
@@ -62,7 +64,7 @@ class ShownRobot:
         self.start = self.rows
         self._place(at, spacing)
         self.layers = self._layers(shown)
-        with viewer.folder(name):
+        with served.server.gui.add_folder(name):
             self._toggles = self._add_toggles()
             self.dragging = Dragging(self)
             self.sliders = JointSliders(self)
@@ -72,12 +74,12 @@ class ShownRobot:
 
     def _place(self, at: Any, spacing: float | None) -> None:
         low, high = self._extent()
-        self.size = max(float(np.linalg.norm(high - low)), 1e-6)
+        self.size = float(np.linalg.norm(high - low)) or 1.0
         cells = grid(
             len(self.rows), 1.2 * max(float((high - low)[:2].max()), 0.3 * self.size) if spacing is None else spacing
         )
         if at is None:  # beside those that are there
-            at = (0.0, self.viewer.next_to(float(low[1] + cells[:, 1].min()), float(high[1] + cells[:, 1].max())), 0.0)
+            at = (0.0, self.served.next_to(float(low[1] + cells[:, 1].min()), float(high[1] + cells[:, 1].max())), 0.0)
         self.offsets = cells + np.asarray(at, dtype=float)
         self.bounds = low + self.offsets.min(axis=0), high + self.offsets.max(axis=0)
 
@@ -87,7 +89,7 @@ class ShownRobot:
         return bounds(self.model, shapes, placed(self.model, self.rows[:1], np.zeros((1, 3))))
 
     def placement(self) -> Placement:
-        """Return the poses of its bodies and frames in the scene, now."""
+        """Return the poses of its bodies and frames in the scene [m], now."""
         return placed(self.model, self.rows, self.offsets)
 
     # --- its configuration ---
@@ -107,9 +109,9 @@ class ShownRobot:
             ShapeError, DTypeError, NotFiniteError, ConfigurationError: if that is none.
         """
         self.rows = checked_rows(f"viewer: robot {self.name!r}", self.model, q, len(self.rows))
-        self.viewer.post(("draw", self.name), self.draw)
+        self.served.post(("draw", self.name), self.draw)
 
-    def move(self, q: np.ndarray, held: str = "") -> None:
+    def led(self, q: np.ndarray, held: str = "") -> None:
         """Show one world in another configuration, by the browser's wish; in the viewer's thread.
 
         Args:
@@ -132,7 +134,7 @@ class ShownRobot:
             if layer.node.visible:
                 layer.draw(q, at)
         self.dragging.follow(at)
-        self.viewer.post(("sliders", self.name), self.sliders.follow, after=0.1, replace=False)
+        self.served.post(("sliders", self.name), self.sliders.follow, after=0.1, replace=False)
 
     def toggle(self, **layers: bool) -> None:
         """Show or hide what can be drawn of it.
@@ -148,10 +150,10 @@ class ShownRobot:
                 raise UnknownNameError("layer", name, self.layers, where=f"viewer: robot {self.name!r}")
             self.layers[name].node.visible = bool(visible)
             self._toggles[name].value = bool(visible)
-        self.viewer.post(("draw", self.name), self.draw)
+        self.served.post(("draw", self.name), self.draw)
 
     def _layers(self, shown: Mapping[str, bool]) -> dict[str, Layer]:
-        scene, model, at, size = self.viewer.server.scene, self.model, self.placement(), self.size
+        scene, model, at, size = self.served.server.scene, self.model, self.placement(), self.size
         path = f"/{self.name.replace('/', ' ')}"
         scene.add_frame(path, show_axes=False)
         seen = {"visual": True, "collision": not self._drawn["visual"], "closures": True, **shown}
@@ -174,8 +176,8 @@ class ShownRobot:
     def _add_toggles(self) -> dict[str, Any]:
         made = {}
         for name, layer in self.layers.items():
-            made[name] = self.viewer.server.gui.add_checkbox(name.replace("_", " "), layer.node.visible)
-            made[name].on_update(self.viewer.by_browser(self._toggled, name))
+            made[name] = self.served.server.gui.add_checkbox(name.replace("_", " "), layer.node.visible)
+            made[name].on_update(self.served.by_browser(self._toggled, name))
         return made
 
     def _toggled(self, name: str, visible: bool) -> None:

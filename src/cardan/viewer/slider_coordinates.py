@@ -19,7 +19,9 @@ from cardan.records import WORLD, Connection
 from cardan.spatial import SE3, Vector3
 
 TURN, WAY = 3.1415, 1.0
-"""How far sliders go where there is no limit: half a turn either way [rad], and this far [m]."""
+"""How far sliders go where there is no limit: half a turn either way [rad]; this far [m] if it is not said."""
+BEYOND = 1e9
+"""From where on a limit is none [rad, m]: files write large numbers for it."""
 STEPS = 1000
 """About how many steps a slider has."""
 
@@ -50,9 +52,14 @@ class SliderRange:
         return min(max(round(value, digits), self.lower), self.upper)
 
 
-def slider_ranges(model: Model) -> list[SliderRange]:
-    """Return the degrees of freedom of a model, in the order of v."""
-    return [_range(c, k) for c in owners(model) for k in range(c.joint.nv)]
+def slider_ranges(model: Model, way: float = WAY) -> list[SliderRange]:
+    """Return the degrees of freedom of a model, in the order of v.
+
+    Args:
+        model: the robot.
+        way: how far to go either way where a length has no limit [m].
+    """
+    return [_range(c, k, way) for c in owners(model) for k in range(c.joint.nv)]
 
 
 def owners(model: Model) -> list[Connection]:
@@ -61,14 +68,14 @@ def owners(model: Model) -> list[Connection]:
     return [c for c in model.connections if spans[c.name].stop > spans[c.name].start]
 
 
-def _range(c: Connection, k: int) -> SliderRange:
+def _range(c: Connection, k: int, way: float) -> SliderRange:
     unit = "rad" if turns(c, k) else "m"
-    reach = TURN if unit == "rad" else WAY
+    reach = TURN if unit == "rad" else way
     limits = c.limits.resolved(c.joint.nv, c.name)
     lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
-    if not math.isfinite(lower):
-        lower = upper - 2.0 * reach if math.isfinite(upper) else -reach
-    if not math.isfinite(upper):
+    if lower < -BEYOND:
+        lower = upper - 2.0 * reach if upper <= BEYOND else -reach
+    if upper > BEYOND:
         upper = lower + 2.0 * reach
     step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
     name = c.name if c.joint.nv == 1 else f"{c.name} {_names(c)[k]}"

@@ -9,11 +9,11 @@ import numpy as np
 from cardan.errors import ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.geometry.contacts import Contacts
-from cardan.viewer.surfaces import unit_sphere
+from cardan.viewer.triangles import unit_sphere
 
 POINT_COLOUR, FORCE_COLOUR = (250, 190, 40), (60, 190, 90)
-SHAFT = 0.35
-"""Radius of an arrow's shaft and of a point, as a share of that of its head."""
+POINT, HEAD, SHAFT = 0.012, 0.02, 0.008
+"""Radii of a point, and of an arrow's head and shaft, as shares of the robot's size."""
 
 
 def touching(found: Contacts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -47,12 +47,11 @@ def draw_contacts(scene: Any, path: str, size: float, points: np.ndarray, arrows
     node = scene.add_frame(path, show_axes=False)
     if not len(points):
         return
-    radius = 0.012 * size
     turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(points), 1))
     vertices, faces = unit_sphere()
     look = {"batched_colors": POINT_COLOUR, "lod": "off"}
-    scene.add_batched_meshes_simple(f"{node.name}/points", radius * vertices, faces, turns, points, **look)
+    scene.add_batched_meshes_simple(f"{node.name}/points", POINT * size * vertices, faces, turns, points, **look)
     ends = np.stack([points, points + arrows], axis=1)[np.linalg.norm(arrows, axis=1) > 1e-3 * size]
     if len(ends):
-        widths = {"shaft_radius": SHAFT * radius, "head_radius": radius, "head_length": 2.5 * radius}
+        widths = {"shaft_radius": SHAFT * size, "head_radius": HEAD * size, "head_length": 2.5 * HEAD * size}
         scene.add_arrows(f"{node.name}/forces", ends, FORCE_COLOUR, **widths)

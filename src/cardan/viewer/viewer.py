@@ -7,10 +7,10 @@ thread (`mailbox.py`): what a program or a browser asks for is noted, and the ne
 from __future__ import annotations
 
 import contextlib
-import socket
 import time
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -19,16 +19,15 @@ from numpy.typing import ArrayLike
 
 from cardan.description import Mechanism
 from cardan.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
+from cardan.functions.arguments import check_finite, numeric_array
 from cardan.geometry.contacts import Contacts
 from cardan.model import Model
 from cardan.simulation import World
-from cardan.viewer.mailbox import Mailbox
-from cardan.viewer.packages import trimesh, viser
-from cardan.viewer.playback import Playback, checked_path, checked_times
+from cardan.viewer.playback import Playback, checked_path, checked_positive, checked_times
+from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot
 from cardan.viewer.touching_points import checked_vectors, draw_contacts, touching
 
-FIRST_PORT = 8080
 ALOUD = 0.3
 """Length of the largest force's arrow, as a share of the size of what is shown."""
 
@@ -51,63 +50,39 @@ class Viewer:
         robots: what is shown, by name.
         playback: what is played; None before `play`.
 
-    Throughout:
-        name: of a robot, or of a folder.
-        low, high: how far it reaches along y [m].
-        layers: by name, of `visual`, `collision`, `frames`, `center_of_mass`, `inertia`, `closures`.
-        kind: of what is done; the same kind that waits is replaced.
-        action: what is done, without arguments; of `by_browser`, with the context and the value.
-        after: how long it waits [s].
-        replace: whether it takes the place of the same kind that waits.
-        timeout: the longest wait [s].
-
     Raises:
         MissingExtraError: without the extra `view`.
         ParameterError: if the port is in use, or there is no such address here.
 
     Examples:
-        >>> view = cardan.Viewer()
-        >>> shown = view.add(arm, q)
-        >>> view.update(q + 0.1)
-        >>> played = view.play(np.linspace(q, q + 0.5, 20), dt=0.05, start=False)
-        >>> view.toggle(frames=True)
-        >>> view.drag("tool")
-        >>> view.contacts([(0.5, 0.0, 0.0)], [(0.0, 0.0, 10.0)])
-        >>> view.robot().name, view.next_to(-0.5, 0.5) > 0.0
-        ('arm7', True)
-        >>> view.post("note", lambda: None)
-        >>> press = view.by_browser(print, "pressed")
-        >>> with view.folder("more"):
-        ...     pass
-        >>> view.flush()
-        >>> view.close()
+        >>> with cardan.Viewer() as view:
+        ...     shown = view.add(arm, q, name="left", frames=True)
+        ...     view.update(q + 0.1)
+        ...     view.drag("tool")
+        ...     view.toggle(inertia=True)
+        ...     view.contacts([[0.5, 0.0, 0.0]], forces=[[0.0, 0.0, 10.0]])
+        ...     playback = view.play(np.linspace(q, q + 0.1, 20), dt=0.05)
+        ...     view.flush()
+        ...     view.robot("left").model.name
+        ...     view.close()
+        'arm7'
+        >>> view.open_browser(); view.wait()  # doctest: +SKIP
     """
 
     def __init__(
         self, *, host: str = "127.0.0.1", port: int | None = None, open_browser: bool = False, title: str = "cardan"
     ) -> None:
-        package = viser()
-        trimesh()
-        self.host = host
-        found = _free_port(host, port)
-        self.server: Any = package.ViserServer(host=host, port=found, label=title, verbose=False)
-        self.server.gui.configure_theme(show_share_button=False, show_logo=False)
-        self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=15.0)
+        self._served = ServedScene(host, port, title)
+        self.host, self.server = host, self._served.server
         self._robots: dict[str, ShownRobot] = {}
         self.robots: Mapping[str, ShownRobot] = MappingProxyType(self._robots)
         self.playback: Playback | None = None
-        self._edge: float | None = None
         self.closed = False
-        self._mailbox = Mailbox(self.server.atomic)
         if open_browser:
             self.open_browser()
 
     def open_browser(self) -> None:
-        """Open the page in this machine's browser.
-
-        Examples:
-            >>> view.open_browser()  # doctest: +SKIP
-        """
+        """Open the page in this machine's browser."""
         webbrowser.open(self.url)
 
     @property
@@ -140,7 +115,7 @@ class Viewer:
             shown: of `visual`, `collision`, `frames`, `center_of_mass`, `inertia` and `closures`, which to show.
 
         Returns:
-            The robot as it is shown.
+            It: what it is shown as, to be updated alone.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ConfigurationError: if q is no configuration of it.
@@ -151,20 +126,27 @@ class Viewer:
             DescriptionWarning: for each mesh that cannot be read; a box stands for its link.
         """
         model = model_of(thing)
+        if name is not None and not isinstance(name, str):
+            raise ParameterError("name of a robot in the viewer", got=name, expected="a text")
+        if spacing is not None:
+            checked_positive("spacing of worlds", spacing, "[m]")
         own = name or model.name or "robot"
-        taken = next(n for n in (own, *(f"{own} {k}" for k in range(2, 10**6))) if n not in self._robots)
+        taken = next(n for k in count(1) if (n := own if k == 1 else f"{own} {k}") not in self._robots)
         if name is not None and taken != name:
             raise ParameterError("name of a robot in the viewer", got=name, expected="one that is not taken")
-        robot = ShownRobot(self, taken, model, q, at, spacing, shown)
+        robot = ShownRobot(self._served, taken, model, q, checked_place(at), spacing, shown)
         self._robots[taken] = robot
         self._look()
         return robot
 
     def robot(self, name: str | None = None) -> ShownRobot:
-        """Return a robot by its name; without one, the only one there is.
+        """Return a robot; `viewer[name]` is the same.
+
+        Args:
+            name: its name; not needed where there is one.
 
         Raises:
-            UnknownNameError: for a name of none; without a name, unless there is one robot.
+            UnknownNameError: for a name that is none, or None where there are several.
         """
         if name is None and len(self._robots) == 1:
             return next(iter(self._robots.values()))
@@ -174,18 +156,11 @@ class Viewer:
 
     __getitem__ = robot
 
-    def next_to(self, low: float, high: float) -> float:
-        """Return where along y [m] a robot stands that reaches from low to high about its origin; keep the place."""
-        gap = 0.2 * (high - low)
-        at = 0.0 if self._edge is None else self._edge + gap - low
-        self._edge = at + high
-        return at
-
     def _look(self) -> None:
         """Let browsers that come see all robots, from the side."""
         low = np.min([robot.bounds[0] for robot in self._robots.values()], axis=0)
         high = np.max([robot.bounds[1] for robot in self._robots.values()], axis=0)
-        reach = max(float(np.linalg.norm(high - low)), 1e-3)
+        reach = float(np.linalg.norm(high - low)) or 1.0
         beside = 0.5 * (low + high) + ASIDE * reach * np.array(
             [FROM[1], -FROM[0], 0.0]
         )  # the controls are on the right
@@ -252,7 +227,7 @@ class Viewer:
                 name, or a sequence in their order, all of T samples. Between samples they move along the manifold.
             dt: time between samples [s]; by default they are drawn one by one, 60 a second.
             times: of the samples instead [s], ascending, shape (T,).
-            speed: [-], how much faster than the clock.
+            speed: how much faster than the clock [-].
             loop: whether it begins again at the end.
             start: whether it runs at once.
 
@@ -269,12 +244,13 @@ class Viewer:
         lengths = {len(path) for path in paths.values()}
         if len(lengths) != 1:
             raise ShapeError("viewer.play", "trajectory", got=tuple(sorted(lengths)), expected="as many samples of all")
-        if not 0.0 < speed < float("inf"):
-            raise ParameterError("speed of a trajectory", got=speed, expected="a number > 0")
+        speed = checked_positive("speed of a trajectory", speed, "[-]")
         found = checked_times(times, dt, lengths.pop())
         if self.playback is not None:
             self.playback.remove()
-        self.playback = Playback(self, paths, found, float(speed), loop)
+        self.playback = Playback(
+            self._served, {self.robot(name): path for name, path in paths.items()}, found, speed, loop
+        )
         self.playback.seek(float(found[0]))
         if start:
             self.playback.resume()
@@ -294,9 +270,20 @@ class Viewer:
         self.robot(robot).dragging.hold(frame, joint)
 
     def toggle(self, **layers: bool) -> None:
-        """Show or hide something of every robot that has it: `toggle(collision=True, visual=False)`."""
+        """Show or hide something of every robot: `toggle(frames=True, visual=False)`.
+
+        Args:
+            layers: of `visual`, `collision`, `frames`, `center_of_mass`, `inertia`, `closures`; those that a robot has.
+
+        Raises:
+            UnknownNameError: for another name, or what no robot has.
+        """
+        known = {layer for robot in self._robots.values() for layer in robot.layers}
+        for name in layers:
+            if name not in known:
+                raise UnknownNameError("layer", name, sorted(known), where="viewer")
         for robot in self._robots.values():
-            robot.toggle(**layers)
+            robot.toggle(**{name: visible for name, visible in layers.items() if name in robot.layers})
 
     def contacts(self, points: Any, forces: ArrayLike | None = None, *, scale: float | None = None) -> None:
         """Draw contacts instead of those drawn before; like `update`, this returns at once.
@@ -321,7 +308,7 @@ class Viewer:
                 arrows = self._arrows(checked_vectors("forces", forces, array.shape).reshape(-1, 3), scale)
         origins = next(iter(self._robots.values())).offsets if self._robots else np.zeros((1, 3))
         placed = where + origins[np.minimum(worlds, len(origins) - 1)]
-        self.post("contacts", lambda: draw_contacts(self.server.scene, "/contacts", self.size, placed, arrows))
+        self._served.post("contacts", lambda: draw_contacts(self.server.scene, "/contacts", self.size, placed, arrows))
 
     def _arrows(self, forces: np.ndarray, scale: float | None) -> np.ndarray:
         largest = float(np.linalg.norm(forces, axis=1).max(initial=0.0))
@@ -329,52 +316,20 @@ class Viewer:
 
     # --- the page ---
 
-    def post(self, kind: Any, action: Callable[[], Any], after: float = 0.0, *, replace: bool = True) -> None:
-        """Have something done by the thread that changes what is shown, instead of the same kind that waits."""
-        self._mailbox.post(kind, action, after, replace=replace)
-
-    def by_browser(self, action: Callable[..., Any], *context: Any, always: bool = False) -> Callable[[Any], Any]:
-        """Return what viser calls for a widget: the action with the value a browser gave, in the viewer's thread.
-
-        Args:
-            action: called with the context and the value.
-            context: what comes before it.
-            always: for buttons, whose clicks all count.
-        """
-        kind = object()
-
-        async def note(event: Any) -> None:
-            if event.client_id is not None or always:  # else it was set from here
-                value = event.target.value
-                self.post(object() if always else kind, lambda: action(*context, value))
-
-        return note
-
-    @contextlib.contextmanager
-    def folder(self, name: str) -> Iterator[None]:
-        """Give a part of the controls for a robot.
-
-        Returns:
-            A context in which controls are added.
-        """
-        with self.server.gui.add_folder(name):
-            yield
-
     def flush(self, timeout: float = 30.0) -> None:
         """Wait until everything asked for before has been sent to the browsers.
+
+        Args:
+            timeout: how long at most [s].
 
         Raises:
             TimeoutError: if that takes longer [s].
             CardanError: if something could not be shown, such as a target out of reach.
         """
-        self._mailbox.flush(timeout)
+        self._served.flush(timeout)
 
     def wait(self) -> None:
-        """Wait until the viewer is closed, or Ctrl-C is pressed.
-
-        Examples:
-            >>> view.wait()  # doctest: +SKIP
-        """
+        """Wait until the viewer is closed, or Ctrl-C is pressed."""
         with contextlib.suppress(KeyboardInterrupt):
             while not self.closed:
                 time.sleep(0.1)
@@ -383,8 +338,7 @@ class Viewer:
         """Close the page; twice does no harm."""
         if not self.closed:
             self.closed = True
-            self._mailbox.close()
-            self.server.stop()
+            self._served.close()
 
     def __enter__(self) -> Viewer:
         return self
@@ -400,6 +354,21 @@ class Viewer:
     def __repr__(self) -> str:
         where = "closed" if self.closed else self.url
         return f"<Viewer of {', '.join(self._robots) or 'nothing'}, {where}>"
+
+
+def checked_place(at: Any) -> np.ndarray | None:
+    """Return where a robot is to stand, shape (3,) [m], or None.
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError: if it is no point.
+    """
+    if at is None:
+        return None
+    array = np.asarray(numeric_array("viewer.add", "at", at), dtype=float)
+    if array.shape != (3,):
+        raise ShapeError("viewer.add", "at", got=array.shape, expected="(3,)")
+    check_finite("viewer.add", "at", array, (3,))
+    return array
 
 
 def show(
@@ -435,9 +404,10 @@ def show(
         ParameterError: if the port is in use, or there is no such address here; for a model with inputs.
 
     Examples:
-        >>> view = cardan.show(arm, q)
-        >>> view.update(q + 0.1)
-        >>> view.close()
+        >>> with cardan.show(arm, q) as view:  # open_browser=True opens the page, too
+        ...     view.update(q + 0.1)
+        ...     view.url[:17]
+        'http://127.0.0.1:'
 
     Peers: roboticstoolbox `teach`.
     """
@@ -497,21 +467,3 @@ def model_of(thing: Any) -> Model:
         hint = "Show the model it was made of."
         raise ParameterError("model to show", got=f"inputs {sorted(model.inputs)}", expected="none", hint=hint)
     return model
-
-
-def _free_port(host: str, port: int | None) -> int:
-    """Return the port asked for, if it is free, or that from which on a free one is looked for."""
-    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536):
-        raise ParameterError("port of the viewer", got=port, expected="a whole number from 0 to 65535")
-    for wanted in (0, port):  # first whether there is such an address at all
-        try:
-            family, kind, _, _, address = socket.getaddrinfo(host, wanted or 0, type=socket.SOCK_STREAM)[0]
-            with socket.socket(family, kind) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(address)
-        except OSError as error:
-            what, got = ("port", port) if wanted else ("host", host)
-            hint = "Leave it out for the first that is free." if wanted else "The default, 127.0.0.1, is this machine."
-            expected = f"one that can be served at ({error.strerror or error})"
-            raise ParameterError(f"{what} of the viewer", got=got, expected=expected, hint=hint) from None
-    return FIRST_PORT if port is None else port
