@@ -190,6 +190,7 @@ def test_values_are_counted_before_they_are_read():
         cardan.from_json('{"cardan": [' + "[[0]]," * 2_000_000 + "0]}")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("quick")
 def test_unknown_elements_are_not_compared_for_minutes():
     tags = "".join(f"<lin{k}/>" for k in range(200_000))

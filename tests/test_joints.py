@@ -753,7 +753,7 @@ def reference(joint):
     return q, v, np.array(everything(joint, q, v), dtype=float)
 
 
-@every
+@of_each_kind
 def test_joints_on_mpmath(joint):
     q, v, expected = reference(joint)
     with mpmath.workdps(30):

@@ -19,7 +19,7 @@ from representatives import represented
 ALWAYS = {"Fixed", "Mimic", "Revolute", "Spherical", "Ellipsoid"}
 FIRST_OF_EACH_CHECK = [next(fault for fault in FAULTS if fault[1] == name) for name in {f[1]: None for f in FAULTS}]
 LONG = {"limits", "rate of the coordinates", "no memory", "off the manifold", "serialisation", "equivalent chain"}
-LONG |= {"float32", "smooth"}
+LONG |= {"float32", "smooth", "value"}
 
 
 def named(x):
