@@ -99,5 +99,9 @@ if __name__ == "__main__":
         from benchmarks import simulation
 
         simulation.main(sys.argv[2:])
+    elif sys.argv[1:2] == ["ik"]:
+        from benchmarks import ik
+
+        ik.main(sys.argv[2:])
     else:
         main()

@@ -18,19 +18,36 @@ from representatives import represented
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
+    "getting-started.md": ("matplotlib",),
+    "faq.md": (),
+    "control-loop.md": (),
+    "rl.md": (),
+    "optimisation.md": ("scipy",),
+    "deployment.md": (),
+    "new-algorithm.md": (),
+    "new-format.md": (),
     "simulate.md": ("gymnasium", "matplotlib"),
     "new-joint.md": ("sympy", "matplotlib"),
     "identification.md": ("scipy",),
+    "trajectories.md": ("toppra",),
     "mechanism.md": (),
     "articulations.md": (),
     "simulation.md": ("scipy",),
     "conventions.md": (),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
+    "inverse-kinematics.md": (),
     "maximal.md": (),
     "functions.md": (),
+    "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
+    "viewer.md": ("viser", "trimesh"),
+    "coming-from/pinocchio.md": ("pinocchio",),
+    "coming-from/mujoco.md": ("mujoco",),
+    "coming-from/newton.md": (),
+    "coming-from/rigidbodydynamics.md": (),
+    "coming-from/drake.md": (),
 }
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -54,7 +71,7 @@ def test_pages_run(page, tmp_path, monkeypatch):
                 exec(compile(block, f"{page}, block {ran}", "exec"), names)
         ran += 1
     assert ran >= 3
-    for name in ("rolling", "ellipsoid"):
+    for name in ("rolling", "ellipsoid", "joint_wrenches", "dh", "tables"):
         sys.modules.pop(name, None)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("gymnasium")
+pytest.importorskip("matplotlib")
 
 FILE = Path(__file__).parents[1] / "examples" / "learn_swing_up.py"
 

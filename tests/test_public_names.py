@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cardan
-from cardan.functions.peers import words_of
+from cardan.words import words_of
 
 SOURCE = Path(cardan.__file__).parent
 LAZY = {"cardan": SOURCE / "__init__.py", "cardan.joints": SOURCE / "joints" / "__init__.py"}
@@ -21,7 +21,7 @@ def test_what_is_imported_is_what_is_named_and_what_is_found(package):
     module = sys.modules[package]
     tree = ast.parse(LAZY[package].read_text(encoding="utf-8"))
     imported = {a.asname or a.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names}
-    private = {"TYPE_CHECKING", "Any", "fetcher", "said_of"}
+    private = {"TYPE_CHECKING", "Any", "fetcher", "of_package"}
     assert imported - private == set(module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     assert all(getattr(module, name) is not None for name in module.__all__)
@@ -71,17 +71,22 @@ def test_these_words_are_theirs(module, library, holder):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_documentation_is_whole(name):
-    """Arguments each with a line, what comes back, what is raised, and whose equation it is."""
+def test_compiled_functions_are_annotated_and_say_what_they_raise(name):
+    """What else their documentation must have: tests/test_docstrings.py."""
     function = getattr(cardan, name)
-    text, parameters = inspect.getdoc(function), inspect.signature(function).parameters
-    assert text.splitlines()[0].startswith("Return ")
-    for section in ("Args:", "Returns:", "Raises:", "Source:"):
-        assert f"\n{section}" in text, section
-    for parameter in parameters.values():
-        assert f"\n    {parameter.name}: " in text, parameter.name
-        assert parameter.annotation is not inspect.Parameter.empty
-    assert inspect.signature(function).return_annotation not in (inspect.Parameter.empty, "Any")
+    text, signature = inspect.getdoc(function), inspect.signature(function)
+    assert text.startswith("Return ")
+    assert "\nReturns:" in text
+    assert "\nRaises:" in text
+    assert all(parameter.annotation is not parameter.empty for parameter in signature.parameters.values())
+    assert signature.return_annotation not in (inspect.Parameter.empty, "Any")
+
+
+@pytest.mark.parametrize("name", [n for n in cardan.__all__ if inspect.ismodule(getattr(cardan, n))])
+def test_public_modules_show_their_own_names_alone(name):
+    """What they import, and the modules they are made of, stood between them where a name is completed."""
+    module = getattr(cardan, name)
+    assert sorted(dir(module)) == sorted(module.__all__)
 
 
 def test_help_tells_what_a_reference_may_be(capsys):

@@ -289,6 +289,18 @@ def test_code_is_told_apart_wherever_it_stands(made):
     assert None is not of(made(1.0)) != of(made(2.0))
 
 
+def test_a_class_of_a_namespace_without_a_name_is_not_one_of_python():
+    """Its `__module__` is "builtins": joints of one name, made by `exec`, had each other's dynamics."""
+
+    def made(k):
+        place = {}
+        exec(f"class Table:\n    def lift(self, x): return {k} * x", place)
+        return place["Table"]
+
+    assert None is not of(made(1.0)) != of(made(2.0))
+    assert None is not of(made(1.0)()) != of(made(2.0)())
+
+
 def test_what_a_subclass_of_arrays_holds_is_not_overlooked():
     class Scaled(np.ndarray):
         pass

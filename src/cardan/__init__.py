@@ -1,4 +1,15 @@
-"""cardan: articulated rigid-body kinematics and dynamics built around the joint."""
+"""cardan: articulated rigid-body kinematics and dynamics built around the joint.
+
+The examples in the docstrings go on from here:
+
+Examples:
+    >>> import numpy as np
+    >>> import cardan
+    >>> mechanism = cardan.robots.arm7()
+    >>> arm = mechanism.model()
+    >>> q = arm.random_configuration(seed=0)  # rad, shape (7,); any leading dimensions are a batch
+    >>> v = a = tau = np.full(arm.nv, 0.1)  # rad/s, rad/s^2, N m, shape (7,)
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +35,7 @@ from cardan.functions import (
     coriolis_matrix,
     derivative,
     difference,
+    difference_derivatives,
     eval_fk,
     eval_ik,
     evaluate_joint,
@@ -31,19 +43,23 @@ from cardan.functions import (
     forward_dynamics_derivatives,
     forward_kinematics,
     frame_acceleration,
+    frame_acceleration_derivatives,
     frame_transform,
     frame_velocity,
+    frame_velocity_derivatives,
     function,
     gradient,
     gravity_forces,
     hessian,
     integrate,
+    integrate_derivatives,
     inverse_dynamics,
     inverse_dynamics_derivatives,
     jacobian,
     jacobian_derivative,
     jacobian_vector_product,
     kinetic_energy,
+    kinetic_energy_regressor,
     limit_coordinates,
     loop_bias,
     loop_jacobian,
@@ -55,11 +71,13 @@ from cardan.functions import (
     normalize,
     passive_forces,
     potential_energy,
+    potential_energy_regressor,
     principal_value,
     project_velocity,
     torque_regressor,
     vector_jacobian_product,
     velocity_to_configuration_derivative,
+    wrench_at,
 )
 from cardan.joints import Joint, Limits
 from cardan.lazy import fetcher
@@ -93,17 +111,21 @@ from cardan.scalar import (
     tanh,
     where,
 )
-from cardan.spatial import SE3, Force, Inertia, Motion
+from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
+from cardan.words import of_package
 
 if TYPE_CHECKING:
-    from cardan import robots, solvers
-    from cardan.comparison import compare
+    from cardan import identification, pictures, robots, solvers, tasks, trajectories
+    from cardan.comparison.compare import compare  # not from the room: mypy would find the file of that name
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
+    from cardan.pictures import plot, plot_trajectory
     from cardan.simulation import Control, State, World, WorldBuilder
+    from cardan.tasks.inverse_kinematics import inverse_kinematics
     from cardan.verification import Certificate, verify_joint
+    from cardan.viewer import Viewer, show
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
@@ -114,22 +136,28 @@ __all__ = [  # noqa: RUF022 -- by subject
     "WorldBuilder", "World", "State", "Control", "solvers",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
-    "gravity_forces", "passive_forces", "torque_regressor",
+    "gravity_forces", "passive_forces", "torque_regressor", "wrench_at",
+    # motions in time, parameters from measurements
+    "trajectories", "identification",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
     "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
     # mass centre, momentum, energy
     "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "centroidal_momentum",
     "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",
+    "kinetic_energy_regressor", "potential_energy_regressor",
     # moving in configuration space
     "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
     "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
+    # inverse kinematics
+    "inverse_kinematics", "tasks",
     # closed loops
     "assemble", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
     "constrained_forward_dynamics", "constrained_inverse_dynamics",
     # derivatives
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
-    "jacobian_vector_product", "vector_jacobian_product",
+    "jacobian_vector_product", "vector_jacobian_product", "integrate_derivatives", "difference_derivatives",
+    "frame_velocity_derivatives", "frame_acceleration_derivatives",
     # one's own functions, and the scalar functions they are made of
     "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "clip",
     "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
@@ -140,7 +168,9 @@ __all__ = [  # noqa: RUF022 -- by subject
     # other coordinates, other libraries
     "converter", "representation", "conventions",
     # spatial algebra
-    "SE3", "Motion", "Force", "spatial",
+    "SE3", "Motion", "Force", "pose_error", "spatial",
+    # seen: in a browser, in pictures
+    "show", "Viewer", "plot", "plot_trajectory", "pictures",
     # errors
     "errors", "CardanError", "DescriptionError",
     "__version__",
@@ -154,10 +184,14 @@ _fetch = fetcher(
         ".formats.load": "load load_mechanism save",
         ".comparison": "compare",
         ".coordinates": "conventions converter representation",
+        ".pictures": "plot plot_trajectory",
         ".simulation": "Control State World WorldBuilder",
+        ".tasks": "inverse_kinematics",
         ".verification": "Certificate verify_joint",
+        ".viewer": "Viewer show",
     },
-    modules="cli comparison description coordinates formats geometry interop robots simulation verification solvers",
+    modules="cli comparison description coordinates formats geometry identification interop pictures robots simulation "
+    "solvers tasks trajectories verification viewer",
 )
 
 
@@ -165,9 +199,7 @@ def __getattr__(name: str) -> Any:
     try:
         return _fetch(name)
     except AttributeError as error:
-        from cardan.functions.peers import said_of
-
-        raise AttributeError(f"{error}{said_of(name, globals())}", name=name) from None
+        raise AttributeError(f"{error}{of_package(name)}", name=name) from None
 
 
 def __dir__() -> list[str]:

@@ -279,6 +279,8 @@ def is_of_trusted(module: str | None) -> bool:
 
 def _is_trusted(kind: type) -> bool:
     """Return whether a class is told by its name."""
+    if kind.__module__ == "builtins":  # or made by `exec` in a namespace without a name, which says the same
+        return not kind.__flags__ & _HEAP_TYPE
     return is_of_trusted(kind.__module__) and "<" not in kind.__qualname__
 
 

@@ -13,6 +13,33 @@ from itertools import islice
 from types import FrameType
 from typing import Any, ClassVar
 
+__all__ = [
+    "AssemblyError",
+    "CardanError",
+    "ConfigurationError",
+    "DTypeError",
+    "DescriptionError",
+    "DescriptionWarning",
+    "DuplicateNameError",
+    "Fault",
+    "FunctionReferenceError",
+    "JointError",
+    "MechanismError",
+    "MissingExtraError",
+    "NotFiniteError",
+    "ParameterError",
+    "ProgramError",
+    "ReachError",
+    "RecompilationWarning",
+    "ResultError",
+    "ShapeError",
+    "StaleProgramError",
+    "TargetError",
+    "TraceError",
+    "UnknownNameError",
+    "UnsupportedError",
+]
+
 MAX_MESSAGE = 1000
 """Characters of a message: names and numbers of a stranger's file must not fill a terminal or a log."""
 
@@ -29,7 +56,7 @@ def quoted(value: Any, length: int = 120) -> str:
     return shortened(repr(value), MAX_MESSAGE // 2)
 
 
-def close_names(name: str, candidates: Iterable[str]) -> list[str]:
+def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> list[str]:
     """Return the up to three names nearest to one, among the first 1000 and by their first 80 characters.
 
     Comparing all pairs of letters of all names takes minutes for a file that was made to take them.
@@ -37,7 +64,7 @@ def close_names(name: str, candidates: Iterable[str]) -> list[str]:
     import difflib  # only where there is something to say: importing it takes a millisecond
 
     known = {c[:80]: c for c in islice(candidates, 1000)}
-    return [known[match] for match in difflib.get_close_matches(name[:80], known, n=3, cutoff=0.5)]
+    return [known[match] for match in difflib.get_close_matches(name[:80], known, n=3, cutoff=cutoff)]
 
 
 def did_you_mean(names: Sequence[str]) -> str:
@@ -289,6 +316,10 @@ class Fault:
         message: what is wrong, got and expected, and how to mend it.
         severity: `"error"` or `"warning"`.
         where: the path of what it is about, in formats that have paths and no lines (`/World/arm` in USD).
+
+    Examples:
+        >>> print(cardan.errors.Fault("arm.urdf", 12, "the mass is negative", "error"))
+        arm.urdf:12: error: the mass is negative
     """
 
     file: str
@@ -329,3 +360,7 @@ class RecompilationWarning(UserWarning):
             f"{function} is compiled for model {model!r} for the {count}th time: each value of {names} is a program of "
             "its own. Give numbers as floats or arrays, which are arguments; several frames as one list of names."
         )
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

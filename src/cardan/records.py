@@ -75,6 +75,10 @@ class Drive:
     Args:
         stiffness: proportional gains [N m/rad, N/m], a number for all degrees of freedom, or one for each.
         damping: derivative gains [N m s/rad, N s/m], likewise.
+
+    Examples:
+        >>> cardan.Drive(stiffness=400.0, damping=40.0).resolved(2).stiffness
+        (400.0, 400.0)
     """
 
     stiffness: float | Sequence[float] = 0.0
@@ -82,6 +86,10 @@ class Drive:
 
     def resolved(self, nv: int, joint: str = "joint") -> Drive:
         """Return the same drive with nv numbers in both.
+
+        Args:
+            nv: number of degrees of freedom.
+            joint: whose, for messages.
 
         Raises:
             ParameterError: if there are not nv, or one is negative or not finite.
@@ -97,6 +105,10 @@ class Spring:
     Args:
         stiffness: [N m/rad, N/m], a number for all degrees of freedom, or one for each.
         rest: where it does not pull [rad, m], likewise.
+
+    Examples:
+        >>> cardan.Spring(stiffness=10.0, rest=0.5).resolved(1).rest
+        (0.5,)
     """
 
     stiffness: float | Sequence[float] = 0.0
@@ -104,6 +116,10 @@ class Spring:
 
     def resolved(self, nv: int, joint: str = "joint") -> Spring:
         """Return the same spring with nv numbers in both.
+
+        Args:
+            nv: number of degrees of freedom.
+            joint: whose, for messages.
 
         Raises:
             ParameterError: if there are not nv, a stiffness is negative, or a number is not finite.
@@ -129,10 +145,16 @@ class Actuator:
         joints: names of the joints it acts on, or one name.
         gear: for each joint, its ratio [-, or m for a rope over a drum], one number or nv; 1 by default.
         kind: what the control is: `"effort"`, `"position"`, `"velocity"`, or `"general"`, which the numbers tell.
-        gain: of the control; None where the description does not say it, as for the servos of a controller.
-        bias: constant, per length, per velocity; None likewise.
-        control_range: smallest and largest control.
-        effort_range: smallest and largest f.
+        gain: of the control [N m or N, by its unit]; None where the description does not say it, as for the servos of a
+            controller.
+        bias: constant, per length, per velocity [N m or N, by theirs]; None likewise.
+        control_range: smallest and largest control [its unit].
+        effort_range: smallest and largest f [N m, N].
+
+    Examples:
+        >>> servo = cardan.Actuator("servo", "knee", kind="position", gain=100.0, bias=(0.0, -100.0, -10.0))
+        >>> servo.drive()
+        Drive(stiffness=(100.0,), damping=(10.0,))
     """
 
     name: str
@@ -190,6 +212,10 @@ class Group:
         bodies: names of bodies.
         joints: names of joints.
         tip: where it ends in a tool: the group of the tool, if it has one (SRDF's end effectors).
+
+    Examples:
+        >>> cardan.Group("arm", joints=("shoulder", "elbow")).joints
+        ('shoulder', 'elbow')
     """
 
     name: str
@@ -237,12 +263,17 @@ class Material:
     dissipation that of both in series; of the others, the larger value counts (`Material.combined`).
 
     Args:
-        friction: coefficient of Coulomb friction.
+        friction: coefficient of Coulomb friction [-].
         restitution: share of the normal velocity that comes back, in [0, 1].
         stiffness: of the surface [N/m].
         dissipation: of Hunt and Crossley: the force is stiffness depth (1 + dissipation rate) [s/m].
         torsional: radius of torsional friction [m]: times the normal force, it is the largest moment about the normal.
         rolling: radius of rolling friction [m], likewise across the normal. Without friction there is neither.
+
+    Examples:
+        >>> rubber, ice = cardan.Material(friction=1.0), cardan.Material(friction=0.04)
+        >>> rubber.combined(ice).friction
+        0.2
     """
 
     friction: float = 0.8
@@ -266,6 +297,9 @@ class Material:
 
         With F = k_a x_a (1 + d_a x_a') on both sides and x_a / x_b = k_b / k_a, in series:
         k = k_a k_b / (k_a + k_b),  d = (k_b d_a + k_a d_b) / (k_a + k_b).
+
+        Args:
+            other: of the other shape.
         """
         share = self.stiffness / (self.stiffness + other.stiffness)  # of the depth that is in the other surface
         return Material(

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from cardan import elementary
+from cardan.documentation import document
 
 __all__ = [
     "absolute",
@@ -218,6 +219,13 @@ def register_scalar(scalar_type: type, functions: Backend, *, outer: bool = Fals
         functions: for each name in `REQUIRED`, its implementation; those of `expm1`, `log1p`, `tanh` and `power`, if it
             has better ones than exp(x) - 1, log(1 + x) and what follows from these.
         outer: whether it wraps other scalars (as a dual number does) and so decides where both meet.
+
+    Raises:
+        TypeError: if a function is missing.
+
+    Examples:
+        >>> sorted(cardan.scalar.REQUIRED)[:3]
+        ['absolute', 'acos', 'asin']
     """
     missing = [name for name in REQUIRED if name not in functions]
     if missing:
@@ -238,6 +246,10 @@ def _find_backend(scalar_type: type) -> Backend:
             return _DERIVED | builder()
     if issubclass(scalar_type, float):
         return _FLOAT
+    if scalar_type.__module__.startswith("cardan.spatial."):
+        raise TypeError(
+            f"{scalar_type.__name__} is no scalar: cardan.sin, log and the like act entry by entry. {OF_POSES}"
+        )
     raise TypeError(
         f"{scalar_type.__module__}.{scalar_type.__qualname__} is not a scalar cardan knows; "
         "make it one with cardan.scalar.register_scalar(type, functions)."
@@ -261,6 +273,24 @@ def _backend(args: tuple[Any, ...]) -> Backend:
 
 
 _NUMPY_ANY: Backend = {name: _numpy_object(name) for name in _FLOAT}
+OF_POSES = (
+    "The logarithm of a pose X is cardan.SE3.log(X), the twist between two is cardan.pose_error(X, Y), and the pose of "
+    "a twist is cardan.SE3.exp(twist)."
+)
+
+
+def _refuse_poses(x: np.ndarray) -> None:
+    """Raise for homogeneous matrices, of which no entry by entry logarithm can be meant: it is -inf."""
+    if x.shape[-2:] == (4, 4) and (np.asarray(x)[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all():
+        raise TypeError(f"cardan.log acts entry by entry, and these are homogeneous matrices. {OF_POSES}")
+
+
+def _entrywise_log(x: Any, of: Callable[..., Any] = _NUMPY_ANY["log"]) -> Any:
+    _refuse_poses(x)
+    return of(x)
+
+
+_NUMPY_ANY["log"] = _entrywise_log
 _BY_TYPE[np.ndarray] = _NUMPY_ANY
 _BY_TYPE[np.float64] = _BY_TYPE[np.float32] = _BY_TYPE[np.bool_] = _NUMPY
 
@@ -420,3 +450,31 @@ def logical_or(a: Any, b: Any) -> Any:
 def logical_not(a: Any) -> Any:
     """Return whether the condition does not hold."""
     return _backend((a,))["logical_not"](a)
+
+
+_EXAMPLES = {
+    "absolute": ("-2.0", 2.0), "acos": ("1.0", 0.0), "asin": ("0.0", 0.0), "atan2": ("0.0, 1.0", 0.0),
+    "clip": ("2.0, -1.0, 1.0", 1.0), "cos": ("0.0", 1.0), "cosh": ("0.0", 1.0), "divide": ("1.0, 0.0", math.inf),
+    "exp": ("0.0", 1.0), "expm1": ("0.0", 0.0), "floor": ("-0.5", -1.0), "is_finite": ("1.0", True),
+    "is_symbol": ("1.0", False), "is_zero": ("0.0", True), "log": ("1.0", 0.0), "log1p": ("0.0", 0.0),
+    "logical_and": ("True, False", False), "logical_not": ("False", True), "logical_or": ("True, False", True),
+    "maximum": ("1.0, 2.0", 2.0), "minimum": ("1.0, 2.0", 1.0), "power": ("2.0, 3", 8.0), "sign": ("-0.5", -1.0),
+    "sin": ("0.0", 0.0), "sinh": ("0.0", 0.0), "sqrt": ("9.0", 3.0), "tan": ("0.0", 0.0), "tanh": ("0.0", 0.0),
+    "where": ("True, 1.0, 2.0", 1.0),
+}  # fmt: skip
+"""Of each function arguments and what it makes of them, for its documentation."""
+
+_ARGUMENTS = {
+    **dict.fromkeys(("x", "y", "a", "b"), "a scalar of any type, or an array of them"),
+    "condition": "a comparison of scalars",
+    "lower": "the smallest value there may be",
+    "upper": "the largest",
+    "p": "the exponent [-]",
+}
+
+for _name, (_given, _found) in _EXAMPLES.items():
+    document(globals()[_name], "cardan.scalar", _ARGUMENTS, (_given, repr(_found)))
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

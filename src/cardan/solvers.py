@@ -20,3 +20,7 @@ __all__ = ["XPBD", "Featherstone", "MuJoCo", "SemiImplicit", "Solver", "Trajecto
 
 def __getattr__(name: str) -> Any:
     return getattr(_home, name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

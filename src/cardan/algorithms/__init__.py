@@ -1,6 +1,7 @@
 """The algorithms, one textbook page each, over scalars of any type."""
 
 from cardan.algorithms.aba import forward_dynamics, mass_matrix_inverse
+from cardan.algorithms.applied import wrench_at
 from cardan.algorithms.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -10,8 +11,10 @@ from cardan.algorithms.centroidal import (
     centroidal_momentum_rate,
 )
 from cardan.algorithms.configuration import (
+    DifferenceDerivatives,
     configuration_derivative_to_velocity,
     difference,
+    difference_derivatives,
     integrate,
     limit_coordinates,
     normalize,
@@ -45,12 +48,13 @@ from cardan.algorithms.kinematics import (
 from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
 from cardan.algorithms.maximal import GeneralisedState, MaximalState, eval_fk, eval_ik
 from cardan.algorithms.passive import passive_forces
-from cardan.algorithms.regressor import torque_regressor
+from cardan.algorithms.regressor import kinetic_energy_regressor, potential_energy_regressor, torque_regressor
 from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
 
 __all__ = [
     "ConstrainedDynamics",
     "ConstrainedEfforts",
+    "DifferenceDerivatives",
     "ForwardDynamicsDerivatives",
     "GeneralisedState",
     "InverseDynamicsDerivatives",
@@ -69,6 +73,7 @@ __all__ = [
     "constrained_inverse_dynamics",
     "coriolis_matrix",
     "difference",
+    "difference_derivatives",
     "eval_fk",
     "eval_ik",
     "forward_dynamics",
@@ -84,6 +89,7 @@ __all__ = [
     "jacobian",
     "jacobian_derivative",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "limit_coordinates",
     "loop_bias",
     "loop_jacobian",
@@ -93,7 +99,9 @@ __all__ = [
     "normalize",
     "passive_forces",
     "potential_energy",
+    "potential_energy_regressor",
     "principal_value",
     "torque_regressor",
     "velocity_to_configuration_derivative",
+    "wrench_at",
 ]

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Generic, NamedTuple, TypeVar
+
+from cardan.algorithms.linear import Rows
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
 from cardan.spatial import Scalar
+
+Matrix = TypeVar("Matrix")  # rows of scalars here; arrays from the compiled functions
+
+
+class DifferenceDerivatives(NamedTuple, Generic[Matrix]):
+    """Derivatives of the difference of two configurations, each nv x nv.
+
+    Attributes:
+        dq0: by the first, along the tangent: q0 moves to integrate(q0, e_j).
+        dq1: by the second.
+    """
+
+    dq0: Matrix
+    dq1: Matrix
 
 
 def integrate(model: Model, q: Vector, v: Vector) -> tuple[Scalar, ...]:
@@ -15,6 +32,18 @@ def integrate(model: Model, q: Vector, v: Vector) -> tuple[Scalar, ...]:
 def difference(model: Model, q0: Vector, q1: Vector) -> tuple[Scalar, ...]:
     """Return the shortest v that leads from q0 to q1: integrate(q0, v) = q1."""
     return model.manifold.difference(q0, q1)
+
+
+def difference_derivatives(model: Model, q0: Vector, q1: Vector) -> DifferenceDerivatives[Rows]:
+    """Return the derivatives of `difference`: with K as `Manifold.difference_rate_jacobian`, -K(-v) and K(v).
+
+    The difference v of q1 to q0 is -v of q0 to q1: the roles of the two are exchanged by its sign.
+
+    Source: Sola, Deray and Atchuthan (2018), equations 80 and 81.
+    """
+    v = difference(model, q0, q1)
+    backwards = model.manifold.difference_rate_jacobian([-e for e in v])
+    return DifferenceDerivatives([[-e for e in row] for row in backwards], model.manifold.difference_rate_jacobian(v))
 
 
 def normalize(model: Model, q: Vector) -> tuple[Scalar, ...]:

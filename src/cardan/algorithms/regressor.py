@@ -1,19 +1,21 @@
-"""The torque regressor: inverse dynamics is linear in the inertial parameters.
+"""Regressors: inverse dynamics and energies are linear in the inertial parameters.
 
-    tau = Y(q, v, a) p,      p = model.inertial_parameters(), ten numbers a body
+    tau = Y(q, v, a) p,   T = y_T(q, v) . p,   U = y_U(q) . p,      p = model.inertial_parameters(), ten numbers a body
 
-Column by column: the wrench on a body with one unit parameter, carried inwards by the Newton-Euler recursion. The
-drives' armature is not among the parameters: Y p is `inverse_dynamics` of the robot without it.
+Column by column: the wrench on a body with one unit parameter, carried inwards by the Newton-Euler recursion; the
+energy of such a body. The drives' armature is not among the parameters: Y p is `inverse_dynamics` of the robot without
+it, and y_T . p its kinetic energy.
 
-Source: Atkeson, An and Hollerbach (1986); Khalil and Dombre (2002), chapter 9.
+Source: Atkeson, An and Hollerbach (1986); Gautier and Khalil (1988) for the energies; Khalil and Dombre (2002),
+chapters 9 and 12.
 """
 
 from __future__ import annotations
 
 from cardan.algorithms.linear import Rows, add_block, transposed, zeros
-from cardan.algorithms.tree import Vector, outward, weightless
+from cardan.algorithms.tree import Vector, outward, relative_kinematics, twists, weightless, world_poses
 from cardan.model import Model
-from cardan.spatial import Force, Inertia, Motion
+from cardan.spatial import Force, Inertia, Motion, Scalar
 
 
 def torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Rows:
@@ -36,5 +38,32 @@ def torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Rows:
 
 def body_regressor(V: Motion, A: Motion) -> list[Force]:
     """Return the ten wrenches I A + V x* I V of a body with one unit inertial parameter each."""
-    units = [Inertia.from_parameters([float(i == k) for i in range(10)]) for k in range(10)]
-    return [inertia @ A + V.cross(inertia @ V) for inertia in units]
+    return [inertia @ A + V.cross(inertia @ V) for inertia in unit_inertias()]
+
+
+def unit_inertias() -> list[Inertia]:
+    """Return the ten inertias with one parameter that is 1, in the order of `Inertia.parameters`."""
+    return [Inertia.from_parameters([float(i == k) for i in range(10)]) for k in range(10)]
+
+
+def kinetic_energy_regressor(model: Model, q: Vector, v: Vector) -> list[Scalar]:
+    """Return y_T (10 nbodies): V . I V / 2 of each body with one unit parameter."""
+    V = twists(model, relative_kinematics(model, q), v)
+    row: list[Scalar] = []
+    for body in model.body_names:
+        at = model.attachments[body]
+        own = at.pose.inverse_act(V[at.node]) if at.node >= 0 else Motion.zero()
+        row += [own.dot(inertia @ own) * 0.5 for inertia in unit_inertias()]
+    return row
+
+
+def potential_energy_regressor(model: Model, q: Vector) -> list[Scalar]:
+    """Return y_U (10 nbodies): - g . (m p + R h) of each body with one unit parameter, R and p its pose."""
+    poses = world_poses(model, relative_kinematics(model, q).X)
+    row: list[Scalar] = []
+    for body in model.body_names:
+        at = model.attachments[body]
+        X = poses[at.node] @ at.pose if at.node >= 0 else at.pose
+        down = X.rotation.transpose_apply(model.gravity)
+        row += [-X.translation.dot(model.gravity), *(-down), *[0.0] * 6]
+    return row

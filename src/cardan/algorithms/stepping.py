@@ -31,7 +31,7 @@ from cardan.arrays.elimination import solved
 from cardan.manifolds import SE3 as RigidMotions
 from cardan.model import Model
 from cardan.model.node import Node
-from cardan.spatial import Motion, Scalar, Vector3
+from cardan.spatial import Force, Motion, Scalar, Vector3
 from cardan.spatial.rotations import matrix_from_rotation_vector
 
 Rate = Callable[[Vector, Vector], Vector]
@@ -51,10 +51,12 @@ class Solved(NamedTuple):
     Attributes:
         found: the accelerations.
         residual: by how much velocities after the step are wrong, at most [rad/s, m/s].
+        wrenches: at the contacts, on the first body, in the axes of its node; they cost nothing where nobody asks.
     """
 
     found: Accelerations
     residual: Scalar
+    wrenches: Sequence[Force] = ()
 
 
 def along(q: Vector, v: Vector, dt: Scalar, model: Model) -> list[Scalar]:

@@ -27,6 +27,11 @@ def solve(A: Any, b: Any, *, positive_definite: bool = False) -> Any:
 
     Raises:
         ShapeError: if the shapes do not fit, or a traced matrix is too large.
+
+    Examples:
+        >>> x = cardan.solve(cardan.mass_matrix(arm, q), tau, positive_definite=True)
+        >>> bool(np.allclose(cardan.mass_matrix(arm, q) @ x, tau))
+        True
     """
     A, b = array_of(A), array_of(b)
     if object not in (A.dtype, b.dtype):
@@ -43,8 +48,15 @@ def solve(A: Any, b: Any, *, positive_definite: bool = False) -> Any:
 def inverse(A: Any) -> Any:
     """Return the inverses of square matrices, shape (..., n, n), as `numpy.linalg.inv` does.
 
+    Args:
+        A: matrices, shape (..., n, n), of numbers or symbols; of any unit.
+
     Raises:
         ShapeError: if the matrices are not square, or traced and larger than 32 x 32.
+
+    Examples:
+        >>> cardan.inverse(2.0 * np.eye(2)).tolist()
+        [[0.5, 0.0], [0.0, 0.5]]
     """
     A = array_of(A)
     return np.linalg.inv(A) if A.dtype != object else solve(A, np.eye(A.shape[-1]))
@@ -53,8 +65,15 @@ def inverse(A: Any) -> Any:
 def determinant(A: Any) -> Any:
     """Return the determinants of square matrices, shape (..., n, n), as `numpy.linalg.det` does.
 
+    Args:
+        A: matrices, shape (..., n, n), of numbers or symbols.
+
     Raises:
         ShapeError: if the matrices are not square, or traced and larger than 32 x 32.
+
+    Examples:
+        >>> round(float(cardan.determinant(2.0 * np.eye(3))), 12)
+        8.0
     """
     A = array_of(A)
     if A.dtype != object:
@@ -67,6 +86,15 @@ def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the Euclidean length of a vector, or along an axis; of a matrix, that of all its entries.
 
     At 0, where the length has no derivative, the one traced is 0.
+
+    Args:
+        x: a vector, or an array of them, of numbers or symbols; of any unit.
+        axis: along which; by default all entries are one vector.
+        keepdims: whether the axis stays, of length 1.
+
+    Examples:
+        >>> float(cardan.norm(np.array([3.0, 4.0])))
+        5.0
     """
     x = array_of(x)
     if x.dtype != object:

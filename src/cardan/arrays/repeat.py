@@ -28,6 +28,10 @@ def repeat(count: int, body: Callable[..., Any], *start: Any) -> Any:
 
     Raises:
         ParameterError: for a count that is none, nothing to start from, or a body that returns something else.
+
+    Examples:
+        >>> cardan.repeat(3, lambda x: 2.0 * x, 1.0)
+        8.0
     """
     passes = _checked(count)
     if not start:
@@ -70,6 +74,10 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
 
     Raises:
         ParameterError: for sequences of different lengths or none, or items of different shapes.
+
+    Examples:
+        >>> cardan.each(lambda x, y: x * y, [1.0, 2.0], [3.0, 4.0])
+        [3.0, 8.0]
     """
     columns = [_listed(sequence) for sequence in items]
     if len({len(column) for column in columns}) != 1:

@@ -61,13 +61,20 @@ def symbolic(entries: Iterable[Any], shape: tuple[int, ...]) -> SymbolicArray:
 
 def as_argument(scalars: Sequence[Any]) -> np.ndarray:
     """Return the scalars a joint is called with, floats, batches or symbols, as the array it receives."""
-    return scalars if isinstance(scalars, np.ndarray) else symbolic(scalars, (len(scalars),))
+    return scalars if isinstance(scalars, SymbolicArray) else symbolic(scalars, (len(scalars),))
 
 
 def stack(nested: Any) -> np.ndarray:
-    """Return nested sequences of scalars as one array, batch dimensions first.
+    """Return nested sequences of scalars as one array [in their unit], batch dimensions first.
 
     Floats and batches are broadcast together; if any entry is a symbol the result has dtype object.
+
+    Args:
+        nested: nested sequences of scalars, of any unit.
+
+    Examples:
+        >>> cardan.spatial.stack([[1.0, np.zeros(5)], [0.0, 1.0]]).shape
+        (5, 2, 2)
     """
     shape: list[int] = []
     flat = [nested]

@@ -26,6 +26,10 @@ def interpolate(x: Any, xp: Any, fp: Any) -> Any:
         TraceError: if the table holds symbols.
 
     Cost: four operations for each point, all points at each call.
+
+    Examples:
+        >>> float(cardan.interpolate(0.25, [0.0, 1.0], [0.0, 8.0]))
+        2.0
     """
     knots, values = _table(xp, fp)
     if not isinstance(x, np.ndarray):

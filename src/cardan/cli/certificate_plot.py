@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from cardan.cli.plots import draw_frame, pyplot_module, save_figure
+from cardan.cli.plots import pyplot_module, save_figure
 from cardan.joints import Joint
+from cardan.pictures.axes import draw_frame
 from cardan.verification import Certificate, Finding
 
 FLOOR, CEILING = 1e-17, 1e3

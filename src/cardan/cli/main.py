@@ -16,11 +16,25 @@ from contextlib import contextmanager
 from typing import Any
 
 from cardan._version import __version__
-from cardan.cli import bench, cache, check, compare, compile, convert, dynamics, generate, info, joints, simulate, tour
+from cardan.cli import (
+    bench,
+    cache,
+    check,
+    compare,
+    compile,
+    convert,
+    dynamics,
+    generate,
+    info,
+    joints,
+    simulate,
+    tour,
+    view,
+)
 from cardan.cli.options import harmless
 from cardan.errors import CardanError, DescriptionWarning
 
-COMMANDS = (info, check, compare, convert, joints, dynamics, simulate, generate, compile, bench, tour, cache)
+COMMANDS = (info, check, compare, convert, joints, dynamics, simulate, generate, compile, bench, tour, view, cache)
 """One module a command, each with `add_parser(subparsers)`; a new command adds a line."""
 
 

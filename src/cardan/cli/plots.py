@@ -1,4 +1,4 @@
-"""Pictures, with the `plot` extra."""
+"""Pictures in files, with the `plot` extra."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from cardan.errors import MissingExtraError, ParameterError
-
-AXES = ("tab:red", "tab:green", "tab:blue")
 
 
 def pyplot_module() -> Any:
@@ -58,32 +54,3 @@ def picture_writer(figure: Any, file: str | Path, dpi: int = 150) -> Callable[[B
         pyplot_module().close(figure)
 
     return write
-
-
-def draw_frame(
-    axes: Any,
-    pose: np.ndarray,
-    size: float,
-    *,
-    strength: float = 1.0,
-    width: float = 1.6,
-    colours: tuple[str, ...] = AXES,
-    names: str = "",
-) -> None:
-    """Draw the axes of a frame: x red, y green, z blue.
-
-    Args:
-        axes: matplotlib's, in three dimensions.
-        pose: of the frame, shape (4, 4).
-        size: length of the axes.
-        strength: 1 for opaque lines.
-        width: of the lines.
-        colours: of the axes.
-        names: a letter for the end of each axis, or none.
-    """
-    origin = pose[:3, 3]
-    for k, colour in enumerate(colours):
-        arrow = size * pose[:3, k]
-        axes.plot(*np.stack([origin, origin + arrow], axis=-1), color=colour, alpha=strength, linewidth=width)
-        if names:
-            axes.text(*(origin + 1.12 * arrow), names[k], color=colour, ha="center", va="center", fontsize=9)

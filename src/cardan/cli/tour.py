@@ -14,13 +14,13 @@ from cardan.errors import MissingExtraError
 from cardan.formats import load
 from cardan.functions import (
     forward_dynamics,
-    forward_kinematics,
     inverse_dynamics,
     kinetic_energy,
     mass_matrix,
     potential_energy,
 )
-from cardan.model import WORLD, Model
+from cardan.model import Model
+from cardan.pictures import plot
 from cardan.robots import urdf_path
 
 DURATION, SAMPLES, SHOWN = 4.0, 401, 9
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"\nChecks:\n{checks(arm, (t, q, v, a), tau)}\n")
     try:
         pyplot = pyplot_module()
-        for name, figure in {"arm": _arm(pyplot, arm, q), "torques": _torques(pyplot, arm, t, tau)}.items():
+        for name, figure in {"arm": _arm(arm, t, q), "torques": _torques(pyplot, arm, t, tau)}.items():
             print(f"picture: {save_figure(figure, Path(args.output) / f'{name}.png', 150)}")
     except MissingExtraError as error:
         print(f"No pictures: {error}")
@@ -91,23 +91,10 @@ def checks(model: Model, moved: Motion, tau: np.ndarray) -> str:
     )
 
 
-def _arm(pyplot: Any, model: Model, q: np.ndarray) -> Any:
-    """Draw the bodies as lines between their origins, from light to dark along the motion."""
-    figure = pyplot.figure(figsize=(6.4, 6.4), layout="constrained")
-    axes = figure.add_subplot(projection="3d")
-    origins = forward_kinematics(model, q)[..., :3, 3]
-    for k, points in enumerate(origins[np.linspace(0, len(q) - 1, SHOWN).astype(int)]):
-        shade = pyplot.get_cmap("viridis")(1.0 - k / (SHOWN - 1))
-        at = {WORLD: np.zeros(3), **dict(zip(model.body_names, points, strict=True))}
-        for c in model.connections:
-            ends = np.stack([at[c.parent], at[c.child]], axis=-1)
-            axes.plot(*ends, color=shade, linewidth=3, solid_capstyle="round")
-        axes.scatter(*points.T, color=shade, s=14)
-    axes.plot(*origins[:, -1].T, color="crimson", linewidth=1, label=f"path of {model.body_names[-1]}")
-    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", title=f"{model.name} along its motion, light to dark")
-    axes.set_aspect("equal")
-    axes.legend(loc="upper left")
-    return figure
+def _arm(model: Model, t: np.ndarray, q: np.ndarray) -> Any:
+    axes = plot(model, q, t=t, shown=SHOWN, paths=model.body_names[-1])
+    axes.set_title(f"{model.name} along its motion")
+    return axes.figure
 
 
 def _torques(pyplot: Any, model: Model, t: np.ndarray, tau: np.ndarray) -> Any:

@@ -4,3 +4,7 @@ from cardan.comparison.compare import compare
 from cardan.comparison.result import Comparison, Difference
 
 __all__ = ["Comparison", "Difference", "compare"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

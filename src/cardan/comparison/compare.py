@@ -27,7 +27,7 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
     Args:
         a: a mechanism, a model, or a robot description (path, text, bytes).
         b: another.
-        tolerance: how far numbers may differ, relative to the largest of their kind: rounding that a format forces.
+        tolerance: how far numbers may differ, relative to the largest of their kind [-]: rounding that a format forces.
         options: how descriptions are read, as for `cardan.load`.
 
     Returns:
@@ -36,6 +36,11 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
     Raises:
         DescriptionError: for a description with errors.
         DTypeError, ParameterError: for another thing; for a tolerance that is not positive.
+
+    Examples:
+        >>> changed = mechanism.lock({"joint3": 0.0}).mechanism
+        >>> bool(cardan.compare(mechanism, mechanism)), bool(cardan.compare(mechanism, changed))
+        (True, False)
     """
     if not tolerance > 0.0:
         raise ParameterError("tolerance", got=tolerance, expected="a number > 0")

@@ -23,6 +23,10 @@ class Difference:
         a: of the first, or None.
         b: of the second, or None.
         cause: what explains the numbers; empty where nothing that was tried does.
+
+    Examples:
+        >>> cardan.comparison.Difference("joint", "knee", "limits.upper", 1.0, 2.0).what
+        'limits.upper'
     """
 
     kind: str
@@ -46,8 +50,14 @@ class Comparison:
         b: name of the second.
         differences: in the order of the tree, structure first.
         notes: what differs and makes no other robot of it: its name, the kind of coordinates, names for the same thing.
-        errors: the largest differences at random states, relative to the largest number: `"pose"`, `"mass matrix"`,
+        errors: the largest differences at random states, relative to the largest number [-]: `"pose"`, `"mass matrix"`,
             `"bias forces"`; empty where the robots have not the same joints.
+
+    Examples:
+        >>> changed = mechanism.lock({"joint3": 0.0}).mechanism
+        >>> found = cardan.compare(mechanism, changed)
+        >>> found.differences[0].where
+        'joint3'
     """
 
     a: str

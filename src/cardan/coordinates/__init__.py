@@ -16,3 +16,7 @@ __all__ = [
     "converter",
     "representation",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

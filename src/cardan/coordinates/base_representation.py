@@ -53,6 +53,34 @@ class BaseRepresentation(OtherCoordinates):
     Attributes:
         representation: `"body"`, `"inertial"` or `"mixed"`.
         base_joints: names of the joints it concerns: those that leave a body free in the world. None: v' = v.
+
+    Args:
+        model: the robot.
+
+    Throughout:
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities v' in this representation [rad/s, m/s], shape (..., nv); of `coriolis_matrix`, `velocity` and
+            other methods not named `frame_` or `momentum`, v.
+        a: accelerations dv'/dt [rad/s^2, m/s^2], shape (..., nv).
+        force: a wrench [force; moment] [N, N m], shape (..., 6).
+        frame: name of a body or frame.
+        representation: of the frame's twist; by default this one.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> mixed = cardan.representation(dog, "mixed")
+        >>> q, v, a = dog.neutral(), np.ones(dog.nv), np.zeros(dog.nv)
+        >>> J = mixed.frame_jacobian(q, "front_left_foot")
+        >>> bool(np.allclose(mixed.frame_velocity(q, v, "front_left_foot"), J @ v))
+        True
+        >>> rate = mixed.frame_jacobian_derivative(q, v, "front_left_foot")
+        >>> bool(np.allclose(mixed.frame_acceleration(q, v, a, "front_left_foot"), J @ a + rate @ v))
+        True
+        >>> bool(np.allclose(mixed.momentum(q, v), mixed.momentum_matrix(q) @ v))
+        True
+        >>> f = mixed.wrench(q, np.ones(6), "front_left_foot")
+        >>> bool(np.allclose(mixed.from_wrench(q, f, "front_left_foot"), np.ones(6)))
+        True
     """
 
     def __init__(self, model: Model, representation: Representation) -> None:
@@ -167,6 +195,12 @@ def representation(model: Model, representation: Representation) -> BaseRepresen
     Raises:
         DTypeError: if the model is none.
         UnknownNameError: if there is no such representation.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> mixed = cardan.representation(dog, "mixed")
+        >>> mixed.velocity(dog.neutral(), np.ones(dog.nv)).shape == (dog.nv,)
+        True
     """
     return BaseRepresentation(model, representation)
 

@@ -13,6 +13,8 @@ from cardan.errors import UnknownNameError
 from cardan.functions.signature import check_model
 from cardan.model import Model
 
+__all__ = ["PEERS", "to"]
+
 PEERS: dict[str, Callable[..., Convention]] = {
     "drake": drake.convention,
     "idyntree": idyntree.convention,
@@ -43,6 +45,11 @@ def to(
         UnknownNameError: for a library or option that does not exist.
         MechanismError: if the library has no such joint; the message names it.
         ParameterError: if `order` does not name every joint with coordinates once.
+
+    Examples:
+        >>> there = cardan.conventions.to("mujoco", arm)
+        >>> there.configuration(q).shape
+        (7,)
     """
     if peer not in PEERS:
         raise UnknownNameError("library", peer, PEERS, where="cardan.conventions")
@@ -60,3 +67,7 @@ def _made(
     convention = peer(**dict(options))
     mimics = convention.mimics if mimics is None else mimics
     return PeerConverter(model, convention, order, mimics, (_made, (peer, model, order, mimics, options)))
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

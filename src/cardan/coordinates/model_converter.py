@@ -164,6 +164,23 @@ class Converter(Compiled):
         target: the model they go to.
         shared: names of the joints whose coordinates are copied; all others are found from the motion of bodies.
         dropped: names of the source's joints whose motion the target cannot show.
+
+    Throughout:
+        q: the source's configurations [rad, m], shape (..., nq).
+        v: the source's velocities [rad/s, m/s], shape (..., nv).
+        a: the source's accelerations [rad/s^2, m/s^2], shape (..., nv).
+        tau: the source's efforts [N m, N], shape (..., nv).
+        forces: wrenches on the source's bodies [N, N m], shape (..., nbodies, 6).
+
+    Examples:
+        >>> there = cardan.converter(arm, mechanism.model(base="floating"))
+        >>> there.configuration(q).shape, there.velocity(q, v).shape, there.acceleration(q, v, a).shape
+        ((14,), (13,), (13,))
+        >>> there.effort(q, tau).shape, there.limits(arm.upper, np.inf).shape
+        ((13,), (13,))
+        >>> back = cardan.converter(arm, arm.lock({"joint7": 0.0}), drop=["joint7"])
+        >>> back.configuration(q).shape
+        (6,)
     """
 
     def __init__(self, source: Model, target: Model, dropped: tuple[str, ...]) -> None:
@@ -196,7 +213,15 @@ class Converter(Compiled):
         return converted_effort(self.source, self.target, q, tau)
 
     def external_forces(self, forces: Any) -> np.ndarray:
-        """Return wrenches on bodies, shape (..., nbodies, 6), in the order of the target's `body_names`."""
+        """Return wrenches on bodies [N, N m], shape (..., nbodies, 6), in the order of the target's `body_names`.
+
+        Raises:
+            ShapeError: for other rows than bodies.
+
+        Examples:
+            >>> there.external_forces(np.zeros((arm.nbodies, 6))).shape[-1]
+            6
+        """
         array = numeric_array("converter", "external_forces", forces)
         core = (self.source.nbodies, 6)
         if array.shape[-2:] != core:
@@ -205,14 +230,14 @@ class Converter(Compiled):
         return array[..., [names.index(body) for body in self.target.body_names], :]
 
     def limits(self, values: Any, missing: float) -> np.ndarray:
-        """Return what is given for each degree of freedom (bounds, gains, weights) in the target's order.
+        """Return what is given for each degree of freedom (bounds, gains, weights) in the target's order [in its unit].
 
         Joints keep their limits whichever way round they are (`model.lower`, ... of the target have those of its
         description); this is for values of your own.
 
         Args:
             values: shape (..., nv) of the source.
-            missing: stands for joints that are not `shared`, such as a floating base: `inf`, 0.0.
+            missing: [the same unit] stands for joints that are not `shared`, such as a floating base: `inf`, 0.0.
 
         Raises:
             ShapeError, DTypeError: for values that do not fit.
@@ -230,6 +255,11 @@ class Converter(Compiled):
 
         Raises:
             MechanismError: if the target has motions the source cannot show.
+
+        Examples:
+            >>> same = cardan.converter(arm, mechanism.model())
+            >>> bool(np.allclose(same.inverse().configuration(q), q))
+            True
         """
         return converter(self.target, self.source)
 
@@ -254,6 +284,12 @@ def converter(source: Model, target: Model, *, drop: Sequence[str] = ()) -> Conv
         DTypeError: if one of them is no model.
         MechanismError: if a model has inputs; if the models are not of one mechanism; if motions would be lost that
             are not in `drop`, or names in `drop` are not lost.
+
+    Examples:
+        >>> floating = mechanism.model(base="floating")
+        >>> there = cardan.converter(arm, floating)
+        >>> there.configuration(q).shape
+        (14,)
     """
     for name, model in (("source", source), ("target", target)):
         if not isinstance(model, Model):

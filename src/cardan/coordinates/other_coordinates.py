@@ -64,6 +64,37 @@ class OtherCoordinates(Compiled):
         nq: number of configuration coordinates there.
         nv: number of velocities there.
         followers: names of the joints with coordinates there and none here: mimic joints.
+
+    Args:
+        made: what its compiled functions are told by.
+
+    Throughout:
+        q: configurations [rad, m], shape (..., nq); of `from_` methods q', those there.
+        v: velocities [rad/s, m/s], shape (..., nv); of `from_` methods v'.
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv); of `from_` methods dv'/dt.
+        tau: efforts [N m, N], shape (..., nv); of `from_` methods tau'.
+        M: a mass matrix [kg m^2, kg], shape (..., nv, nv).
+        J: any matrix along v, shape (..., rows, nv).
+
+    Examples:
+        >>> there = cardan.conventions.to("mujoco", cardan.robots.quadruped().model(base="floating"))
+        >>> q = there.model.random_configuration(seed=0)
+        >>> v = a = tau = np.ones(there.model.nv)
+        >>> there_q, there_v = there.configuration(q), there.velocity(q, v)
+        >>> back = there.from_configuration(there_q), there.from_velocity(there_q, there_v)
+        >>> bool(np.allclose(back[0], q) and np.allclose(back[1], v))
+        True
+        >>> bool(np.allclose(there.from_acceleration(there_q, there_v, there.acceleration(q, v, a)), a))
+        True
+        >>> bool(np.allclose(there.from_effort(there_q, there.effort(q, tau)), tau))
+        True
+        >>> bool(np.allclose(there.from_mass_matrix(there_q, there.mass_matrix(q)), cardan.mass_matrix(there.model, q)))
+        True
+        >>> there.coriolis_matrix(q, v).shape == 2 * there.bias_forces(q, v).shape
+        True
+        >>> J = cardan.jacobian(there.model, q, "front_left_foot")
+        >>> bool(np.allclose(there.from_jacobian(there_q, there.jacobian(q, J)), J))
+        True
     """
 
     def __init__(self, model: Model, rows: Sequence[Row], made: Any) -> None:

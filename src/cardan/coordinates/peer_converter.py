@@ -34,6 +34,20 @@ class PeerConverter(OtherCoordinates):
         nq: number of configuration coordinates there.
         nv: number of velocities there.
         followers: names of the mimic joints, if they have coordinates of their own there.
+
+    Args:
+        convention: the library's.
+        order: names of joints in the order there.
+        mimics: whether mimic joints have coordinates of their own there.
+        made: what its compiled functions are told by.
+
+    Examples:
+        >>> there = cardan.conventions.to("mujoco", arm)
+        >>> there.nq, there.joint_names[0], there.q_permutation.tolist()
+        (7, 'joint1', [0, 1, 2, 3, 4, 5, 6])
+        >>> forces = np.zeros((arm.nbodies, 6))
+        >>> there.external_forces(q, forces).shape, there.from_external_forces(q, forces).shape
+        ((9, 6), (9, 6))
     """
 
     def __init__(
@@ -58,7 +72,12 @@ class PeerConverter(OtherCoordinates):
 
     @compiled(q=("nq'",))
     def from_external_forces(self, q: Any, external_forces: Any) -> Any:
-        """Return wrenches [force; moment] in the bodies' own axes at their origins, from q' and those there."""
+        """Return wrenches [force; moment] in the bodies' own axes at their origins, from q' and those there.
+
+        Args:
+            q: configurations there.
+            external_forces: wrenches there [N, N m], shape (..., nbodies, 6).
+        """
         places = self._places(self._here(q))
         return [self._wrench_back(tuple(f), *at) for f, at in zip(external_forces, places, strict=True)]
 
@@ -86,14 +105,14 @@ class PeerConverter(OtherCoordinates):
 
     @property
     def q_permutation(self) -> np.ndarray:
-        """Of each coordinate there, the index of the one here that it copies; -1 where it is computed, shape (nq',)."""
+        """Of each coordinate there, the index of the one here that it copies; -1 where it is computed, (nq',) [-]."""
         samples = self.model.random_configuration((2,), seed=0)
         moved = np.array([self._there(q) for q in samples.tolist()], dtype=float)
         return _copied(self.nq, [(r.q, r.q_there) for r in self.rows], (moved[:, :, None] == samples[:, None]).all(0))
 
     @property
     def v_permutation(self) -> np.ndarray:
-        """Of each velocity there, the index of the one here that it copies; -1 where it is computed, shape (nv',)."""
+        """Of each velocity there, the index of the one here that it copies; -1 where it is computed, (nv',) [-]."""
         plain = np.ones((self.nv, self.model.nv), dtype=bool)
         for q in self.model.random_configuration((2,), seed=0).tolist():
             T = np.array(np.eye(self.nv).tolist() @ self._change(q).T, dtype=float).reshape(plain.shape)

@@ -6,3 +6,7 @@ from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plan
 __all__ = [
     "Box", "Capsule", "Cylinder", "Ellipsoid", "Mechanism", "Mesh", "Plane", "Shape", "Sphere", "inertia_of_shapes"
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -21,11 +21,12 @@ from cardan.model import WORLD, Annotations, Body, Connection, Drive, Frame, Mod
 from cardan.model.annotations import check_coordinates, check_gears, kinds_of
 from cardan.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
 from cardan.spatial import SE3, Inertia, Vector3
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.simulation import World
 
-_above = fetcher(__name__, {"...simulation.builder": "world_of"})
+_above = fetcher(__name__, {"...simulation.builder": "world_of", "...pictures.html": "mechanism_html"})
 FrameKind = Literal["operational", "sensor"]
 
 
@@ -41,7 +42,7 @@ class Edited(NamedTuple):
     report: editing.Report
 
 
-class Mechanism:
+class Mechanism(Explained):
     """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
 
     Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.
@@ -50,6 +51,16 @@ class Mechanism:
     Args:
         name: name of the robot.
         gravity: [m/s^2], in world axes, of the models made of it unless they are given another.
+
+    Examples:
+        >>> m = cardan.Mechanism("swing")
+        >>> body = m.add_body("link", cardan.Inertia(mass=2.0, com=(0.0, 0.0, -0.3)))
+        >>> joint = m.add_joint("hinge", cardan.joints.Revolute(axis=(0.0, 1.0, 0.0)), "world", "link")
+        >>> frame = m.add_frame("tip", "link", cardan.SE3(translation=(0.0, 0.0, -0.6)))
+        >>> m.model()
+        <Model 'swing': 1 bodies, nq=1, nv=1>
+
+    Peers: RigidBodyDynamics.jl `Mechanism`, roboticstoolbox `DHRobot`.
     """
 
     def __init__(self, name: str = "mechanism", gravity: Sequence[float] = EARTH_GRAVITY) -> None:
@@ -105,7 +116,7 @@ class Mechanism:
 
     @property
     def named_configurations(self) -> Mapping[str, Mapping[str, tuple[float, ...]]]:
-        """Coordinates by joint, by the name of the configuration; joints that are left out are neutral."""
+        """Coordinates [rad, m] by joint, by the name of the configuration; joints that are left out are neutral."""
         return MappingProxyType({c.name: c.coordinates for c in self._configurations.values()})
 
     @property
@@ -126,6 +137,9 @@ class Mechanism:
             name: new name.
             inertia: about the centre of mass, in body axes; None for a body without inertia.
 
+        Returns:
+            The body's record.
+
         Raises:
             DuplicateNameError, ParameterError: for a name in use; for an empty name or a wrong inertia.
         """
@@ -135,7 +149,18 @@ class Mechanism:
         return body
 
     def discard_body(self, name: str) -> None:
-        """Take back a body that nothing is connected to yet."""
+        """Take back a body that nothing is connected to yet.
+
+        Args:
+            name: of the body.
+
+        Raises:
+            UnknownNameError, MechanismError: if there is no such body; if joints, frames or shapes are on it.
+
+        Examples:
+            >>> spare = m.add_body("spare")
+            >>> m.discard_body("spare")
+        """
         if name not in self._bodies:
             raise UnknownNameError("body", name, self._bodies, where=f"mechanism {self.name!r}")
         used = [c.name for c in self.joints if name in (c.parent, c.child)]
@@ -177,6 +202,9 @@ class Mechanism:
             compliance: how far the joint gives way [m/N, rad/(N m)], six numbers, for solvers that can.
             spring: pulls towards a place of rest.
 
+        Returns:
+            The joint's record.
+
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
         """
@@ -201,6 +229,9 @@ class Mechanism:
             body: the body, or `"world"`.
             pose: X_body_frame; identity by default.
             kind: `"operational"` (a tool, a contact) or `"sensor"`.
+
+        Returns:
+            The frame's record.
         """
         frame = Frame(name, body, SE3.identity() if pose is None else pose, kind)
         self._check_new("frame", name)
@@ -209,7 +240,22 @@ class Mechanism:
         return frame
 
     def add_shape(self, shape: Shape) -> Shape:
-        """Add a visual or collision shape; shapes take no part in the dynamics."""
+        """Add a visual or collision shape; shapes take no part in the dynamics.
+
+        Args:
+            shape: with the name of its body.
+
+        Returns:
+            The shape.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a body that does not exist, a name in use.
+
+        Examples:
+            >>> from cardan.description import Shape, Sphere
+            >>> m.add_shape(Shape("link", "visual", Sphere(0.1), name="ball")).name
+            'ball'
+        """
         if not isinstance(shape, Shape):
             raise ParameterError("shape", got=shape, expected="a cardan.description.Shape")
         self._check_body(shape.body, "shape")
@@ -217,7 +263,21 @@ class Mechanism:
         return shape
 
     def add_actuator(self, actuator: Actuator) -> Actuator:
-        """Add what drives joints; models carry it, the dynamics takes no notice of it."""
+        """Add what drives joints; models carry it, the dynamics takes no notice of it.
+
+        Args:
+            actuator: with the names of its joints.
+
+        Returns:
+            The actuator.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a joint that does not exist, a name in use.
+
+        Examples:
+            >>> m.add_actuator(cardan.Actuator("motor", "hinge")).name
+            'motor'
+        """
         if not isinstance(actuator, Actuator):
             raise ParameterError("actuator", got=actuator, expected="a cardan.Actuator")
         if actuator.name in self._actuators:
@@ -229,7 +289,21 @@ class Mechanism:
         return actuator
 
     def add_group(self, group: Group) -> Group:
-        """Add a group of bodies and joints."""
+        """Add a group of bodies and joints.
+
+        Args:
+            group: with the names of its bodies and joints.
+
+        Returns:
+            The group.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a body or joint that does not exist, a name in use.
+
+        Examples:
+            >>> m.add_group(cardan.Group("all", joints=("hinge",))).joints
+            ('hinge',)
+        """
         if not isinstance(group, Group):
             raise ParameterError("group", got=group, expected="a cardan.Group")
         if group.name in self._groups:
@@ -252,6 +326,11 @@ class Mechanism:
         Raises:
             DuplicateNameError, UnknownNameError, ShapeError, ParameterError: for a name in use; a joint that does not
                 exist or mimics another; another number of coordinates; one that is not finite.
+
+        Examples:
+            >>> m.add_configuration("home", {"hinge": 0.5})
+            >>> m.model().named_configurations["home"].tolist()
+            [0.5]
         """
         configuration = Configuration(name, coordinates)
         if name in self._configurations:
@@ -260,7 +339,17 @@ class Mechanism:
         self._configurations[name] = configuration
 
     def disable_contact(self, one: str, other: str) -> None:
-        """Let the shapes of two bodies pass through one another."""
+        """Let the shapes of two bodies pass through one another.
+
+        Args:
+            one: name of a body.
+            other: name of another.
+
+        Examples:
+            >>> m.disable_contact("link", "world")
+            >>> m.disabled_contacts
+            (('link', 'world'),)
+        """
         for body in (one, other):
             self._check_body(body, "disabled contact")
         self._disabled_contacts[one, other] = None
@@ -292,6 +381,10 @@ class Mechanism:
             UnknownNameError: if there is no such root or joint.
             MechanismError: if there is no body; if a base other than fixed is asked for and every body already hangs
                 on the world; if a joint of `closing` closes no loop.
+
+        Examples:
+            >>> mechanism.model().nv, mechanism.model(base="floating").nv
+            (7, 13)
         """
         if not self._bodies:
             raise MechanismError(f"mechanism {self.name!r} has no body; add one with add_body.")
@@ -320,20 +413,45 @@ class Mechanism:
 
         Raises:
             MechanismError: as for `model`.
+
+        Examples:
+            >>> mechanism.world(ground=True).state(worlds=4).q.shape
+            (4, 7)
         """
         return _above("world_of")(self, base, **options)
 
     # --- another mechanism of this one; nothing here changes it ---
 
     def prefixed(self, prefix: str) -> Edited:
-        """Return the mechanism with a prefix before every name but the world's, those of configurations too."""
+        """Return the mechanism with a prefix before every name but the world's, those of configurations too.
+
+        Args:
+            prefix: such as `"left/"`.
+
+        Returns:
+            The mechanism, and a report.
+
+        Examples:
+            >>> m.prefixed("left/").mechanism.joints[0].name
+            'left/hinge'
+        """
         return self._edited(editing.renamed(self._parts(), lambda name: prefix + name))
 
     def renamed(self, names: Mapping[str, str]) -> Edited:
         """Return the mechanism with other names for some bodies, joints, frames, actuators, groups, configurations.
 
+        Args:
+            names: new names by old ones.
+
+        Returns:
+            The mechanism, and a report.
+
         Raises:
             UnknownNameError, DuplicateNameError: for a name that does not exist; for one in use.
+
+        Examples:
+            >>> m.renamed({"hinge": "knee"}).mechanism.joints[0].name
+            'knee'
         """
         known = list(editing.names(self._parts()))
         for name in set(names) - set(known):
@@ -351,6 +469,13 @@ class Mechanism:
 
         Raises:
             DuplicateNameError: if a name is used in both.
+
+        Examples:
+            >>> both = mechanism.append(mechanism, prefix="second/").mechanism
+            >>> both.model().nv
+            14
+
+        Peers: Pinocchio `appendModel`, RigidBodyDynamics.jl `attach`.
         """
         more, report = editing.renamed(other._parts(), lambda name: prefix + name)
         return self._edited((editing.joined(self._parts(), more, f"mechanism {self.name!r}"), report))
@@ -383,6 +508,13 @@ class Mechanism:
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in both, an unknown one, a wrong value.
+
+        Examples:
+            >>> gripper = cardan.Mechanism("gripper")
+            >>> body = gripper.add_body("hand", cardan.Inertia(0.3))
+            >>> held = mechanism.merge(gripper, "wrist", cardan.joints.Fixed(), "tool", "hand").mechanism
+            >>> held.model().nv
+            7
         """
         both, report = self.append(other, prefix=prefix)
         sides = (self._side(parent, parent_pose), other._side(child, child_pose))
@@ -395,6 +527,10 @@ class Mechanism:
 
         Args:
             configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
+
+        Examples:
+            >>> mechanism.lock({"joint3": 0.0}).mechanism.model().nv
+            6
         """
         return self._edited(editing.locked(self._parts(), configurations))
 
@@ -412,6 +548,11 @@ class Mechanism:
         Raises:
             ParameterError: if limits, damping, friction, armature, drive or spring would be lost because nv differs.
             MechanismError: if a mimic joint cannot copy the new one.
+
+        Examples:
+            >>> free = m.replace_joint("hinge", cardan.joints.Spherical()).mechanism
+            >>> free.model().nv
+            3
         """
         return self._edited(editing.with_joint(self._parts(), name, joint, limits, properties))
 
@@ -425,15 +566,30 @@ class Mechanism:
         Raises:
             UnknownNameError: for a pattern that matches no joint that can have a drive.
             ParameterError: for gains that do not fit.
+
+        Examples:
+            >>> driven = mechanism.with_drives({"*": cardan.Drive(400.0, 40.0)}).mechanism
+            >>> driven.model().passive("drive_stiffness")[0]
+            400.0
         """
         return self._edited(editing.with_drives(self._parts(), drives))
 
     def with_annotations(self, annotations: Annotations) -> Edited:
         """Return the mechanism with other shapes, actuators, groups, configurations and disabled contacts.
 
+        Args:
+            annotations: as `mechanism.annotations` has them.
+
+        Returns:
+            The mechanism, and a report.
+
         Raises:
             UnknownNameError, ShapeError, DuplicateNameError: for a body or joint that does not exist; for numbers that
                 do not fit a joint; for a name that is used twice.
+
+        Examples:
+            >>> mechanism.with_annotations(mechanism.annotations).mechanism == mechanism
+            True
         """
         annotations.check(self._bodies, kinds_of(self.joints))
         return self._edited((self._parts()._replace(annotations=annotations), editing.Report()))
@@ -442,17 +598,42 @@ class Mechanism:
         """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes.
 
         With a joint go the actuators on it; configurations and groups lose it.
+
+        Args:
+            names: of bodies, joints and frames.
+
+        Returns:
+            The mechanism, and a report.
+
+        Examples:
+            >>> m.remove("tip").mechanism.frames
+            ()
         """
         return self._edited(editing.without(self._parts(), names))
 
     def extract(self, *bodies: str) -> Edited:
-        """Return some bodies with the joints between them; `"world"` may be one."""
+        """Return some bodies with the joints between them; `"world"` may be one.
+
+        Args:
+            bodies: their names.
+
+        Returns:
+            The mechanism, and a report.
+
+        Examples:
+            >>> [body.name for body in m.extract("link").mechanism.bodies]
+            ['link']
+        """
         return self._edited(editing.extracted(self._parts(), bodies))
 
     def without_massless_leaves(self) -> Edited:
         """Return the mechanism without ends that have no inertia.
 
         Those fixed on their neighbour become frames of it; those that move are removed, with their frames.
+
+        Examples:
+            >>> len(mechanism.without_massless_leaves().mechanism.bodies) <= len(mechanism.bodies)
+            True
         """
         return self._edited(editing.without_massless_leaves(self._parts()))
 
@@ -461,6 +642,10 @@ class Mechanism:
 
         Args:
             keep: bodies that stay bodies. Those fixed on the world stay, too, and those on joints with compliance.
+
+        Examples:
+            >>> len(mechanism.merge_fixed().mechanism.bodies) <= len(mechanism.bodies)
+            True
         """
         return self._edited(editing.with_fixed_merged(self._parts(), keep))
 
@@ -503,7 +688,20 @@ class Mechanism:
     # --- seen without a root ---
 
     def at(self, body: str = WORLD) -> Place:
-        """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`."""
+        """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`.
+
+        Args:
+            body: its name, or `"world"`.
+
+        Returns:
+            The place.
+
+        Examples:
+            >>> chain = cardan.Mechanism("chain")
+            >>> place = chain.at("world").add("upper", cardan.joints.Revolute((0.0, 1.0, 0.0)))
+            >>> chain.model().nv
+            1
+        """
         self._check_body(body, f"mechanism {self.name!r}")
         return Place(self, body)
 
@@ -515,20 +713,51 @@ class Mechanism:
             child: whose pose.
             parent: seen from where.
 
+        Returns:
+            Homogeneous matrices [m], shape (..., 4, 4).
+
         Raises:
             UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
+
+        Examples:
+            >>> m.transform({"hinge": 0.0}, "tip", "world")[:3, 3].round(3).tolist()
+            [0.0, 0.0, -0.6]
         """
         graph = self._graph(q)
         return _stacked(graph.transform(q, child, parent).homogeneous())
 
     def rest_transform(self, child: str, parent: str) -> np.ndarray:
-        """Return `transform` with all joints neutral."""
+        """Return `transform` with all joints neutral.
+
+        Args:
+            child: whose pose.
+            parent: seen from where.
+
+        Returns:
+            A homogeneous matrix [m], shape (4, 4).
+
+        Examples:
+            >>> m.rest_transform("tip", "link").shape
+            (4, 4)
+        """
         return self.transform({}, child, parent)
 
     def motion_subspace(self, q: Mapping[str, Any], child: str, parent: str) -> dict[str, np.ndarray]:
         """Return S of the child relative to the parent, in the child's frame, for each joint between: (..., 6, nv).
 
         For two bodies with one joint between it is that joint's, in either order: S_ab = -X_ab S_ba.
+
+        Args:
+            q: coordinates by joint, as for `transform`.
+            child: whose motion.
+            parent: seen from where.
+
+        Returns:
+            By the joint's name, shape (..., 6, nv), rows [m/s, rad/s] for each velocity of one.
+
+        Examples:
+            >>> m.motion_subspace({"hinge": 0.0}, "link", "world")["hinge"].shape
+            (6, 1)
         """
         graph = self._graph(q)
         found = graph.motion_subspace(q, child, parent)
@@ -538,15 +767,40 @@ class Mechanism:
         }
 
     def traversal(self, base: str = WORLD) -> list[Visit]:
-        """Return all bodies connected with a base, each after the one it is reached from: (body, parent, joint)."""
+        """Return all bodies connected with a base, each after the one it is reached from: (body, parent, joint).
+
+        Args:
+            base: name of a body, or `"world"`.
+
+        Returns:
+            A body, the one it is reached from, and the joint between, for each.
+
+        Examples:
+            >>> [visit[0] for visit in m.traversal()]
+            ['world', 'link']
+        """
         return self._graph({}).traversal(base)
 
     def path(self, child: str, parent: str) -> tuple[str, ...]:
-        """Return the names of the joints from the parent to the child."""
+        """Return the names of the joints from the parent to the child.
+
+        Args:
+            child: name of a body or frame.
+            parent: name of another.
+
+        Examples:
+            >>> m.path("tip", "world")
+            ('hinge',)
+        """
         return tuple(c.name for c in self._graph({}).path(child, parent))
 
     def graphviz(self) -> str:
-        """Return the mechanism as a graph in Graphviz's DOT language."""
+        """Return the mechanism as a graph in Graphviz's DOT language.
+
+        Examples:
+            >>> mechanism.graphviz().splitlines()[0]
+            'digraph "arm7" {'
+        """
         return graphviz_text(self.name, self.bodies, self.joints, self.frames)
 
     def _graph(self, q: Mapping[str, Any]) -> Graph:
@@ -557,8 +811,16 @@ class Mechanism:
     def __str__(self) -> str:
         return tree_text(self.name, self.bodies, self.joints, self.frames)
 
+    def _repr_html_(self) -> str:
+        return _above("mechanism_html")(self)
+
     def copy(self) -> Mechanism:
-        """Return a mechanism that can be changed without changing this one."""
+        """Return a mechanism that can be changed without changing this one.
+
+        Examples:
+            >>> m.copy() == m
+            True
+        """
         return self._made_of(self._parts())
 
     __copy__ = copy

@@ -71,8 +71,8 @@ class Graph:
 
     def path(self, child: str, parent: str) -> list[Connection]:
         """Return the joints from the parent to the child, each directed along the way."""
+        child, parent = self._place(child)[0], self._place(parent)[0]
         visits = {v.body: v for v in self.traversal(parent)}
-        self._check(child)
         if child not in visits:
             raise MechanismError(f"bodies {parent!r} and {child!r} are not connected.")
         steps, body = [], child

@@ -24,3 +24,7 @@ __all__ = [
     "to_urdf",
     "write_urdf",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

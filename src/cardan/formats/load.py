@@ -108,7 +108,16 @@ def _with_srdf(found: Description, options: Options) -> Description:
 
 
 def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
-    """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`."""
+    """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`.
+
+    Args:
+        source: as for `load`.
+        options: as for `load`.
+
+    Examples:
+        >>> type(cardan.formats.read_robot(cardan.robots.urdf_path("arm7"))).__name__
+        'Mechanism'
+    """
     made = Options.of(options)
     return outcome(describe(source, made), made, stacklevel=2)
 
@@ -131,6 +140,10 @@ def load_mechanism(source: RobotSource, **options: Any) -> Mechanism:
 
     Raises:
         DescriptionError: with every fault found, each with file and line; or if a JSON file holds a model.
+
+    Examples:
+        >>> cardan.load_mechanism(cardan.robots.urdf_path("arm7")).name
+        'arm7'
     """
     made = Options.of(options)
     found = describe(source, made)
@@ -173,6 +186,15 @@ def load(
         DescriptionError: with every fault found, each with file and line.
         MechanismError: if a base is asked for and there is one.
         ParameterError: for an option that the format has not.
+
+    Examples:
+        >>> arm = cardan.load(cardan.robots.urdf_path("arm7"))
+        >>> dog = cardan.load(cardan.robots.urdf_path("quadruped"), base="floating")
+        >>> arm.nq, dog.nq - dog.nv
+        (7, 1)
+
+    Peers: Pinocchio `buildModelFromUrdf` `buildModelFromMJCF` `buildModelFromXML`, MuJoCo `MjModel` `MjSpec`, Drake
+    `Parser`, RigidBodyDynamics.jl `parse_urdf`, Newton `parse_urdf` `parse_mjcf` `parse_usd`.
     """
     made = Options.of(options)
     found = describe(source, made)
@@ -192,6 +214,14 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
     """Return all faults of a robot description, errors, warnings and remarks, by line; an empty list if there are none.
 
     Among the remarks is what is possible and probably not meant (`plausibility.py`).
+
+    Args:
+        source: as for `load`.
+        options: as for `load`.
+
+    Examples:
+        >>> cardan.formats.check(cardan.robots.urdf_path("arm7"))
+        []
     """
     try:
         found = describe(source, Options.of(options))
@@ -211,9 +241,18 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
 
+    Args:
+        thing: a mechanism, a model, or, in JSON, a joint, limits, an inertia, a pose.
+        file: where to write; its ending says in which format.
+
     Raises:
         ParameterError: for another ending, or what has no form in the format.
         OSError: if the file cannot be written; what was there before is then untouched.
+
+    Examples:
+        >>> cardan.save(mechanism, "arm.json")
+        >>> cardan.load_mechanism("arm.json") == mechanism
+        True
     """
     place = Path(file)
     written: Mapping[str, Format] = {ending: form for ending, form in FORMATS.items() if form.is_written} | WRITTEN

@@ -43,7 +43,15 @@ class Source:
             return Source(name, _read_file(name), Path(name).resolve().parent)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise DescriptionError([Fault(name, 0, f"cannot be read: {reason}")]) from None
+            raise DescriptionError([Fault(name, 0, f"cannot be read: {reason}{_meant_by(name)}")]) from None
+
+
+def _meant_by(name: str) -> str:
+    """Return what is to be done about a file that does not exist and looks like a robot's name."""
+    if not name.isidentifier() or os.path.exists(name):
+        return ""
+    others = f"after `pip install robot_descriptions`, cardan.load('robot_descriptions/{name}_description')"
+    return f"; of a robot that ships, see dir(cardan.robots); of many others, {others}"
 
 
 def is_content(source: Any) -> bool:

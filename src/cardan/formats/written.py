@@ -19,6 +19,10 @@ class Written(NamedTuple):
         text: the file's content.
         losses: what the format cannot say, or says otherwise, such as `"groups 'arm', 'hand'"`.
         moved: X_body_link of the links whose frame is not their body's: in URDF it has to be that of the joint.
+
+    Examples:
+        >>> dict(cardan.formats.write_urdf(mechanism).moved)
+        {}
     """
 
     text: str

@@ -29,6 +29,7 @@ from cardan.functions.dynamics import (
     mass_matrix_inverse,
     passive_forces,
     torque_regressor,
+    wrench_at,
 )
 from cardan.functions.function import Function, function
 from cardan.functions.kinematics import (
@@ -59,7 +60,14 @@ from cardan.functions.momentum import (
     kinetic_energy,
     potential_energy,
 )
+from cardan.functions.named_derivatives import (
+    difference_derivatives,
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+    integrate_derivatives,
+)
 from cardan.functions.one_joint import evaluate_joint
+from cardan.functions.regressors import kinetic_energy_regressor, potential_energy_regressor
 
 __all__ = [
     "Function",
@@ -79,6 +87,7 @@ __all__ = [
     "coriolis_matrix",
     "derivative",
     "difference",
+    "difference_derivatives",
     "eval_fk",
     "eval_ik",
     "evaluate_joint",
@@ -86,19 +95,23 @@ __all__ = [
     "forward_dynamics_derivatives",
     "forward_kinematics",
     "frame_acceleration",
+    "frame_acceleration_derivatives",
     "frame_transform",
     "frame_velocity",
+    "frame_velocity_derivatives",
     "function",
     "gradient",
     "gravity_forces",
     "hessian",
     "integrate",
+    "integrate_derivatives",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_derivative",
     "jacobian_vector_product",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "limit_coordinates",
     "loop_bias",
     "loop_jacobian",
@@ -110,9 +123,11 @@ __all__ = [
     "normalize",
     "passive_forces",
     "potential_energy",
+    "potential_energy_regressor",
     "principal_value",
     "project_velocity",
     "torque_regressor",
     "vector_jacobian_product",
     "velocity_to_configuration_derivative",
+    "wrench_at",
 ]

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.arrays import symbolic
-from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ShapeError
+from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ParameterError, ShapeError
+from cardan.model import Model
 
 Shape = tuple[int | str, ...] | Callable[[Any], tuple[int, ...]]
 
@@ -54,6 +55,18 @@ class Batch(NamedTuple):
     shape: tuple[int, ...]
     size: int
     dtype: np.dtype
+
+
+def check_shape(what: str, shape: Any) -> None:
+    """Raise unless a declared core shape is one: numbers and names of sizes of a model, or a function of it."""
+    entries = shape if isinstance(shape, (tuple, list)) else [None]
+    if not callable(shape) and not all(_is_size(n) for n in entries):
+        hint = "Other sizes are given by a function of the model: lambda model: (model.nv - 6,)."
+        raise ParameterError(what, got=shape, expected="a tuple of whole numbers and 'nq', 'nv', 'nbodies'", hint=hint)
+
+
+def _is_size(entry: Any) -> bool:
+    return hasattr(Model, entry) if isinstance(entry, str) else isinstance(entry, (int, np.integer)) and int(entry) >= 0
 
 
 def core_shape(shape: Shape, model: Any) -> tuple[int, ...]:

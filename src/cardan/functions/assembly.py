@@ -36,19 +36,25 @@ def assemble(
 
     Args:
         model: a robot with closed loops.
-        q0: where to begin, shape (..., nq): the result is a configuration nearby. By default the neutral configuration,
-            and random ones (the same each time) if no result is found from there.
+        q0: where to begin [rad, m], shape (..., nq): the result is a configuration nearby. By default the neutral
+            configuration, and random ones (the same each time) if no result is found from there.
         fixed: names of joints that keep their coordinates in q0.
         tolerance: largest accepted entry of `loop_residual` [m, rad].
         steps: largest number of steps.
 
     Returns:
-        Configurations, shape (..., nq), in float64. Joint limits are not looked at.
+        Configurations [rad, m], shape (..., nq), in float64. Joint limits are not looked at.
 
     Raises:
         AssemblyError: if the loops of a row do not close; it has the residual, the worst joint and the rows.
         UnknownNameError, MechanismError: for a joint of `fixed` that does not exist, or closes a loop; if there are no
             loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q = cardan.assemble(linkage)
+        >>> bool(np.abs(cardan.loop_residual(linkage, q)).max() < 1e-12)
+        True
     """
     with_loops(model, "assemble")
     if not tolerance > 0.0:
@@ -74,18 +80,25 @@ def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *,
 
     Args:
         model: a robot with closed loops.
-        q: configurations, shape (..., nq), with the loops closed.
-        v: velocities, shape (..., nv).
+        q: configurations [rad, m], shape (..., nq), with the loops closed.
+        v: velocities [rad/s, m/s], shape (..., nv).
         fixed: names of joints that keep their velocities in v.
         tolerance: largest accepted entry of K v [m/s, rad/s], relative to the largest of v if that is above 1.
 
     Returns:
-        Velocities, shape (..., nv), in float64: the sum of squares of the changes is the least.
+        Velocities [rad/s, m/s], shape (..., nv), in float64: the sum of squares of the changes is the least.
 
     Raises:
         AssemblyError: if there are no such velocities, which with `fixed` may be.
         UnknownNameError, MechanismError: for a joint of `fixed` that does not exist, or closes a loop; if there are no
             loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q = cardan.assemble(linkage)
+        >>> v = cardan.project_velocity(linkage, q, np.ones(linkage.nv))
+        >>> bool(np.allclose(cardan.loop_jacobian(linkage, q) @ v, 0.0))
+        True
     """
     with_loops(model, "project_velocity")
     free = _free(model, fixed)
@@ -105,7 +118,12 @@ def loop_rank(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
     Args:
         model: a robot with closed loops.
         q: configurations, shape (..., nq), with the loops closed.
-        tolerance: singular values of K up to this, relative to the largest, count as 0.
+        tolerance: singular values of K up to this, relative to the largest, count as 0 [-].
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> int(cardan.loop_rank(linkage, cardan.assemble(linkage)))
+        2
     """
     K = np.asarray(loop_jacobian(model, np.asarray(q, dtype=float)))
     sizes = np.linalg.svd(K, compute_uv=False)
@@ -113,7 +131,18 @@ def loop_rank(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
 
 
 def mobility(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
-    """Return the number of freedoms the loops leave at a configuration, nv minus `loop_rank`, shape (...)."""
+    """Return the number of freedoms the loops leave at a configuration, nv minus `loop_rank`, shape (...).
+
+    Args:
+        model: a robot with closed loops.
+        q: configurations [rad, m], shape (..., nq), with the loops closed.
+        tolerance: singular values up to this, relative to the largest, count as 0 [-].
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> int(cardan.mobility(linkage, cardan.assemble(linkage)))
+        1
+    """
     return model.nv - loop_rank(model, q, tolerance=tolerance)
 
 

@@ -221,10 +221,9 @@ class Bound:
 
 
 def _parts(results: Any) -> list[Any]:
-    """Return several results, or one, as a list."""
-    if isinstance(results, Mapping):
-        return list(results.values())
-    return list(results) if isinstance(results, tuple) and results else [results]
+    """Return several results, those within others too, or one, as a list."""
+    parts = list(results.values()) if isinstance(results, Mapping) else results
+    return [e for part in parts for e in _parts(part)] if isinstance(parts, (list, tuple)) and parts else [results]
 
 
 def _same_view(a: Any, b: Any) -> bool:

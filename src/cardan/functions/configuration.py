@@ -18,13 +18,19 @@ def integrate(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     Args:
         model: the robot.
         q: configurations [rad, m], shape (..., nq).
-        v: velocities, held constant for one second, shape (..., nv); use v * dt for another time.
+        v: velocities [rad/s, m/s], held constant for one second, shape (..., nv); use v * dt for another time.
 
     Returns:
-        Configurations, shape (..., nq), on the manifold: quaternions stay of unit length.
+        Configurations [rad, m], shape (..., nq), on the manifold: quaternions stay of unit length.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> moved = cardan.integrate(dog, dog.neutral(), 0.01 * np.ones(dog.nv))
+        >>> round(float(np.linalg.norm(moved[3:7])), 12)
+        1.0
 
     Peers: MuJoCo `mj_integratePos`.
 
@@ -41,14 +47,19 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Reals:
 
     Args:
         model: the robot.
-        q0: configurations to begin with, shape (..., nq).
-        q1: configurations to end with, shape (..., nq).
+        q0: configurations to begin with [rad, m], shape (..., nq).
+        q1: configurations to end with [rad, m], shape (..., nq).
 
     Returns:
         Velocities over unit time [rad, m], shape (..., nv).
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> moved = cardan.integrate(arm, q, v)
+        >>> bool(np.allclose(cardan.difference(arm, q, moved), v))
+        True
 
     Peers: MuJoCo `mj_differentiatePos` (with its arguments the other way round).
 
@@ -63,13 +74,18 @@ def normalize(model: Model, q: ArrayLike) -> Reals:
 
     Args:
         model: the robot.
-        q: coordinates, shape (..., nq), of any length but zero where they are a direction.
+        q: coordinates [rad, m], shape (..., nq), of any length but zero where they are a direction.
 
     Returns:
-        Configurations, shape (..., nq): quaternions, and pairs of cosine and sine, of unit length.
+        Configurations [rad, m], shape (..., nq): quaternions, and pairs of cosine and sine, of unit length.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> bool(np.allclose(cardan.normalize(dog, 2.0 * dog.neutral()), dog.neutral()))
+        True
 
     Peers: MuJoCo `mj_normalizeQuat`, RigidBodyDynamics.jl `normalize_configuration`.
 
@@ -87,10 +103,17 @@ def principal_value(model: Model, q: ArrayLike) -> Reals:
         q: configurations [rad, m], shape (..., nq).
 
     Returns:
-        Configurations, shape (..., nq).
+        Configurations [rad, m], shape (..., nq).
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> turned = dog.neutral()
+        >>> turned[3:7] = 0.0, 0.0, 0.0, -1.0
+        >>> cardan.principal_value(dog, turned)[3:7].tolist()
+        [-0.0, -0.0, -0.0, 1.0]
 
     Peers: RigidBodyDynamics.jl `principal_value!`.
 
@@ -109,10 +132,15 @@ def velocity_to_configuration_derivative(model: Model, q: ArrayLike, v: ArrayLik
         v: velocities [rad/s, m/s], shape (..., nv).
 
     Returns:
-        dq/dt, shape (..., nq).
+        dq/dt [rad/s, m/s], shape (..., nq).
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> cardan.velocity_to_configuration_derivative(dog, dog.neutral(), np.ones(dog.nv)).shape == (dog.nq,)
+        True
 
     Peers: Drake `MapVelocityToQDot`.
 
@@ -128,13 +156,18 @@ def configuration_derivative_to_velocity(model: Model, q: ArrayLike, qdot: Array
     Args:
         model: the robot.
         q: configurations [rad, m], shape (..., nq).
-        qdot: time derivatives of the coordinates, dq/dt, shape (..., nq).
+        qdot: time derivatives of the coordinates, dq/dt [rad/s, m/s], shape (..., nq).
 
     Returns:
         Velocities [rad/s, m/s], shape (..., nv).
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> qdot = cardan.velocity_to_configuration_derivative(arm, q, v)
+        >>> bool(np.allclose(cardan.configuration_derivative_to_velocity(arm, q, qdot), v))
+        True
 
     Peers: Drake `MapQDotToVelocity`.
 
@@ -156,6 +189,11 @@ def limit_coordinates(model: Model, q: ArrayLike) -> Reals:
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> x = cardan.limit_coordinates(arm, q)
+        >>> bool(((arm.lower <= x) & (x <= arm.upper)).all())
+        True
 
     Source: each joint's chart (docs/joints.md).
     """

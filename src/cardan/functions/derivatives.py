@@ -9,7 +9,8 @@ six columns, along X exp(e_k). All derivatives are compiled functions themselves
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan.algorithms import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
-from cardan.errors import ParameterError, UnknownNameError
+from cardan.errors import ParameterError, ShapeError, UnknownNameError
 from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function
@@ -26,6 +27,7 @@ from cardan.functions.results import RESULT, Form
 from cardan.functions.signature import Options, Signature
 from cardan.functions.traced import Source, Traced, collection_paused, given_for, replayed
 from cardan.functions.vocabulary import Reals, algorithms
+from cardan.manifolds import Euclidean
 from cardan.model import Model
 from cardan.program import Program, autodiff
 from cardan.program.autodiff import MODES, Mode, Tangent
@@ -42,13 +44,19 @@ def inverse_dynamics_derivatives(
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
         a: accelerations [rad/s^2, m/s^2], shape (..., nv).
-        external_forces: as for `inverse_dynamics`; constant in the bodies' own frames.
+        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`; constant in the bodies' own frames.
 
     Returns:
-        `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv); da is the mass matrix.
+        `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv) [N m, N, each by the argument's unit]; da
+        is the mass matrix.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> by = cardan.inverse_dynamics_derivatives(arm, q, v, a)
+        >>> bool(np.allclose(by.da, cardan.mass_matrix(arm, q)))
+        True
 
     Peers: Pinocchio `computeRNEADerivatives`, MuJoCo `mjd_inverseFD` (by differences).
 
@@ -68,14 +76,20 @@ def forward_dynamics_derivatives(
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
         tau: joint efforts [N m, N], shape (..., nv).
-        external_forces: as for `forward_dynamics`; constant in the bodies' own frames.
+        external_forces: wrenches on the bodies [N, N m], as for `forward_dynamics`; constant in the bodies' own frames.
 
     Returns:
-        `ForwardDynamicsDerivatives(dq, dv, dtau)`, each of shape (..., nv, nv); dtau is the inverse of the mass matrix.
+        `ForwardDynamicsDerivatives(dq, dv, dtau)`, each of shape (..., nv, nv) [rad/s^2, m/s^2, each by the argument's
+        unit]; dtau is the inverse of the mass matrix.
 
     Raises:
         MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> by = cardan.forward_dynamics_derivatives(arm, q, v, tau)
+        >>> by.dq.shape, by.dv.shape, by.dtau.shape
+        ((7, 7), (7, 7), (7, 7))
 
     Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
 
@@ -85,35 +99,73 @@ def forward_dynamics_derivatives(
     return algorithms.forward_dynamics_derivatives(model, q, v, tau, wrenches(external_forces))
 
 
-def derivative(of: Function, wrt: str, *, mode: Mode = "auto") -> Function:
+def derivative(
+    of: Function,
+    wrt: str | Sequence[str],
+    *,
+    mode: Mode = "auto",
+    tangent: bool | Sequence[str | int] = False,
+) -> Function:
     """Return the compiled function of the derivatives of a compiled function.
 
     Args:
         of: y = of(model, q, ...), a function made by `cardan.function` or one of cardan's own.
-        wrt: the name x of one of its array arguments, or of an input of the model (`Model.with_inputs`).
+        wrt: the name x of one of its array arguments, or of an input of the model (`Model.with_inputs`); or several
+            names, whose derivatives are one program: what they share is computed once.
         mode: `"forward"` or `"reverse"` accumulation; by default the one with fewer directions.
+        tangent: whether results that are configurations move along the tangent, too: nv rows, the velocity at which
+            they move, instead of nq. With True these are the one result, or of several those of shape (nq,): in a
+            dictionary or named tuple, of these the ones called q, q0, q1 or q_..., such as `q_next`. Else their names,
+            or their places in a tuple: `tangent=("goal",)`, `tangent=(0,)`.
 
     Returns:
         A function of the same arguments; its results have the shapes (*y, nv) where x is a configuration, (*y, *x)
-        otherwise. Several results come as a tuple if the function returns a tuple, else as a dictionary by name.
+        otherwise. Several results come as a tuple if the function returns a tuple, else as a dictionary by name. By
+        several arguments, a named tuple with what there is by each: `by.dq, by.dv, by.dtau` for q, v and tau.
 
     Raises:
-        UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
-        ParameterError: if there is no such mode.
+        UnknownNameError: when it is called, if neither the function nor the model has such an argument or input, or
+            for a result of `tangent` that does not exist.
+        ParameterError: if there is no such mode; when it is called, if it is not clear which result `tangent` means.
+
+    Example:
+        `by = cardan.derivative(step, ("q", "v", "tau"), tangent=True)(arm, q, v, tau)`
+
+    Examples:
+        >>> by_q = cardan.derivative(cardan.frame_transform, "q")
+        >>> by_q(arm, q, "tool").shape
+        (4, 4, 7)
 
     Source: Griewank and Walther, Evaluating Derivatives (2008).
     """
     _check_function(of)
     if mode not in MODES:
         raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
+    names = wrt if isinstance(wrt, str) else _several(wrt)
+    chosen = tangent if isinstance(tangent, bool) else tuple(tangent)
 
-    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
-        found = autodiff.jacobian(program, tangent, mode=mode)
+    def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
+        moving = moving_results(of.name, model, program, chosen) if chosen else ()
+        rate = model.manifold.configuration_derivative_to_velocity_jacobian
+        found = autodiff.jacobian(program, tangents, mode=mode, along=dict.fromkeys(moving, rate))
+        if not isinstance(names, str):
+            return found
         named = [d._replace(name=y.name) for d, y in zip(found.outputs, program.outputs, strict=True)]
         return replace(found, outputs=tuple(named))
 
-    made_by = _Maker(derivative, of, wrt, {"mode": mode})
-    return _made(made_by, f"{of.name}_d{wrt}", f"Return the derivative of {of.name} by {wrt}.", transform)
+    made_by = _Maker(derivative, of, names, {"mode": mode, "tangent": chosen})
+    called = (names,) if isinstance(names, str) else names
+    text = f"Return the derivative of {of.name} by {', '.join(called)}."
+    return _made(made_by, "_".join((of.name, *(f"d{n}" for n in called))), text, transform)
+
+
+def _several(names: Any) -> tuple[str, ...]:
+    """Return the names of arguments, if they are such, each once."""
+    found = tuple(names) if isinstance(names, (list, tuple)) else ()
+    if not found or not all(isinstance(n, str) for n in found) or len({*found}) < len(found):
+        expected = 'the name of an argument, or several, each once: ("q", "v", "tau")'
+        raise ParameterError("what to differentiate by", got=names, expected=expected)
+    return found
 
 
 def gradient(of: Function, wrt: str) -> Function:
@@ -122,13 +174,23 @@ def gradient(of: Function, wrt: str) -> Function:
     It has the shape (nv,) where `wrt` is a configuration, that of the argument otherwise; reverse accumulation makes
     it cost a few times the function whatever its length.
 
+    Args:
+        of: a function with a single number as result, made by `cardan.function` or one of cardan's own.
+        wrt: the name of one of its array arguments, or of an input of the model.
+
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
+
+    Examples:
+        >>> slope = cardan.gradient(cardan.potential_energy, "q")
+        >>> bool(np.allclose(slope(arm, q), cardan.gravity_forces(arm, q)))
+        True
     """
     _check_function(of)
 
-    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
+    def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
+        (tangent,) = tangents
         _check_one_number(of, program)
         return _one_result(autodiff.jacobian(program, tangent, mode="reverse"), tangent.shape)
 
@@ -141,13 +203,23 @@ def hessian(of: Function, wrt: str) -> Function:
 
     Entry (i, j) is symmetric: for a configuration, v^T H v is the second derivative of t -> f(integrate(q, t v)) at 0.
 
+    Args:
+        of: a function with a single number as result, made by `cardan.function` or one of cardan's own.
+        wrt: the name of one of its array arguments, or of an input of the model.
+
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the function's result is not a single number.
+
+    Examples:
+        >>> H = cardan.hessian(cardan.kinetic_energy, "v")(arm, q, v)
+        >>> bool(np.allclose(H, cardan.mass_matrix(arm, q)))
+        True
     """
     _check_function(of)
 
-    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
+    def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
+        (tangent,) = tangents
         return _one_result(autodiff.symmetric_jacobian(program, tangent), (*tangent.shape, *tangent.shape))
 
     text = f"Return the Hessian of {of.name} by {wrt}."
@@ -160,13 +232,22 @@ def jacobian_vector_product(of: Function, wrt: str) -> Function:
     The direction has shape (nv,) where `wrt` is a configuration, that of the argument otherwise. It costs about twice
     the function.
 
+    Args:
+        of: a function made by `cardan.function` or one of cardan's own.
+        wrt: the name of one of its array arguments, or of an input of the model.
+
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
+
+    Examples:
+        >>> along = cardan.jacobian_vector_product(cardan.frame_transform, "q")
+        >>> along(arm, q, "tool", direction=v).shape
+        (4, 4)
     """
     _check_function(of)
 
-    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
-        found = autodiff.jacobian_vector_product(program, [tangent], ["direction"])
+    def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
+        found = autodiff.jacobian_vector_product(program, tangents, ["direction"])
         return replace(found, outputs=program.outputs)
 
     extra = {"direction": lambda model: _tangent_shape(of, model, wrt)}
@@ -180,14 +261,24 @@ def vector_jacobian_product(of: Function, wrt: str) -> Function:
     It costs a few times the function, whatever the length of `wrt`. The function's result must be one array whose
     shape is declared (`returns=`), or a single number.
 
+    Args:
+        of: a function made by `cardan.function` or one of cardan's own.
+        wrt: the name of one of its array arguments, or of an input of the model.
+
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
         ParameterError: when it is called, if the result is not of the declared shape.
+
+    Examples:
+        >>> back = cardan.vector_jacobian_product(cardan.inverse_dynamics, "a")
+        >>> bool(np.allclose(back(arm, q, v, a, weights=v), v @ cardan.mass_matrix(arm, q)))
+        True
     """
     _check_function(of)
     shape = of.made_from.returns or ()
 
-    def transform(model: Model, program: Program, tangent: Tangent) -> Program:
+    def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
+        (tangent,) = tangents
         if [output.shape for output in program.outputs] != [core_shape(shape, model)]:
             expected = "one result of a declared shape: @cardan.function(returns=(...))"
             raise ParameterError(f"function to pull back through ({of.name})", got=program.outputs, expected=expected)
@@ -202,7 +293,7 @@ class _Maker(NamedTuple):
 
     maker: Callable[..., Function]
     of: Function
-    wrt: str
+    wrt: str | tuple[str, ...]
     options: Mapping[str, Any] = MappingProxyType({})
 
     def __call__(self) -> Function:
@@ -216,7 +307,7 @@ class _Transformed(Source):
         made_by: the call that makes it.
         of: the function whose program is transformed.
         name: of the new function.
-        transform: for a model, the new program from the other's and from the directions of `wrt`.
+        transform: for a model, the new program from the other's and from the directions of each argument.
         extra: core shapes of further arrays, given by keyword.
     """
 
@@ -225,10 +316,11 @@ class _Transformed(Source):
         made_by: _Maker,
         of: Function,
         name: str,
-        transform: Callable[[Model, Program, Tangent], Program],
+        transform: Callable[[Model, Program, Sequence[Tangent]], Program],
         extra: Mapping[str, Shape],
     ) -> None:
-        self.made_by, self.of, self.wrt, self.transform, self.extra = made_by, of, made_by.wrt, transform, dict(extra)
+        self.made_by, self.of, self.transform, self.extra = made_by, of, transform, dict(extra)
+        self.wrt = (made_by.wrt,) if isinstance(made_by.wrt, str) else made_by.wrt
         inner = of.interface
         further = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self.extra]
         parameters = inspect.Signature([*inner.parameters.parameters.values(), *further])
@@ -237,18 +329,26 @@ class _Transformed(Source):
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
         """Return the other function's program, transformed."""
-        if self.wrt not in self.of.interface.cores(model):
-            known = (*self.of.interface.shapes, *self.of.interface.open, *model.inputs)
-            raise UnknownNameError("array argument", self.wrt, known, where=self.of.name)
+        for wrt in self.wrt:
+            self._check_argument(model, wrt, names)
         inner = self.of.traced(model, tuple(n for n in names if n not in self.extra), options)
-        if self.wrt not in names:
-            got = "none" if self.wrt in self.of.interface.shapes else "an option, fixed while tracing"
-            what = f"{self.of.name}: argument {self.wrt!r}"
-            raise ParameterError(what, got=got, expected="it given, in numbers: its derivative is taken")
         with collection_paused():
-            program = self.transform(model, inner.program, _tangent(self.of, model, self.wrt))
+            program = self.transform(model, inner.program, [_tangent(self.of, model, wrt) for wrt in self.wrt])
         program = replace(autodiff.with_inputs_in_order(program, names), name=self.signature.name)
-        return Traced(program, _form(inner.form, program), inner.seconds)
+        form = _form(inner.form, program)
+        if not isinstance(self.made_by.wrt, str):
+            form = _by_argument(inner.form, program, self.wrt)
+        return Traced(program, form, inner.seconds)
+
+    def _check_argument(self, model: Model, wrt: str, names: tuple[str, ...]) -> None:
+        """Raise unless an argument exists and is given, in numbers."""
+        if wrt not in self.of.interface.cores(model):
+            known = (*self.of.interface.shapes, *self.of.interface.open, *model.inputs)
+            raise UnknownNameError("array argument", wrt, known, where=self.of.name)
+        if wrt not in names:
+            got = "none" if wrt in self.of.interface.shapes else "an option, fixed while tracing"
+            expected = "it given, in numbers: its derivative is taken"
+            raise ParameterError(f"{self.of.name}: argument {wrt!r}", got=got, expected=expected)
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
         """Return the results by running the program on symbols."""
@@ -278,7 +378,7 @@ def _made(
     made_by: _Maker,
     name: str,
     text: str,
-    transform: Callable[[Model, Program, Tangent], Program],
+    transform: Callable[[Model, Program, Sequence[Tangent]], Program],
     extra: Mapping[str, Shape] = MappingProxyType({}),
     inner: Function | None = None,
 ) -> Function:
@@ -299,7 +399,57 @@ def _form(inner: Form, program: Program) -> Form:
     """Return the form of derivatives: those of a named tuple have no such class."""
     if len(program.outputs) == 1 and program.outputs[0].name == RESULT:
         return Form()
-    return inner if inner.kind == "tuple" else Form("dict", tuple(a.name for a in program.outputs))
+    return inner if inner.kind in ("tuple", "derivatives") else Form("dict", tuple(a.name for a in program.outputs))
+
+
+def _by_argument(inner: Form, program: Program, wrt: Sequence[str]) -> Form:
+    """Return the form of derivatives by several arguments: each as it would be alone."""
+    alone = replace(inner, kind="dict", type=None) if inner.kind == "named" else inner
+    names = tuple(a.name for a in program.outputs)
+    return Form("derivatives", names, by=tuple(f"d{n}" for n in wrt), inner=alone)
+
+
+# --- results that are configurations ---
+
+
+def moving_results(where: str, model: Model, program: Program, chosen: bool | Sequence[str | int]) -> list[str]:
+    """Return the names of the results that are configurations.
+
+    Args:
+        where: the function's name, for messages.
+        model: the robot.
+        program: whose results they are.
+        chosen: their names or places; True for those that look like configurations.
+
+    Raises:
+        UnknownNameError, ShapeError: for a result that does not exist, or is of another shape.
+        ParameterError: if it cannot be told which they are.
+    """
+    shapes = {a.name: a.shape for a in program.outputs}
+    if chosen is not True:
+        names = [f"{RESULT}_{n}" if isinstance(n, int) else n for n in chosen or ()]
+        for name in names:
+            if name not in shapes:
+                raise UnknownNameError("result", name, shapes, where=where)
+            if shapes[name] != (model.nq,):
+                raise ShapeError(where, name, got=shapes[name], expected=f"({model.nq},), a configuration")
+        return names
+    found = [name for name, shape in shapes.items() if shape == (model.nq,) and CONFIGURATION.fullmatch(name)]
+    unclear = len(found) > 1 and model.nq == model.nv and found[0] != found[0].removeprefix(f"{RESULT}_")
+    if not found or (unclear and not _is_flat(model)):
+        expected = f"results of shape ({model.nq},): the one, one of a tuple, or called q, q0, q1, q_..."
+        hint = 'Say which are configurations: tangent=("goal",) by name, tangent=(0,) by place in a tuple.'
+        raise ParameterError(f"configurations among the results of {where}", got=shapes, expected=expected, hint=hint)
+    return found
+
+
+CONFIGURATION = re.compile(rf"{RESULT}(_\d+)?|q[01]?|q_.*")
+"""What results that are configurations are called; those of a tuple have no names."""
+
+
+def _is_flat(model: Model) -> bool:
+    """Return whether velocities are the coordinates' rates, so that it makes no difference what is a configuration."""
+    return all(isinstance(factor, Euclidean) for factor in model.manifold.factors)
 
 
 # --- the directions of an argument ---

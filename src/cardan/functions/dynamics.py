@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from cardan.errors import MechanismError
 from cardan.functions.function import function
-from cardan.functions.vocabulary import Reals, algorithms
+from cardan.functions.vocabulary import Reals, Reference, algorithms
 from cardan.model import Model
 from cardan.spatial import Force
 
@@ -55,7 +55,15 @@ def inverse_dynamics(
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Peers: Pinocchio `rnea`, MuJoCo `mj_inverse` `mj_rne`, Drake `CalcInverseDynamics`, iDynTree `inverseDynamics`.
+    Examples:
+        >>> cardan.inverse_dynamics(arm, q, v, a).shape
+        (7,)
+        >>> batch = arm.random_configuration((4096,), seed=0)
+        >>> cardan.inverse_dynamics(arm, batch, v, a).shape
+        (4096, 7)
+
+    Peers: Pinocchio `rnea`, MuJoCo `mj_inverse` `mj_rne`, Drake `CalcInverseDynamics`, iDynTree `inverseDynamics`,
+    Newton `eval_inverse_dynamics_force`, RigidBodyDynamics.jl `inverse_dynamics`, roboticstoolbox `rne`.
 
     Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1.
     """
@@ -73,7 +81,7 @@ def forward_dynamics(
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
         tau: joint efforts [N m, N], shape (..., nv).
-        external_forces: as for `inverse_dynamics`.
+        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`.
 
     Returns:
         Accelerations [rad/s^2, m/s^2], shape (..., nv).
@@ -82,7 +90,12 @@ def forward_dynamics(
         MechanismError: if the model has closed loops (`constrained_forward_dynamics`).
         ShapeError, DTypeError: for an array that does not fit.
 
-    Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`.
+    Examples:
+        >>> tau = cardan.inverse_dynamics(arm, q, v, a)
+        >>> bool(np.allclose(cardan.forward_dynamics(arm, q, v, tau), a))
+        True
+
+    Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`, roboticstoolbox `accel`.
 
     Source: Featherstone (1983); Featherstone (2008), table 7.1.
     """
@@ -104,7 +117,13 @@ def mass_matrix(model: Model, q: ArrayLike) -> Reals:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Peers: Pinocchio `crba`, MuJoCo `mj_fullM`, Drake `CalcMassMatrix`, iDynTree `getFreeFloatingMassMatrix`.
+    Examples:
+        >>> M = cardan.mass_matrix(arm, q)
+        >>> bool(np.isclose(v @ M @ v / 2, cardan.kinetic_energy(arm, q, v)))
+        True
+
+    Peers: Pinocchio `crba`, MuJoCo `mj_fullM`, Drake `CalcMassMatrix`, iDynTree `getFreeFloatingMassMatrix`, Newton
+    `eval_mass_matrix`, RigidBodyDynamics.jl `mass_matrix`, roboticstoolbox `inertia`.
 
     Source: Walker and Orin (1982); Featherstone (2008), table 6.2.
     """
@@ -120,10 +139,15 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Reals:
         q: configurations [rad, m], shape (..., nq).
 
     Returns:
-        M^-1, shape (..., nv, nv), symmetric.
+        M^-1, shape (..., nv, nv) [1/(kg m^2), 1/kg], symmetric.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> identity = cardan.mass_matrix_inverse(arm, q) @ cardan.mass_matrix(arm, q)
+        >>> bool(np.allclose(identity, np.eye(7)))
+        True
 
     Peers: Pinocchio `computeMinverse`.
 
@@ -144,12 +168,17 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
         v: velocities [rad/s, m/s], shape (..., nv).
 
     Returns:
-        C, shape (..., nv, nv).
+        C, shape (..., nv, nv) [N m s/rad, N s/m].
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Peers: Pinocchio `computeCoriolisMatrix`.
+    Examples:
+        >>> h = cardan.coriolis_matrix(arm, q, v) @ v + cardan.gravity_forces(arm, q)
+        >>> bool(np.allclose(h, cardan.bias_forces(arm, q, v)))
+        True
+
+    Peers: Pinocchio `computeCoriolisMatrix`, roboticstoolbox `coriolis`.
 
     Source: Niemeyer and Slotine (1991); Echeandia and Wensing (2021).
     """
@@ -171,6 +200,11 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external_forces: Array
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> still = cardan.bias_forces(arm, q, np.zeros(7))
+        >>> bool(np.allclose(still, cardan.gravity_forces(arm, q)))
+        True
 
     Peers: Pinocchio `nle` `nonLinearEffects`, Drake `CalcBiasTerm` (without gravity), iDynTree `generalizedBiasForces`,
     RigidBodyDynamics.jl `dynamics_bias`; MuJoCo's data.qfrc_bias.
@@ -194,8 +228,13 @@ def gravity_forces(model: Model, q: ArrayLike) -> Reals:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Peers: Pinocchio `computeGeneralizedGravity`, iDynTree `generalizedGravityForces`,
-    Drake `CalcGravityGeneralizedForces` (of the opposite sign: what gravity does).
+    Examples:
+        >>> weightless = arm.with_gravity((0.0, 0.0, 0.0))
+        >>> cardan.gravity_forces(weightless, q).tolist()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+    Peers: Pinocchio `computeGeneralizedGravity`, iDynTree `generalizedGravityForces`, Drake
+    `CalcGravityGeneralizedForces` (of the opposite sign: what gravity does), roboticstoolbox `gravload`.
 
     Source: Featherstone (2008), table 5.1 at rest.
     """
@@ -220,6 +259,11 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> cardan.passive_forces(pendulum, [0.1, 0.2], [0.0, 0.0]).shape
+        (2,)
+
     Peers: MuJoCo `mj_passive` (of the opposite sign: what the joints do).
 
     Source: Coulomb's and viscous friction, as URDF's <dynamics> has them; springs as MuJoCo's.
@@ -238,14 +282,67 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
         a: accelerations [rad/s^2, m/s^2], shape (..., nv).
 
     Returns:
-        Y, shape (..., nv, 10 nbodies). Armature is not among the parameters: Y p is the inverse dynamics of the robot
-        without it.
+        Y, shape (..., nv, 10 nbodies) [N m, N, each by the parameter's unit]. Armature is not among the parameters: Y p
+        is the inverse dynamics of the robot without it.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> Y = cardan.torque_regressor(arm, q, v, a)
+        >>> bool(np.allclose(Y @ arm.inertial_parameters(), cardan.inverse_dynamics(arm, q, v, a)))
+        True
 
     Peers: Pinocchio `computeJointTorqueRegressor`, iDynTree `inverseDynamicsInertialParametersRegressor`.
 
     Source: Atkeson, An and Hollerbach (1986).
     """
     return algorithms.torque_regressor(model, q, v, a)
+
+
+@function(shapes={"force": (3,), "torque": (3,), "point": (3,)}, returns=("nbodies", 6))
+def wrench_at(
+    model: Model,
+    q: ArrayLike,
+    frame: str,
+    force: ArrayLike,
+    torque: ArrayLike | None = None,
+    *,
+    point: ArrayLike | None = None,
+    expressed_in: Reference = "world",
+) -> Reals:
+    """Return the `external_forces` of a force and a torque applied at a frame: as the dynamics take them.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        frame: name of the body or frame it is applied at (`model.frame_names`).
+        force: force [N], shape (..., 3).
+        torque: torque beside that of the force [N m], shape (..., 3); none by default.
+        point: where the force is applied, in the frame [m], shape (..., 3); its origin by default.
+        expressed_in: whose axes force and torque are along: `"frame"` (the one asked for), `"world"`, or a body or
+            frame by name.
+
+    Returns:
+        Wrenches on the bodies [N, N m], shape (..., nbodies, 6), each in its body's own frame: 0 but for the one that
+        carries the frame. Those of several forces add up. Not constant while the robot moves: make it anew at each
+        configuration.
+
+    Raises:
+        UnknownNameError, ParameterError: for a frame or reference that does not exist, or is fixed on the world.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> push = cardan.wrench_at(arm, q, "tool", (0.0, 0.0, -10.0))
+        >>> J = cardan.jacobian(arm, q, "tool")
+        >>> felt = cardan.inverse_dynamics(arm, q, v, a) - cardan.inverse_dynamics(arm, q, v, a, push)
+        >>> bool(np.allclose(felt, J[:3].T @ (0.0, 0.0, -10.0)))
+        True
+
+    Peers: MuJoCo `mj_applyFT` (which gives efforts), Drake `AddInForcesOnBody`.
+
+    Source: Featherstone (2008), equation 2.26.
+    """
+    zero = (0.0, 0.0, 0.0)
+    wrench = Force(tuple(force), zero if torque is None else tuple(torque))  # pyright: ignore -- rows of scalars
+    return algorithms.wrench_at(model, q, frame, wrench, point, expressed_in)

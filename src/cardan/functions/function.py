@@ -14,8 +14,11 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+
+import numpy as np
 
 from cardan.errors import RecompilationWarning, StaleProgramError, UnknownNameError
 from cardan.functions import store
@@ -30,6 +33,7 @@ from cardan.functions.sites import CallSites
 from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
+from cardan.program.ops import Op
 from cardan.runtime.threads import checked_count
 from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
 from cardan.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
@@ -71,6 +75,15 @@ class Function(Generic[P, R]):
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
         checked: whether every call looks for arguments and results that are not finite; by default, whether
             CARDAN_CHECK is set. It takes the long way, a few microseconds.
+
+    Examples:
+        >>> isinstance(cardan.mass_matrix, cardan.Function)
+        True
+        >>> print(cardan.mass_matrix.signature(arm))
+        (7)->(7,7)
+        >>> fast = cardan.mass_matrix.bind(arm)
+        >>> fast(q).shape
+        (7, 7)
     """
 
     def __init__(
@@ -151,7 +164,17 @@ class Function(Generic[P, R]):
     # --- from the call to the program ---
 
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
-        """Return the program for the arrays and options given, made once."""
+        """Return the program for the arrays and options given, made once.
+
+        Args:
+            model: the robot.
+            names: of the arrays that are given.
+            options: values of the options, by name.
+
+        Examples:
+            >>> cardan.mass_matrix.compiled(arm, ("q",), ()).target
+            'numpy'
+        """
         choice = Choice(names, options, self.target or default_target())
         programs = self._cache.setdefault(model, {})
         if choice.key not in programs:
@@ -217,11 +240,25 @@ class Function(Generic[P, R]):
             model: the robot.
             optional: names of optional array arguments that will be given.
             options: values of the options, such as `frame="tool"`.
+
+        Examples:
+            >>> type(cardan.jacobian.trace(arm, frame="tool")).__name__
+            'Traced'
         """
         return self.traced(model, *self.interface.required(model, options, optional))
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the function traced for a model, the stage before compilation."""
+        """Return the function traced for a model, the stage before compilation.
+
+        Args:
+            model: the robot.
+            names: of the arrays that are given.
+            options: values of the options, by name.
+
+        Examples:
+            >>> type(cardan.mass_matrix.traced(arm, ("q",), ())).__name__
+            'Traced'
+        """
         return self.compiled(model, names, options).traced
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
@@ -240,6 +277,15 @@ class Function(Generic[P, R]):
         """Return the same as `bind`, but its results are one array, side by side: views of it are the caller's to make.
 
         Those of a small robot's step take as long as the step.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options.
+
+        Examples:
+            >>> cardan.mass_matrix.bind_packed(arm)(q).shape
+            (49,)
         """
         return Bound(self, model, *self.interface.required(model, options, optional), packed=True)
 
@@ -256,6 +302,11 @@ class Function(Generic[P, R]):
         Raises:
             UnknownNameError: if there is no such target.
             ParameterError: for a number of threads that is none.
+
+        Examples:
+            >>> reference = cardan.mass_matrix.on("numpy")
+            >>> bool(np.allclose(reference(arm, q), cardan.mass_matrix(arm, q)))
+            True
         """
         if target is not None and target not in LOADERS:
             raise UnknownNameError("target", target, LOADERS, where=self.name)
@@ -282,6 +333,13 @@ class Function(Generic[P, R]):
         Raises:
             ParameterError, DTypeError: for a count or a `carry` that is none; where nothing is carried, when called.
             UnknownNameError, ShapeError: when called, for a name that does not exist, and shapes that differ.
+
+        Examples:
+            >>> @cardan.function
+            ... def step(model, q, v):
+            ...     return {"q": cardan.integrate(model, q, 0.01 * v), "v": v}
+            >>> bool(np.allclose(step.repeated(10)(arm, q, v)["q"], q + 0.1 * v))
+            True
         """
         source = Repeated(self, count, carry)
         key = source.count, source.carry
@@ -295,11 +353,29 @@ class Function(Generic[P, R]):
     # --- what there is to look at ---
 
     def program(self, model: Model, **options: Any) -> Program:
-        """Return the program for a model: printable, countable. Optional array arguments are left out."""
+        """Return the program for a model: printable, countable. Optional array arguments are left out.
+
+        Args:
+            model: the robot.
+            options: values of the options.
+
+        Examples:
+            >>> cardan.mass_matrix.program(arm).operations > 100
+            True
+        """
         return self._plain(model, options).program
 
     def explain(self, model: Model, **options: Any) -> str:
-        """Return what the program for a model is made of and what became of it, as text."""
+        """Return what the program for a model is made of and what became of it, as text.
+
+        Args:
+            model: the robot.
+            options: values of the options.
+
+        Examples:
+            >>> print(cardan.mass_matrix.explain(arm).splitlines()[0])
+            mass_matrix(7)->(7,7) for arm7
+        """
         compiled = self._plain(model, options)
         title = f"{self.name}{gufunc_signature(compiled.inputs, compiled.outputs)} for {model.name}"
         return explanation(title, compiled, self.interface.units)
@@ -314,13 +390,45 @@ class Function(Generic[P, R]):
 
         Raises:
             UnknownNameError: if there is no such form.
+
+        Examples:
+            >>> "double" in cardan.mass_matrix.source(arm, "c")
+            True
         """
         if form not in SOURCES:
             raise UnknownNameError("form", form, SOURCES, where=f"{self.name}.source")
         return SOURCES[form](self.program(model, **options))
 
+    def sparsity(self, model: Model, *optional: str, **options: Any) -> Any:
+        """Return which entries of the results can be other than 0, for any values of the arguments.
+
+        Of a derivative it is the sparsity pattern that solvers ask for. Read from the program, exact for what it does:
+        an entry that is False is the constant 0 there; one that is True may still be 0 for reasons numbers alone know.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options, such as `frame="tool"`.
+
+        Returns:
+            Arrays of truth values, shaped and named as the results of one state.
+
+        Example:
+            `cardan.derivative(step, ("q", "v", "tau")).sparsity(arm).dtau`
+        """
+        traced = self.trace(model, *optional, **options)
+        program, form = traced.program, traced.form
+        instructions = (program.instructions[r] for r in program.results)
+        entries = iter([i.op is not Op.CONST or i.value != 0.0 for i in instructions])
+        return form.rebuilt([np.fromiter(islice(entries, a.size), bool).reshape(a.shape) for a in program.outputs])
+
     def signature(self, model: Model, **options: Any) -> str:
-        """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`."""
+        """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`.
+
+        Args:
+            model: the robot.
+            options: values of the options.
+        """
         compiled = self._plain(model, options)
         return gufunc_signature(compiled.inputs, compiled.outputs)
 
@@ -386,6 +494,23 @@ def function(
 
     Use it as `@cardan.function`, or with arguments where there are arrays of other names:
     `@cardan.function(shapes={"target": (3,)})`. See `Function`.
+
+    Args:
+        kernel: `kernel(model, q, v, ...)`, written over scalars; its array arguments arrive as arrays of symbols.
+        shapes: core shapes of array arguments of other names, as for `Function`.
+        returns: core shape of the result, where it is known.
+        options: names of arguments that are options even where they are floats.
+        simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
+
+    Returns:
+        A `Function`, or, without a kernel, what makes one of it.
+
+    Examples:
+        >>> @cardan.function
+        ... def energy(model, q, v):
+        ...     return cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)
+        >>> energy(arm, q, v).shape
+        ()
     """
 
     def made(kernel: Callable[..., Any]) -> Function[..., Any]:

@@ -61,6 +61,11 @@ def forward_kinematics(model: Model, q: ArrayLike) -> Reals:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> X = cardan.forward_kinematics(arm, q)
+        >>> X[arm.body_names.index("upper_arm_roll")].shape
+        (4, 4)
+
     Peers: Pinocchio `forwardKinematics` `framesForwardKinematics`, MuJoCo `mj_kinematics`.
 
     Source: Featherstone (2008), section 2.8.
@@ -88,6 +93,10 @@ def body_velocities(
     Raises:
         UnknownNameError: for a reference that does not exist.
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> cardan.body_velocities(arm, q, v).shape == (arm.nbodies, 6)
+        True
 
     Peers: Drake `EvalBodySpatialVelocityInWorld`; MuJoCo's data.cvel, at another point and angular first.
 
@@ -123,6 +132,10 @@ def body_accelerations(
         UnknownNameError: for a reference that does not exist.
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> cardan.body_accelerations(arm, q, v, a).shape == (arm.nbodies, 6)
+        True
+
     Peers: Drake `EvalBodySpatialAccelerationInWorld`.
 
     Source: Featherstone (2008), section 2.10; for other references Traversaro and Saccon (2019).
@@ -147,9 +160,14 @@ def frame_transform(model: Model, q: ArrayLike, frame: Frames, *, relative_to: s
         UnknownNameError, ParameterError: for a frame that does not exist, or none.
         ShapeError, DTypeError: for an array that does not fit.
 
-    Peers: Pinocchio `updateFramePlacement` `updateFramePlacements`, Drake `CalcRelativeTransform`,
-    iDynTree `getWorldTransform` `getRelativeTransform`, RigidBodyDynamics.jl `transform_to_root`; MuJoCo's
-    data.xpos and data.xmat.
+    Examples:
+        >>> position = cardan.frame_transform(arm, q, "tool")[:3, 3]
+        >>> cardan.frame_transform(arm, q, "tool", relative_to="upper_arm_roll").shape
+        (4, 4)
+
+    Peers: Pinocchio `updateFramePlacement` `updateFramePlacements`, Drake `CalcRelativeTransform`, iDynTree
+    `getWorldTransform` `getRelativeTransform`, RigidBodyDynamics.jl `transform_to_root`; MuJoCo's data.xpos and
+    data.xmat, roboticstoolbox `fkine`.
 
     Source: Featherstone (2008), section 2.8.
     """
@@ -188,6 +206,11 @@ def frame_velocity(
     Raises:
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> J = cardan.jacobian(arm, q, "tool")
+        >>> bool(np.allclose(cardan.frame_velocity(arm, q, v, "tool"), J @ v))
+        True
 
     Peers: Pinocchio `getFrameVelocity`, MuJoCo `mj_objectVelocity` (angular first), Drake `CalcSpatialVelocity`
     (angular first), iDynTree `getFrameVel`, RigidBodyDynamics.jl `twist_wrt_world`.
@@ -229,6 +252,11 @@ def frame_acceleration(
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> J, rate = cardan.jacobian(arm, q, "tool"), cardan.jacobian_derivative(arm, q, v, "tool")
+        >>> bool(np.allclose(cardan.frame_acceleration(arm, q, v, a, "tool"), J @ a + rate @ v))
+        True
+
     Peers: Pinocchio `getFrameClassicalAcceleration` `getFrameAcceleration` (the linear rows, and the spatial
     acceleration at the frame in its own axes), MuJoCo `mj_objectAcceleration` (angular first, gravity in it),
     Drake `CalcSpatialAcceleration` (angular first), iDynTree `getFrameAcc`.
@@ -265,12 +293,16 @@ def jacobian(
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `J = cardan.jacobian(arm, q, "tool")`, `hands = cardan.jacobian(robot, q, ("left_hand", "right_hand"))`.
+    Examples:
+        >>> cardan.jacobian(arm, q, "tool").shape
+        (6, 7)
+        >>> cardan.jacobian(arm, q, ("upper_arm_roll", "tool"), at="frame", expressed_in="frame").shape
+        (2, 6, 7)
 
     Peers: Pinocchio `computeFrameJacobian` `getFrameJacobian` `computeJointJacobian`, MuJoCo `mj_jac` `mj_jacBody`
     `mj_jacSite`, Drake `CalcJacobianSpatialVelocity` (angular first), iDynTree `getFrameFreeFloatingJacobian`,
-    RigidBodyDynamics.jl `geometric_jacobian` (angular first).
+    RigidBodyDynamics.jl `geometric_jacobian` (angular first), Newton `eval_jacobian`, roboticstoolbox `jacob0`
+    `jacobe`.
 
     Source: Featherstone (2008), section 4.5.
     """
@@ -303,6 +335,10 @@ def jacobian_derivative(
     Raises:
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> cardan.jacobian_derivative(arm, q, v, "tool").shape
+        (6, 7)
 
     Peers: Pinocchio `frameJacobianTimeVariation` `getFrameJacobianTimeVariation`, MuJoCo `mj_jacDot`.
 

@@ -43,6 +43,11 @@ def loop_residual(model: Model, q: ArrayLike) -> Reals:
         MechanismError: if the model has no loops, or a closing joint's configuration is found by a search.
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> bool(np.abs(cardan.loop_residual(linkage, cardan.assemble(linkage))).max() < 1e-12)
+        True
+
     Peers: MuJoCo's data.efc_pos of an equality.
 
     Source: Featherstone (2008), section 8.2.
@@ -67,6 +72,11 @@ def loop_jacobian(model: Model, q: ArrayLike) -> Reals:
         MechanismError: if the model has no loops.
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> cardan.loop_jacobian(linkage, linkage.neutral()).shape[1] == linkage.nv
+        True
+
     Peers: Pinocchio `getConstraintsJacobian`; MuJoCo's data.efc_J of an equality.
 
     Source: Featherstone (2008), section 8.2.
@@ -89,6 +99,12 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     Raises:
         MechanismError: if the model has no loops.
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> bool(np.allclose(cardan.loop_bias(linkage, q, rest), 0.0))
+        True
 
     Source: Featherstone (2008), section 8.2.
     """
@@ -116,7 +132,7 @@ def constrained_forward_dynamics(
         q: configurations [rad, m], shape (..., nq), with the loops closed (`assemble`).
         v: velocities [rad/s, m/s], shape (..., nv), that keep them closed (`project_velocity`).
         tau: joint efforts [N m, N], shape (..., nv).
-        external_forces: as for `inverse_dynamics`.
+        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`.
         stabilization: rate w [1/s] at which gaps that rounding or integration made decay: K a + k = -2 w K v - w^2 r
             (Baumgarte, critically damped). None by default. A value between 1 and 0.2 / step does; the larger, the more
             it disturbs the motion while there is a gap.
@@ -128,12 +144,20 @@ def constrained_forward_dynamics(
         float32) unless the masses are too far apart, or constraints clash: then the accelerations are not to be used.
 
     Derivatives by q (`cardan.derivative`) hold along motions that keep the rank of K; where a loop moves in spite of
+
     more constraints than it has freedoms (Bennett's), that is along motions that keep it closed.
 
     Raises:
         MechanismError: if the model has no loops.
         ParameterError: for a rate that is no number >= 0.
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> found = cardan.constrained_forward_dynamics(linkage, q, rest, rest)
+        >>> bool(np.abs(cardan.loop_jacobian(linkage, q) @ found.accelerations).max() < 1e-9)
+        True
 
     Peers: Pinocchio `constraintDynamics`.
 
@@ -163,20 +187,27 @@ def constrained_inverse_dynamics(
         v: velocities [rad/s, m/s], shape (..., nv), with K v = 0.
         a: accelerations [rad/s^2, m/s^2], shape (..., nv), with K a + k = 0, such as those of
             `constrained_forward_dynamics`.
-        external_forces: as for `inverse_dynamics`.
+        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`.
         actuated: tuple of names of joints of the tree that have a drive; all by default. With more drives than
             freedoms, the efforts with the smallest sum of squares are returned, those of turning joints divided by a
             length of the bodies' size.
 
     Returns:
         `ConstrainedEfforts(efforts, wrenches, unbalanced)`, shapes (..., nv), (..., closures, 6), (..., nv): efforts
-        are 0 where there is no drive; wrenches as for `constrained_forward_dynamics`. M a + h = efforts + K^T l +
-        unbalanced, and unbalanced is 0 wherever these drives can make the motion.
+        [N m, N] are 0 where there is no drive; wrenches as for `constrained_forward_dynamics`. M a + h = efforts + K^T
+        l + unbalanced, and unbalanced is 0 wherever these drives can make the motion.
 
     Raises:
         UnknownNameError, MechanismError: for a joint of `actuated` that does not exist, or closes a loop; if the model
             has no loops.
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> held = cardan.constrained_inverse_dynamics(linkage, q, rest, rest)
+        >>> bool(np.allclose(held.unbalanced, 0.0))
+        True
 
     Source: Carpentier, Budhiraja and Mansard (2021), Featherstone (2008), section 8.5; see `algorithms/constrained.py`.
     """

@@ -36,8 +36,10 @@ def eval_fk(model: Model, q: ArrayLike, v: ArrayLike) -> MaximalState[Reals]:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `poses, twists = cardan.eval_fk(arm, q, v)`.
+    Examples:
+        >>> poses, twists = cardan.eval_fk(arm, q, v)
+        >>> poses.shape, twists.shape
+        ((7, 7), (7, 6))
 
     Peers: Newton `eval_fk` (whose twists are those of the centres of mass, in world axes).
 
@@ -57,11 +59,12 @@ def eval_ik(
 
     Args:
         model: the robot.
-        poses: of the moving links as `eval_fk` returns them, shape (..., nlinks, 7); quaternions of any length but 0.
-        twists: of the moving links, shape (..., nlinks, 6).
-        near: configurations, shape (..., nq), such as the last ones: of several coordinates of one pose (turns of an
-            angle, a quaternion and its opposite, Euler angles beyond pi/2) the nearest are returned. Joints without a
-            closed form of their inverse are searched from there, which is quicker and finds the right branch.
+        poses: of the moving links as `eval_fk` returns them [m, -], shape (..., nlinks, 7); quaternions of any length
+            but 0.
+        twists: of the moving links [m/s, rad/s], shape (..., nlinks, 6).
+        near: configurations [rad, m], shape (..., nq), such as the last ones: of several coordinates of one pose (turns
+            of an angle, a quaternion and its opposite, Euler angles beyond pi/2) the nearest are returned. Joints
+            without a closed form of their inverse are searched from there, which is quicker and finds the right branch.
         residual: False to leave it out, for poses that are known to lie in their joints: then the result is the pair
             (q, v), in a third to a half of the time.
 
@@ -73,8 +76,11 @@ def eval_ik(
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `q1, v1, residual = cardan.eval_ik(arm, poses, twists, near=q)`.
+    Examples:
+        >>> poses, twists = cardan.eval_fk(arm, q, v)
+        >>> q1, v1, residual = cardan.eval_ik(arm, poses, twists, near=q)
+        >>> bool(np.allclose(q1, q) and np.allclose(v1, v) and np.allclose(residual, 0.0))
+        True
 
     Peers: Newton `eval_ik`.
 

@@ -23,6 +23,10 @@ def center_of_mass(model: Model, q: ArrayLike) -> Reals:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> cardan.center_of_mass(arm, q).shape
+        (3,)
+
     Peers: Pinocchio `centerOfMass`, MuJoCo's data.subtree_com, Drake `CalcCenterOfMassPositionInWorld`,
     iDynTree `getCenterOfMassPosition`.
 
@@ -46,6 +50,11 @@ def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> moved = cardan.center_of_mass_jacobian(arm, q) @ v
+        >>> bool(np.allclose(cardan.center_of_mass_velocity(arm, q, v), moved))
+        True
+
     Peers: MuJoCo `mj_subtreeVel`, Drake `CalcCenterOfMassTranslationalVelocityInWorld`,
     iDynTree `getCenterOfMassVelocity`.
 
@@ -67,6 +76,10 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> Reals:
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> cardan.center_of_mass_jacobian(arm, q).shape
+        (3, 7)
 
     Peers: Pinocchio `jacobianCenterOfMass`, MuJoCo `mj_jacSubtreeCom`,
     Drake `CalcJacobianCenterOfMassTranslationalVelocity`, iDynTree `getCenterOfMassJacobian`.
@@ -91,6 +104,11 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> h = cardan.centroidal_momentum(arm, q, v)
+        >>> bool(np.allclose(h[:3], arm.mass * cardan.center_of_mass_velocity(arm, q, v)))
+        True
+
     Peers: Pinocchio `computeCentroidalMomentum`, Drake `CalcSpatialMomentumInWorldAboutPoint` (angular first),
     iDynTree `getCentroidalTotalMomentum`.
 
@@ -112,6 +130,11 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Reals:
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> A = cardan.centroidal_momentum_matrix(arm, q)
+        >>> bool(np.allclose(A @ v, cardan.centroidal_momentum(arm, q, v)))
+        True
 
     Peers: Pinocchio `ccrba` `computeCentroidalMap`, iDynTree `getCentroidalTotalMomentumJacobian`.
 
@@ -136,6 +159,10 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> cardan.centroidal_momentum_rate(arm, q, v, a).shape
+        (6,)
+
     Peers: Pinocchio `computeCentroidalMomentumTimeVariation`.
 
     Source: Orin, Goswami and Lee (2013).
@@ -158,6 +185,10 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
+    Examples:
+        >>> bool(cardan.kinetic_energy(arm, q, v) > 0.0)
+        True
+
     Peers: Pinocchio `computeKineticEnergy`, MuJoCo `mj_energyVel`, Drake `CalcKineticEnergy`.
 
     Source: Featherstone (2008), section 2.13.
@@ -178,6 +209,11 @@ def potential_energy(model: Model, q: ArrayLike) -> Reals:
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> slope = cardan.gradient(cardan.potential_energy, "q")(arm, q)
+        >>> bool(np.allclose(slope, cardan.gravity_forces(arm, q)))
+        True
 
     Peers: Pinocchio `computePotentialEnergy`, MuJoCo `mj_energyPos`, Drake `CalcPotentialEnergy`,
     RigidBodyDynamics.jl `gravitational_potential_energy`.

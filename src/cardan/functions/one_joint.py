@@ -48,11 +48,16 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray:
         arrays: the method's arguments, shapes (..., nq), (..., nv), (..., 6) as it takes them.
 
     Returns:
-        Array with the batch first: (..., 4, 4) for the transform, (..., 6) for motions, (..., 6, columns) for
-        subspaces, (..., nq) or (..., nv) for vectors.
+        Array with the batch first [m, rad, and these by the second]: (..., 4, 4) for the transform, (..., 6) for
+        motions, (..., 6, columns) for subspaces, (..., nq) or (..., nv) for vectors.
 
     Raises:
         UnknownNameError, ShapeError, DTypeError: for an unknown quantity or arrays that do not fit.
+
+    Examples:
+        >>> hinge = cardan.joints.Revolute(axis=(0.0, 0.0, 1.0))
+        >>> cardan.evaluate_joint(hinge, "transform", np.zeros((100, 1))).shape
+        (100, 4, 4)
     """
     if quantity not in QUANTITIES:
         raise UnknownNameError("quantity of a joint", quantity, QUANTITIES)

@@ -6,6 +6,8 @@ result, its entries stacked.
 
 from __future__ import annotations
 
+import functools
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -24,22 +26,44 @@ class Form:
     """The form a function returns its results in.
 
     Attributes:
-        kind: one result, a tuple, a dictionary, or a named tuple.
+        kind: one result, a tuple, a dictionary, a named tuple, or derivatives by several arguments.
         names: of the results.
         type: the class of the named tuple.
+        by: of derivatives, what they are called: `dq`, `dv`, ...; each is in the form `inner`.
+        inner: that form.
     """
 
-    kind: Literal["one", "tuple", "dict", "named"] = "one"
+    kind: Literal["one", "tuple", "dict", "named", "derivatives"] = "one"
     names: tuple[str, ...] = (RESULT,)
     type: Any = None
+    by: tuple[str, ...] = ()
+    inner: Form | None = None
 
     def rebuilt(self, results: Sequence[Any]) -> Any:
         """Return results, in the order of their names, in this form."""
+        if self.inner is not None:
+            n = len(self.inner.names)
+            parts = [self.inner.rebuilt(results[k * n : (k + 1) * n]) for k in range(len(self.by))]
+            return derivatives_type(self.by)(*parts)
         if self.kind == "one":
             return results[0]
         if self.kind == "dict":
             return dict(zip(self.names, results, strict=True))
         return tuple(results) if self.kind == "tuple" else self.type(*results)
+
+
+@functools.cache
+def derivatives_type(names: tuple[str, ...]) -> Any:
+    """Return the class of named tuples of derivatives by arguments; what is in it can be pickled."""
+    made: Any = namedtuple("Derivatives", names)  # pyright: ignore[reportUntypedNamedTuple]
+    made.__doc__ = "Derivatives by arguments, as `derivative` returns them for each alone."
+    made.__module__ = __name__
+    made.__reduce__ = lambda self: (_derivatives, (names, tuple(self)))
+    return made
+
+
+def _derivatives(names: tuple[str, ...], parts: tuple[Any, ...]) -> Any:
+    return derivatives_type(names)(*parts)
 
 
 def form_of(value: Any, where: str = "") -> tuple[Form, list[Any]]:

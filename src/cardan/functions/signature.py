@@ -23,11 +23,13 @@ from cardan.functions.arguments import (
     Batch,
     Shape,
     check_configuration,
+    check_shape,
     core_shape,
     is_symbolic,
 )
 from cardan.joints.state import state_of
 from cardan.model import Model
+from cardan.words import of_argument
 
 Options = tuple[tuple[str, Any], ...]
 OPTION = "an option: text, a whole number, a truth value, or a tuple of these"
@@ -82,6 +84,8 @@ class Signature:
             if unknown:
                 expected = f"names among its arguments {list(rest)}"
                 raise ParameterError(f"{what} of {self.name}", got=unknown, expected=expected)
+        for n, shape in self.declared.items():
+            check_shape(f"shape of argument {n!r} of {self.name}", shape)
         known = {**SHAPES, **{n: () for n in rest if self._is_number(rest[n])}, **self.declared}
         object.__setattr__(self, "shapes", {n: known[n] for n in rest if n in known})
         object.__setattr__(self, "open", tuple(n for n in rest if n not in known))
@@ -145,8 +149,22 @@ class Signature:
             try:
                 self.parameters.bind(model, *args, **kwargs)
             except TypeError as error:
-                raise TypeError(f"{self.name}{self.parameters}: {error}") from None
+                raise TypeError(f"{self.name}{self._plain}: {error}{self._meant(kwargs, str(error))}") from None
         return given
+
+    @property
+    def _plain(self) -> str:
+        """The arguments without what type checkers read: `(model, q, frame, *, at='frame')`."""
+        plain = [p.replace(annotation=p.empty) for p in self.parameters.parameters.values()]
+        return str(inspect.Signature(plain))
+
+    def _meant(self, kwargs: Mapping[str, Any], said: str) -> str:
+        """Return what was meant by the first keyword that is no argument, which may not have been said yet."""
+        unknown = next((name for name in kwargs if name not in self._names), None)
+        if unknown is None:
+            return ""
+        named = "" if repr(unknown) in said else f"; there is no argument {unknown!r}"
+        return named + of_argument(unknown, self.arguments)
 
     def _is_array(self, model: Model, name: str, value: Any) -> bool:
         if name in self.shapes:

@@ -104,17 +104,15 @@ def load(name: str) -> tuple[Outline, Form] | None:
         found = json.loads(data)
         inputs, outputs = (tuple(Array(n, tuple(shape)) for n, shape in found[side]) for side in ("inputs", "outputs"))
         outline = Outline(found["name"], inputs, outputs, found["operations"], found["digest"])
-        path, kind = found["type"], found["kind"]
-        form = Form(kind, tuple(found["names"]), resolved(*path.split(":")) if path else None)
+        form = _form(found["form"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    return None if path and form.type is None else (outline, form)
+    return None if form is None else (outline, form)
 
 
 def save(name: str, outline: Outline, form: Form) -> None:
     """Keep what tracing found, unless its results come in a class that cannot be found by its name."""
-    path = None if form.type is None else f"{form.type.__module__}:{form.type.__qualname__}"
-    if path and resolved(*path.split(":")) is not form.type:
+    if form.type is not None and resolved(*_path(form.type).split(":")) is not form.type:
         return
     found = {
         "name": outline.name,
@@ -122,8 +120,25 @@ def save(name: str, outline: Outline, form: Form) -> None:
         "outputs": outline.outputs,
         "operations": outline.operations,
         "digest": outline.digest,
-        "kind": form.kind,
-        "names": form.names,
-        "type": path,
+        "form": _words(form),
     }
     disk_cache.save(name, json.dumps(found).encode())
+
+
+def _path(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _words(form: Form) -> dict[str, Any]:
+    """Return a form as what JSON can say."""
+    path, inner = form.type and _path(form.type), form.inner and _words(form.inner)
+    return {"kind": form.kind, "names": form.names, "type": path, "by": form.by, "inner": inner}
+
+
+def _form(words: dict[str, Any]) -> Form | None:
+    """Return the form that was said; None if its class is no more."""
+    kind = resolved(*words["type"].split(":")) if words["type"] else None
+    if words["type"] and kind is None:
+        return None
+    inner = words["inner"] and _form(words["inner"])
+    return Form(words["kind"], tuple(words["names"]), kind, tuple(words["by"]), inner)

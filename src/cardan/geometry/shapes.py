@@ -67,7 +67,15 @@ def _bits(what: str, value: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Box(_Centred):
-    """A box centred on its frame; `size` = full side lengths along x, y, z [m]."""
+    """A box centred on its frame; `size` = full side lengths along x, y, z [m].
+
+    Attributes:
+        size: full side lengths [m], three numbers.
+
+    Examples:
+        >>> round(cardan.description.Box((0.1, 0.2, 0.3)).inertia(1000.0).mass, 12)
+        6.0
+    """
 
     size: Sequence[float]
 
@@ -89,7 +97,15 @@ class Box(_Centred):
 
 @dataclass(frozen=True, slots=True)
 class Sphere(_Centred):
-    """A sphere centred on its frame; radius [m]."""
+    """A sphere centred on its frame; radius [m].
+
+    Attributes:
+        radius: [m].
+
+    Examples:
+        >>> cardan.description.Sphere(0.1).inertia_of_mass(2.0).mass
+        2.0
+    """
 
     radius: float
 
@@ -109,7 +125,15 @@ class Sphere(_Centred):
 
 @dataclass(frozen=True, slots=True)
 class Ellipsoid(_Centred):
-    """An ellipsoid centred on its frame; `radii` = semi-axes along x, y, z [m]."""
+    """An ellipsoid centred on its frame; `radii` = semi-axes along x, y, z [m].
+
+    Attributes:
+        radii: semi-axes [m], three numbers.
+
+    Examples:
+        >>> round(cardan.description.Ellipsoid((0.1, 0.2, 0.3)).volume, 6)
+        0.025133
+    """
 
     radii: Sequence[float]
 
@@ -131,7 +155,16 @@ class Ellipsoid(_Centred):
 
 @dataclass(frozen=True, slots=True)
 class Cylinder(_Centred):
-    """A cylinder centred on its frame, its axis along z; radius and full length [m]."""
+    """A cylinder centred on its frame, its axis along z; radius and full length [m].
+
+    Attributes:
+        radius: [m].
+        length: [m].
+
+    Examples:
+        >>> round(cardan.description.Cylinder(0.1, 0.5).volume, 6)
+        0.015708
+    """
 
     radius: float
     length: float
@@ -154,7 +187,16 @@ class Cylinder(_Centred):
 
 @dataclass(frozen=True, slots=True)
 class Capsule(_Centred):
-    """A cylinder along z with hemispheres at its ends; radius and length of the cylinder [m]."""
+    """A cylinder along z with hemispheres at its ends; radius and length of the cylinder [m].
+
+    Attributes:
+        radius: [m].
+        length: of the cylinder between the hemispheres [m].
+
+    Examples:
+        >>> round(cardan.description.Capsule(0.1, 0.5).volume, 6)
+        0.019897
+    """
 
     radius: float
     length: float
@@ -190,7 +232,14 @@ class Mesh:
     Args:
         uri: as the description names it.
         path: the file it was resolved to; None if it was not found.
-        scale: factors along x, y, z.
+        scale: factors along x, y, z [-].
+
+    Throughout:
+        density: [kg/m^3].
+        mass: [kg].
+
+    Examples:
+        >>> cardan.description.Mesh("link.stl", scale=(0.001, 0.001, 0.001)).path
     """
 
     uri: str
@@ -215,31 +264,59 @@ class Mesh:
         Raises:
             MissingExtraError: without the extra `mesh`.
             ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
+
+        Examples:
+            >>> solid = cardan.description.Mesh("link.stl").inertia(1000.0)  # doctest: +SKIP
         """
         rho = density_checked(density)
         return Inertia.from_parameters([rho * e for e in mesh_integrals(self.uri, self.path, self.scale).parameters()])
 
     def inertia_of_mass(self, mass: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `mass` [kg], in the mesh's own frame; errors as `inertia`."""
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the mesh's own frame; errors as `inertia`.
+
+        Examples:
+            >>> solid = cardan.description.Mesh("link.stl").inertia_of_mass(2.0)  # doctest: +SKIP
+        """
         unit = mesh_integrals(self.uri, self.path, self.scale)
         return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
 
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A half space, for collision: solid where z < 0 in its frame."""
+    """A half space, for collision: solid where z < 0 in its frame.
+
+    Throughout:
+        density: 0 [kg/m^3].
+        mass: 0 [kg].
+
+    Examples:
+        >>> ground = cardan.description.Plane()
+        >>> ground.inertia(0.0).mass, ground.inertia_of_mass(0.0).mass
+        (0.0, 0.0)
+    """
 
     @property
     def volume(self) -> float:
-        """Infinite."""
+        """Infinite [m^3]."""
         return math.inf
 
     def inertia(self, density: float) -> Inertia:
-        """Raise `ParameterError` unless the density is 0: there is no finite mass."""
+        """Raise `ParameterError` unless the density is 0: there is no finite mass.
+
+        Returns:
+            That of nothing.
+        """
         return self.inertia_of_mass(math.inf if density_checked(density) > 0.0 else 0.0)
 
     def inertia_of_mass(self, mass: float) -> Inertia:
-        """Raise `ParameterError` unless the mass is 0."""
+        """Raise `ParameterError` unless the mass is 0.
+
+        Returns:
+            That of nothing.
+
+        Raises:
+            ParameterError: for another mass.
+        """
         if mass != 0.0:
             raise ParameterError("mass of a half space", got=mass, expected="0: it has no finite extent")
         return Inertia.zero()
@@ -267,6 +344,12 @@ class Shape:
         mask: groups it may touch: two shapes may touch if each one's group has a bit of the other's mask.
         margin: how far around it contact is felt [m].
         density: of its matter [kg/m^3], where the description says it; the body's inertia is what counts.
+
+    Examples:
+        >>> from cardan.description import Shape, Sphere
+        >>> ball = Shape("link", "collision", Sphere(0.1), pose=cardan.SE3(translation=(0.0, 0.0, 0.1)))
+        >>> ball.may_touch(ball), round(ball.inertia(1000.0).mass, 3)
+        (True, 4.189)
     """
 
     body: str
@@ -303,11 +386,19 @@ class Shape:
             object.__setattr__(self, key, _bits(f"{key} of a shape of {self.body!r}", getattr(self, key)))
 
     def may_touch(self, other: Shape) -> bool:
-        """Return whether each one's group is in the other's mask."""
+        """Return whether each one's group is in the other's mask.
+
+        Args:
+            other: a shape of another body.
+        """
         return bool(self.group & other.mask) and bool(other.group & self.mask)
 
     def inertia(self, density: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes."""
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes.
+
+        Args:
+            density: [kg/m^3].
+        """
         return self.pose @ self.geometry.inertia(density)
 
 
@@ -323,6 +414,11 @@ def inertia_of_shapes(shapes: Iterable[Shape], density: float) -> Inertia:
 
     Raises:
         ParameterError: if there is no shape, or they are on several bodies; for a mesh also what `Mesh.inertia` raises.
+
+    Examples:
+        >>> from cardan.description import Shape, Sphere, inertia_of_shapes
+        >>> round(inertia_of_shapes([Shape("link", "visual", Sphere(0.1))], 1000.0).mass, 3)
+        4.189
     """
     shapes = list(shapes)
     bodies = sorted({shape.body for shape in shapes})

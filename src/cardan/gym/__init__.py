@@ -31,3 +31,7 @@ for _name, _task in TASKS.items():
         max_episode_steps=_task.horizon,
         kwargs={"task": _task},
     )
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

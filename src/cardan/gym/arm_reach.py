@@ -26,6 +26,11 @@ class ArmReach(Task):
 
     Args:
         damping: gains of the drives [N m s/rad].
+
+    Examples:
+        >>> environment = cardan.gym.VectorisedWorlds(cardan.gym.ArmReach, num_envs=4)
+        >>> environment.reset(seed=0)[0].shape[0]
+        4
     """
 
     horizon: ClassVar[int] = 150

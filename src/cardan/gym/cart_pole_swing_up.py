@@ -22,6 +22,11 @@ class CartPoleSwingUp(Task):
 
     Args:
         force: of the action 1 [N].
+
+    Examples:
+        >>> environment = cardan.gym.VectorisedWorlds(cardan.gym.CartPoleSwingUp, num_envs=4)
+        >>> environment.reset(seed=0)[0].shape
+        (4, 5)
     """
 
     horizon: ClassVar[int] = 500

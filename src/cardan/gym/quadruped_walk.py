@@ -33,6 +33,10 @@ class QuadrupedWalk(Task):
     Args:
         stiffness: gains of the drives [N m/rad].
         damping: [N m s/rad].
+
+    Examples:
+        >>> cardan.gym.QuadrupedWalk().horizon > 0
+        True
     """
 
     horizon: ClassVar[int] = 500

@@ -19,6 +19,11 @@ class SingleWorld(gymnasium.Env):
     Args:
         task: one, or what makes one.
         options: `dtype`, and arguments of what makes the task; see `VectorisedWorlds`.
+
+    Examples:
+        >>> environment = cardan.gym.SingleWorld(cardan.gym.CartPoleSwingUp)
+        >>> environment.reset(seed=0)[0].shape
+        (5,)
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012

@@ -15,9 +15,14 @@ class Start(NamedTuple):
     """How episodes begin, a row each.
 
     Attributes:
-        q: configurations, (rows, nq).
-        v: velocities, (rows, nv).
-        goal: what the episodes ask for, (rows, any); of no column where it is always the same.
+        q: configurations [rad, m], (rows, nq).
+        v: velocities [rad/s, m/s], (rows, nv).
+        goal: [by task] what the episodes ask for, (rows, any); of no column where it is always the same.
+
+    Examples:
+        >>> start = cardan.gym.CartPoleSwingUp().start(np.full((4, cardan.gym.CartPoleSwingUp.numbers), 0.5))
+        >>> start.q.shape
+        (4, 2)
     """
 
     q: np.ndarray
@@ -30,6 +35,24 @@ class Task(ABC):
 
     Every world is by itself: row k of a result depends on row k of the arguments alone. That makes results the same
     for any split of the worlds.
+
+    Throughout:
+        numbers: uniform in [0, 1), shape (rows, `numbers`).
+        control: what to write into.
+        state: of all worlds.
+        actions: shape (worlds, `actions`) [-].
+        goal: what the episodes ask for, shape (worlds, any) [by task], as `Start.goal`.
+
+    Examples:
+        >>> task = cardan.gym.CartPoleSwingUp()
+        >>> world = task.solver.world
+        >>> state, control, actions = world.state(4), world.control(4), np.zeros((4, task.actions))
+        >>> goal = task.start(np.full((4, task.numbers), 0.5)).goal
+        >>> task.command(control, state, actions)
+        >>> task.observe(state, goal).shape, task.reward(state, goal, actions).shape
+        ((4, 5), (4,))
+        >>> task.failed(state).shape, task.info(state, goal)
+        ((4,), {})
     """
 
     horizon: ClassVar[int]
@@ -57,14 +80,14 @@ class Task(ABC):
 
     @abstractmethod
     def observe(self, state: State, goal: np.ndarray) -> np.ndarray:
-        """Return what is seen, (worlds, n): a new array."""
+        """Return what is seen, (worlds, n) [by task]: a new array."""
 
     @abstractmethod
     def reward(self, state: State, goal: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """Return what is earned by actions that led to a state, (worlds,)."""
+        """Return what is earned by actions that led to a state, (worlds,) [-]."""
 
     def failed(self, state: State) -> np.ndarray:
-        """Return in which worlds the episode has come to a bad end, (worlds,): by default in none."""
+        """Return in which worlds the episode has come to a bad end, (worlds,) [-]: by default in none."""
         return np.zeros(len(state), bool)
 
     def info(self, state: State, goal: np.ndarray) -> dict[str, Any]:

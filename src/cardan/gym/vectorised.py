@@ -50,6 +50,12 @@ class VectorisedWorlds(VectorEnv):
             taken for naught), `"SameStep"` (`info["final_obs"]` holds the last of the old one) or `"Disabled"`.
         render_mode: None.
         options: arguments of what makes the task.
+
+    Examples:
+        >>> environment = cardan.gym.VectorisedWorlds(cardan.gym.CartPoleSwingUp, num_envs=4)
+        >>> observations, infos = environment.reset(seed=0)
+        >>> environment.step(np.zeros((4, 1)))[1].shape
+        (4,)
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012

@@ -1,1 +1,41 @@
-"""Parameters found from measurements."""
+"""Parameters found from measurements: what can be seen, friction, least squares, physically consistent inertias."""
+
+from typing import TYPE_CHECKING
+
+from cardan.lazy import fetcher
+
+if TYPE_CHECKING:
+    from cardan.identification.combinations import BaseParameters, base_parameters
+    from cardan.identification.consistent import ConsistentFit, identify_consistent
+    from cardan.identification.exciting import excitation
+    from cardan.identification.least_squares import Identification, identify
+    from cardan.identification.stribeck import Stribeck, fit_stribeck
+    from cardan.identification.terms import parameters, regressor
+
+__all__ = [
+    "BaseParameters",
+    "ConsistentFit",
+    "Identification",
+    "Stribeck",
+    "base_parameters",
+    "excitation",
+    "fit_stribeck",
+    "identify",
+    "identify_consistent",
+    "parameters",
+    "regressor",
+]
+
+_HOMES = {
+    ".combinations": "BaseParameters base_parameters",
+    ".consistent": "ConsistentFit identify_consistent",
+    ".exciting": "excitation",
+    ".least_squares": "Identification identify",
+    ".terms": "parameters regressor",
+    ".stribeck": "Stribeck fit_stribeck",
+}
+__getattr__ = fetcher(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

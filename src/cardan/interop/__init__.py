@@ -4,3 +4,7 @@ from cardan.interop.mujoco_collision import MujocoCollision
 from cardan.interop.mujoco_spec import to_mjspec
 
 __all__ = ["MujocoCollision", "to_mjspec"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

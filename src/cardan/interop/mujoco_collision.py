@@ -52,6 +52,10 @@ class MujocoCollision:
         MissingExtraError: without the extra `mujoco`.
         UnsupportedError, ParameterError: for a shape it cannot take, such as a file that is missing.
 
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> found = cardan.interop.MujocoCollision(world)(world.state().q)
+
     Source: MuJoCo documentation, "Computation: collision detection".
     """
 

@@ -66,6 +66,10 @@ def to_mjspec(  # pyright: ignore
     Raises:
         MissingExtraError: without the extra `mujoco`.
         UnsupportedError: for what MuJoCo cannot say; the message names it.
+
+    Examples:
+        >>> cardan.interop.to_mjspec(mechanism).compile().nv
+        7
     """
     module = mujoco("to_mjspec")
     model = model_of(robot)

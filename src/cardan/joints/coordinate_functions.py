@@ -65,6 +65,10 @@ class Constant(CoordinateFunction):
 
     Args:
         value: the value [rad or m].
+
+    Examples:
+        >>> cardan.joints.Constant(0.5)([0.1])
+        0.5
     """
 
     value: float = 0.0
@@ -85,8 +89,12 @@ class Linear(CoordinateFunction):
     """offset + slope_0 q_0 + slope_1 q_1 + ...; `Linear([1.0])` is the first coordinate itself.
 
     Args:
-        slopes: one for each of the first coordinates.
+        slopes: [rad or m, by the coordinate's unit], one for each of the first coordinates.
         offset: the value at q = 0 [rad or m].
+
+    Examples:
+        >>> cardan.joints.Linear([1.0], offset=0.5)([0.25])
+        0.75
     """
 
     slopes: Sequence[float]
@@ -109,8 +117,12 @@ class Polynomial(CoordinateFunction):
     """c_0 + c_1 x + c_2 x^2 + ... of one coordinate x.
 
     Args:
-        coefficients: c_0, c_1, ..., the constant first.
+        coefficients: [rad or m, by powers of the coordinate's unit], c_0, c_1, ..., the constant first.
         coordinate: which coordinate x is.
+
+    Examples:
+        >>> cardan.joints.Polynomial([1.0, 0.0, 2.0])([3.0])
+        19.0
     """
 
     coefficients: Sequence[float]
@@ -137,9 +149,14 @@ class NaturalSpline(CoordinateFunction):
     continuously differentiable everywhere. (OpenSim's SimmSpline has other ends; its values between differ a little.)
 
     Args:
-        x: the coordinate at the points, increasing.
+        x: the coordinate at the points [rad or m], increasing.
         y: the values there [rad or m].
         coordinate: which coordinate x is.
+
+    Examples:
+        >>> profile = cardan.joints.NaturalSpline(x=[0.0, 1.0, 2.0], y=[0.0, 0.5, 0.0])
+        >>> round(profile([1.0]), 12)
+        0.5
     """
 
     x: Sequence[float]

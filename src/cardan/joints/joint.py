@@ -74,7 +74,51 @@ def _nearest_image(joint: Joint, q: Scalars, near: Scalars) -> tuple[Scalar, ...
 
 
 class Joint(ABC):
-    """A joint. Implementations are immutable; equal type and parameters make equal joints."""
+    """A joint. Implementations are immutable; equal type and parameters make equal joints.
+
+    Throughout:
+        q, q0, q1: coordinates, nq numbers or symbols of any library [rad, m].
+        v: velocities, nv of them [rad/s, m/s].
+        a: accelerations, nv of them [rad/s^2, m/s^2].
+        qdot: time derivatives of the coordinates, nq of them [rad/s, m/s].
+        wrench: a `Force` on the child at its frame's origin, in its axes [N, N m].
+        phi: local coordinates around q0, nv of them [rad, m].
+        fv: what is dual to v, nv numbers: the gradient of a number by v.
+        shape: leading dimensions.
+        seed: of `numpy.random.default_rng`.
+        limits: of the joint; none by default.
+
+    Examples:
+        >>> hinge = cardan.joints.Revolute(axis=(0.0, 0.0, 1.0))
+        >>> X = hinge.transform([0.5])
+        >>> S = hinge.motion_subspace([0.5]), hinge.subspace([0.5]), hinge.constraint_wrench_subspace([0.5])
+        >>> rates = hinge.bias([0.5], [1.0]), hinge.motion_subspace_rate([0.5], [1.0])
+        >>> V, A = hinge.twist([0.5], [1.0]), hinge.spatial_acceleration([0.5], [1.0], [2.0])
+        >>> hinge.torque([0.5], cardan.Force((0.0, 0.0, 0.0), (0.0, 0.0, 3.0)))
+        (3.0,)
+        >>> hinge.nearest_configuration(X), hinge.configuration_from_transform(X)
+        ((0.5,), (0.5,))
+        >>> hinge.parameters(), hinge.neutral(), hinge.efforts([0.5], [1.0])
+        ({'axis': (0.0, 0.0, 1.0)}, (0.0,), (0.0,))
+        >>> hinge.random_configuration((10,), seed=0).shape
+        (10, 1)
+        >>> ball = cardan.joints.Spherical()
+        >>> q = ball.integrate(ball.neutral(), [0.1, 0.0, 0.0])
+        >>> ball.normalize(q) == ball.principal_value(q), len(ball.difference(ball.neutral(), q))
+        (True, 3)
+        >>> phi, rate = ball.local_coordinates(ball.neutral(), q, [0.0, 0.0, 1.0])
+        >>> bool(np.allclose(ball.global_coordinates(ball.neutral(), phi), q))
+        True
+        >>> qdot = ball.velocity_to_configuration_derivative(q, [0.0, 0.0, 1.0])
+        >>> bool(np.allclose(ball.configuration_derivative_to_velocity(q, qdot), [0.0, 0.0, 1.0]))
+        True
+        >>> J = ball.velocity_to_configuration_derivative_jacobian(q)
+        >>> K = ball.configuration_derivative_to_velocity_jacobian(q)
+        >>> bool(np.allclose(np.array(K) @ np.array(J), np.eye(3)))
+        True
+        >>> len(ball.configuration_derivative_to_velocity_adjoint(q, [0.0, 0.0, 1.0]))
+        4
+    """
 
     manifold: Manifold
 
@@ -217,7 +261,7 @@ class Joint(ABC):
         return q
 
     def neutral(self) -> tuple[float, ...]:
-        """Return the reference configuration, nq floats."""
+        """Return the reference configuration, nq floats [rad, m]."""
         return self.manifold.neutral()
 
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
@@ -267,7 +311,7 @@ class Joint(ABC):
     def random_configuration(
         self, shape: tuple[int, ...] = (), *, seed: Any = None, limits: Limits | None = None
     ) -> np.ndarray:
-        """Return random configurations, shape (*shape, nq), within the position limits (see `Manifold.random`)."""
+        """Return random configurations [rad, m], (*shape, nq), within the position limits (see `Manifold.random`)."""
         bounds = (limits or Limits()).resolved(self.nv)
         lower, upper = np.array(bounds.lower), np.array(bounds.upper)
         return self.manifold.random(np.random.default_rng(seed), shape, lower, upper)

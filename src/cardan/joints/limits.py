@@ -18,15 +18,19 @@ class Limits:
     (angles [rad] and lengths [m]; the rotation vector of an orientation).
 
     Args:
-        lower: smallest positions.
-        upper: largest positions.
+        lower: smallest positions [rad, m].
+        upper: largest positions [rad, m].
         velocity: largest velocities [rad/s, m/s].
         effort: largest efforts [N m, N].
-        velocity_lower: smallest velocities; `-velocity` if None.
-        effort_lower: smallest efforts; `-effort` if None.
+        velocity_lower: smallest velocities [rad/s, m/s]; `-velocity` if None.
+        effort_lower: smallest efforts [N m, N]; `-effort` if None.
 
     Raises:
         ParameterError: if a bound is NaN or a lower bound exceeds the upper one.
+
+    Examples:
+        >>> cardan.Limits(lower=[-1.0], upper=[2.0], effort=[30.0]).resolved(1).velocity
+        (inf,)
     """
 
     lower: Sequence[float] | None = None
@@ -46,6 +50,10 @@ class Limits:
 
     def resolved(self, nv: int, joint: str = "joint") -> Limits:
         """Return the same limits with nv numbers everywhere, infinite where there is no limit.
+
+        Args:
+            nv: number of degrees of freedom.
+            joint: whose, for messages.
 
         Raises:
             ParameterError: if a bound is given with another length than nv.

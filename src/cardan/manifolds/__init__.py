@@ -9,3 +9,7 @@ from cardan.manifolds.se2 import SE2
 from cardan.manifolds.unit_complex import UnitComplex
 
 __all__ = ["MRP", "SE2", "SE3", "Euclidean", "Manifold", "Orientation", "Product", "UnitComplex", "UnitQuaternion"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

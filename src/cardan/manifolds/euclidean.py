@@ -16,8 +16,12 @@ class Euclidean(Manifold):
 
     Args:
         n: number of coordinates.
-        reach: half-width of the interval random samples of unlimited coordinates come from: pi for angles, 1 m for
-            lengths. One number, or one for each coordinate.
+        reach: half-width of the interval random samples of unlimited coordinates come from: pi for angles [rad], 1 m
+            for lengths [m]. One number, or one for each coordinate.
+
+    Examples:
+        >>> cardan.manifolds.Euclidean(2).integrate((0.0, 1.0), (0.5, 0.5))
+        (0.5, 1.5)
     """
 
     n: int

@@ -23,6 +23,39 @@ class Manifold(ABC):
     """A configuration space with nq coordinates and nv degrees of freedom.
 
     Implementations are frozen dataclasses: equal parameters, equal manifolds.
+
+    Throughout:
+        q, q0, q1, near: coordinates, nq numbers or symbols of any library [rad, m].
+        v: velocities, nv of them [rad/s, m/s]; `integrate` holds them for one second.
+        qdot: time derivatives of the coordinates, nq of them [rad/s, m/s].
+        fv: what is dual to v, nv numbers: the gradient of a number by v.
+        difference: what `difference` returned, nv numbers [rad, m].
+        rng: a generator of NumPy.
+        shape: leading dimensions.
+        lower, upper: limits, shape (nv,) [rad, m]; infinite where there is none.
+
+    Examples:
+        >>> plane = cardan.manifolds.SE2()
+        >>> q = plane.integrate(plane.neutral(), (1.0, 0.0, 0.5))
+        >>> v = plane.difference(plane.neutral(), q)
+        >>> tuple(round(e, 12) for e in v)
+        (1.0, 0.0, 0.5)
+        >>> plane.normalize(q) == plane.principal_value(q), plane.unit_parts()
+        (True, ((2, 4),))
+        >>> plane.limit_coordinates(plane.neutral()), plane.nearest_image(q, q) == q
+        ((0.0, 0.0, 0.0), True)
+        >>> plane.random(np.random.default_rng(0), (10,), np.full(3, -1.0), np.full(3, 1.0)).shape
+        (10, 4)
+        >>> qdot = plane.velocity_to_configuration_derivative(q, v)
+        >>> bool(np.allclose(plane.configuration_derivative_to_velocity(q, qdot), v))
+        True
+        >>> rows, inverse = (plane.velocity_to_configuration_derivative_jacobian(q),
+        ...     plane.configuration_derivative_to_velocity_jacobian(q))
+        >>> bool(np.allclose(np.array(inverse) @ np.array(rows), np.eye(3)))
+        True
+        >>> len(plane.configuration_derivative_to_velocity_adjoint(q, v)), len(plane.difference_rate_jacobian(v))
+        (4, 3)
+        >>> coordinates, rate = plane.local_coordinates(plane.neutral(), q, v)
     """
 
     nq: int
@@ -30,7 +63,7 @@ class Manifold(ABC):
 
     @abstractmethod
     def neutral(self) -> tuple[float, ...]:
-        """Return the reference configuration, nq floats."""
+        """Return the reference configuration, nq floats [rad, m]."""
 
     @abstractmethod
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:

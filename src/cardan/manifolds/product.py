@@ -18,6 +18,12 @@ class Product(Manifold):
 
     Args:
         factors: the manifolds, in order.
+
+    Examples:
+        >>> cardan.manifolds.Product((cardan.manifolds.Euclidean(1), cardan.manifolds.UnitQuaternion())).nq
+        5
+        >>> [q for _, q, v in cardan.manifolds.Product((cardan.manifolds.Euclidean(1),)).slices()]
+        [slice(0, 1, None)]
     """
 
     factors: tuple[Manifold, ...]

@@ -26,6 +26,12 @@ class SE3(Manifold):
 
     Args:
         orientation: `UnitQuaternion()` (nq = 7) or `MRP()` (nq = 6).
+
+    Examples:
+        >>> cardan.manifolds.SE3().neutral()
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        >>> cardan.manifolds.SE3().pose(cardan.manifolds.SE3().neutral()).translation
+        (0.0, 0.0, 0.0)
     """
 
     orientation: Orientation = UnitQuaternion()

@@ -21,7 +21,17 @@ from cardan.spatial import rotations as ro
 
 
 class Orientation(Manifold):
-    """A chart of the rotations; implementations are `UnitQuaternion` and `MRP`."""
+    """A chart of the rotations; implementations are `UnitQuaternion` and `MRP`.
+
+    Throughout:
+        quaternion: x, y, z, w [-].
+
+    Examples:
+        >>> chart = cardan.manifolds.MRP()
+        >>> sigma = chart.from_quaternion_xyzw((0.0, 0.0, 0.0, 1.0))
+        >>> chart.quaternion_xyzw(sigma), chart.matrix(sigma)[0, 0]
+        ((0.0, 0.0, 0.0, 1.0), 1.0)
+    """
 
     nv = 3
 
@@ -79,7 +89,12 @@ def _rotation_vectors(rng: np.random.Generator, count: int, lower: np.ndarray, u
 
 @dataclass(frozen=True, slots=True)
 class UnitQuaternion(Orientation):
-    """Unit quaternions (x, y, z, w)."""
+    """Unit quaternions (x, y, z, w).
+
+    Examples:
+        >>> cardan.manifolds.UnitQuaternion().neutral()
+        (0.0, 0.0, 0.0, 1.0)
+    """
 
     nq = 4
 
@@ -123,6 +138,10 @@ class MRP(Orientation):
     """Modified Rodrigues parameters, axis times tan(angle / 4): three numbers, no norm to keep.
 
     `integrate` returns parameters of length at most 1, so a motion never reaches the singularity at 2 pi.
+
+    Examples:
+        >>> cardan.manifolds.MRP().neutral()
+        (0.0, 0.0, 0.0)
     """
 
     nq = 3

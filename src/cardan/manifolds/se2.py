@@ -22,6 +22,12 @@ class SE2(Manifold):
     Args:
         heading: `UnitComplex()` for q = (x, y, cos, sin), `Euclidean(1)` for q = (x, y, angle). With an angle, turns
             are counted by `integrate`; `difference` returns the shortest motion, so it sees angles modulo 2 pi.
+
+    Examples:
+        >>> cardan.manifolds.SE2().neutral(), cardan.manifolds.SE2(cardan.manifolds.Euclidean(1)).neutral()
+        ((0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
+        >>> cardan.manifolds.SE2().cos_sin((0.0, 0.0, 1.0, 0.0))
+        (1.0, 0.0)
     """
 
     heading: UnitComplex | Euclidean = UnitComplex()

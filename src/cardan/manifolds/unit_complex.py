@@ -21,6 +21,17 @@ class UnitComplex(Manifold):
 
     Args:
         order: `"cos_sin"` (Pinocchio, iDynTree) or `"sin_cos"` (RigidBodyDynamics.jl).
+
+    Throughout:
+        cosine, sine: of the angle [-].
+        angle: [rad].
+
+    Examples:
+        >>> circle = cardan.manifolds.UnitComplex()
+        >>> circle.pack(0.0, 1.0), circle.from_angle(0.0), circle.angle((1.0, 0.0))
+        ((0.0, 1.0), (1.0, 0.0), 0.0)
+        >>> circle.cos_sin((0.0, 1.0)), circle.unit_cos_sin((0.0, 2.0))
+        ((0.0, 1.0), (0.0, 1.0))
     """
 
     order: Order = "cos_sin"

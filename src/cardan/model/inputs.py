@@ -157,6 +157,8 @@ def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
         if owner not in names:
             raise UnknownNameError("frame", owner, names, where="with_inputs")
         return _matrices([model.frames[names.index(owner)].pose])[0]
+    if owner in model.body_names and owner not in model.slices:
+        raise UnknownNameError("constant", constant, INERTIAL, where=f"with_inputs: body {owner!r}")
     connection = model.connection(owner)
     if constant in POSES:
         return _matrices([getattr(connection, constant)])[0]

@@ -29,6 +29,10 @@ def locked(connections: Sequence[Connection], configurations: Mapping[str, Any])
         UnknownNameError, ShapeError, ParameterError, MechanismError: for an unknown joint, coordinates that do not fit,
             a mimic.
     """
+    if not isinstance(configurations, Mapping):
+        expected = "coordinates by joint: {'knee': 0.5}"
+        hint = "To lock joints where q has them: {name: q[model.q_slice(name)] for name in names}."
+        raise ParameterError("lock", got=configurations, expected=expected, hint=hint)
     mimics = resolve_mimics(connections)
     joints = {c.name: c.joint for c in connections}
     at = {name: _configuration(joints, name, value) for name, value in configurations.items()}

@@ -12,6 +12,7 @@ import numpy as np
 from cardan import content
 from cardan.errors import MechanismError, UnknownNameError
 from cardan.joints import Joint, Mimic
+from cardan.lazy import fetcher
 from cardan.manifolds import Product
 from cardan.model import inputs as constants
 from cardan.model import layout
@@ -23,15 +24,17 @@ from cardan.model.node import Attachment, Node
 from cardan.model.table import layout_table
 from cardan.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan.spatial import Inertia
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.geometry.shapes import Shape
 
 _NOTHING = Annotations()
+_above = fetcher(__name__, {"...pictures.html": "model_html"})
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Model:
+class Model(Explained):
     """A mechanism with a root: bodies and joints in document order, coordinates assigned.
 
     Built by `Mechanism.model()` or `cardan.load`. Everything is addressed by name. Two models are equal only if they
@@ -58,6 +61,15 @@ class Model:
     Raises:
         MechanismError: if bodies and joints do not form a forest on the world.
         DuplicateNameError, UnknownNameError: if a name is used twice, or not defined.
+
+    Examples:
+        >>> arm.nq, arm.nv, arm.nbodies
+        (7, 7, 9)
+        >>> arm.joint_names[:2], "tool" in arm.frame_names
+        (('root', 'joint1'), True)
+        >>> pair = arm.neutral(), arm.random_configuration((100,), seed=0)
+
+    Peers: Pinocchio `Model`.
     """
 
     name: str
@@ -152,11 +164,27 @@ class Model:
         return tuple(self.attachments)
 
     def q_slice(self, joint: str) -> slice:
-        """Return where the joint's coordinates are in q; empty for fixed and mimic joints."""
+        """Return where the joint's coordinates are in q; empty for fixed and mimic joints.
+
+        Args:
+            joint: its name.
+
+        Examples:
+            >>> arm.q_slice("joint3")
+            slice(2, 3, None)
+        """
         return self._slices(joint)[0]
 
     def v_slice(self, joint: str) -> slice:
-        """Return where the joint's velocities are in v; empty for fixed and mimic joints."""
+        """Return where the joint's velocities are in v; empty for fixed and mimic joints.
+
+        Args:
+            joint: its name.
+
+        Examples:
+            >>> arm.v_slice("joint3")
+            slice(2, 3, None)
+        """
         return self._slices(joint)[1]
 
     def _slices(self, joint: str) -> tuple[slice, slice]:
@@ -165,23 +193,61 @@ class Model:
         return self.slices[joint]
 
     def connection(self, joint: str) -> Connection:
-        """Return the joint with its bodies, poses and limits."""
+        """Return the joint with its bodies, poses and limits.
+
+        Args:
+            joint: its name.
+
+        Examples:
+            >>> arm.connection("joint3").child
+            'upper_arm_roll'
+        """
         self._slices(joint)
         return next(c for c in self.connections if c.name == joint)
 
     def joint(self, joint: str) -> Joint:
-        """Return the joint itself."""
+        """Return the joint itself.
+
+        Args:
+            joint: its name.
+
+        Examples:
+            >>> arm.joint("joint3").nv
+            1
+        """
         return self.connection(joint).joint
 
     def body(self, body: str) -> Body:
-        """Return a body."""
+        """Return a body.
+
+        Args:
+            body: its name.
+
+        Raises:
+            UnknownNameError: if there is none.
+
+        Examples:
+            >>> arm.body("upper_arm_roll").inertia.mass > 0.0
+            True
+        """
         for b in self.bodies:
             if b.name == body:
                 return b
         raise UnknownNameError("body", body, self.body_names, where=f"model {self.name!r}")
 
     def attachment(self, frame: str) -> Attachment:
-        """Return where a body or frame rides: its node, and its pose in the node's frame."""
+        """Return where a body or frame rides: its node, and its pose in the node's frame.
+
+        Args:
+            frame: name of a body or frame.
+
+        Raises:
+            UnknownNameError: if there is none.
+
+        Examples:
+            >>> arm.attachment("tool").node
+            6
+        """
         if not isinstance(frame, str) or frame not in self.attachments:
             hint = meant_by(frame, self.connections)
             raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}", hint=hint)
@@ -211,7 +277,7 @@ class Model:
 
     @property
     def named_configurations(self) -> Mapping[str, np.ndarray]:
-        """Configurations by name, such as `"home"`: read-only arrays, shape (nq,); joints not named are neutral."""
+        """Configurations by name, such as `"home"`: read-only, (nq,) [rad, m]; joints not named are neutral."""
         found = {}
         for configuration in self.annotations.configurations:
             q = self.neutral()
@@ -228,17 +294,22 @@ class Model:
         return [c for c in self.connections if not isinstance(c.joint, Mimic)]
 
     def neutral(self) -> np.ndarray:
-        """Return the reference configuration, shape (nq,)."""
+        """Return the reference configuration, shape (nq,) [rad, m].
+
+        Peers: Pinocchio `neutral`, RigidBodyDynamics.jl `zero_configuration`.
+        """
         return np.array(self.manifold.neutral(), dtype=float)
 
     def random_configuration(self, shape: int | Sequence[int] = (), *, seed: Any = None) -> np.ndarray:
-        """Return random configurations within the position limits, shape (*shape, nq).
+        """Return random configurations within the position limits, shape (*shape, nq) [rad, m].
 
         Unlimited angles are uniform in [-pi, pi], unlimited lengths in [-1, 1] m, orientations uniform.
 
         Args:
             shape: leading dimensions.
             seed: of `numpy.random.default_rng`; the same seed gives the same configurations.
+
+        Peers: Pinocchio `randomConfiguration`, RigidBodyDynamics.jl `rand_configuration`.
         """
         size = (shape,) if isinstance(shape, int) else tuple(shape)
         return self.manifold.random(np.random.default_rng(seed), size, self.lower, self.upper)
@@ -260,27 +331,27 @@ class Model:
 
     @property
     def upper(self) -> np.ndarray:
-        """Largest positions, shape (nv,)."""
+        """Largest positions, shape (nv,) [rad, m]."""
         return self._limit("upper")
 
     @property
     def velocity_lower(self) -> np.ndarray:
-        """Smallest velocities, shape (nv,)."""
+        """Smallest velocities, shape (nv,) [rad/s, m/s]."""
         return self._limit("velocity_lower")
 
     @property
     def velocity_upper(self) -> np.ndarray:
-        """Largest velocities, shape (nv,)."""
+        """Largest velocities, shape (nv,) [rad/s, m/s]."""
         return self._limit("velocity")
 
     @property
     def effort_lower(self) -> np.ndarray:
-        """Smallest efforts, shape (nv,)."""
+        """Smallest efforts, shape (nv,) [N m, N]."""
         return self._limit("effort_lower")
 
     @property
     def effort_upper(self) -> np.ndarray:
-        """Largest efforts, shape (nv,)."""
+        """Largest efforts, shape (nv,) [N m, N]."""
         return self._limit("effort")
 
     @property
@@ -294,6 +365,14 @@ class Model:
         Args:
             name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`
                 or `"spring_rest"`, where all springs of a degree of freedom together do not pull.
+
+        Returns:
+            By velocity: armature [kg m^2, kg], damping [N m s/rad, N s/m], friction [N m, N], stiffness [N m/rad, N/m],
+            rest [rad, m].
+
+        Examples:
+            >>> len(arm.passive("damping"))
+            7
         """
         if name == "spring_rest":
             return layout.rest_along_v(self.nodes, self.nv)
@@ -310,7 +389,12 @@ class Model:
         return sum((b.inertia.mass for b in self.bodies if b.inertia is not None), 0.0)
 
     def world_inertia(self) -> Inertia:
-        """Return the inertia of the bodies fixed on the world, in the world frame."""
+        """Return the inertia of the bodies fixed on the world, in the world frame.
+
+        Examples:
+            >>> arm.world_inertia().mass >= 0.0
+            True
+        """
         total = Inertia.zero()
         for body in self.bodies:
             at = self.attachments[body.name]
@@ -319,18 +403,39 @@ class Model:
         return total
 
     def inertial_parameters(self) -> np.ndarray:
-        """Return ten parameters a body, shape (10 nbodies,), in the order of `body_names` (`Inertia.parameters`)."""
+        """Return ten parameters a body [kg, kg m, kg m^2], shape (10 nbodies,), bodies as in `body_names`.
+
+        Those of one body are as `Inertia.parameters` has them.
+
+        Examples:
+            >>> arm.inertial_parameters().shape == (10 * arm.nbodies,)
+            True
+        """
         rows = [(b.inertia or Inertia.zero()).parameters() for b in self.bodies]
         return np.array(rows, dtype=float).reshape(-1)
 
     # --- other models of the same robot ---
 
     def with_gravity(self, gravity: Sequence[float]) -> Model:
-        """Return the same model under another gravity [m/s^2, world axes]."""
+        """Return the same model under another gravity [m/s^2, world axes].
+
+        Args:
+            gravity: [m/s^2], in world axes.
+
+        Examples:
+            >>> arm.with_gravity((0.0, 0.0, -1.62)).gravity
+            (0.0, 0.0, -1.62)
+        """
         return replace(self, gravity=gravity)
 
     def spanning_tree(self) -> Model:
-        """Return the model without the joints that close loops: the tree alone, with the same coordinates."""
+        """Return the model without the joints that close loops: the tree alone, with the same coordinates.
+
+        Examples:
+            >>> linkage = cardan.robots.four_bar().model()
+            >>> len(linkage.closures), len(linkage.spanning_tree().closures)
+            (1, 0)
+        """
         closing = [c.name for c in self.closures]
         return replace(self, closures=(), annotations=self.annotations.without(joints=closing))
 
@@ -358,15 +463,30 @@ class Model:
                 (`"joint.radii"` for a joint within a `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
+
         by poses is along six directions each, X exp(twist).
+
+        Returns:
+            A model whose functions take the inputs by keyword.
 
         Raises:
             UnknownNameError, ParameterError: for a constant that does not exist, or is asked for twice.
+
+        Examples:
+            >>> varied = arm.with_inputs("mass")
+            >>> masses = np.linspace(1.0, 2.0, 100)[:, None] * varied.input_values()["mass"]
+            >>> cardan.inverse_dynamics(varied, q, v, a, mass=masses).shape
+            (100, 7)
         """
         return cast("ModelWithInputs", replace(self, inputs=constants.find_inputs(self, names, owned)))
 
     def input_values(self) -> dict[str, np.ndarray]:
-        """Return the model's own values of what `with_inputs` made inputs, by name."""
+        """Return the model's own values of what `with_inputs` made inputs, by name [in its unit, see `with_inputs`].
+
+        Examples:
+            >>> arm.with_inputs("gravity").input_values()
+            {'gravity': array([ 0.  ,  0.  , -9.81])}
+        """
         return {name: constants.nominal(self, given) for name, given in self.inputs.items()}
 
     def with_values(self, **values: Any) -> Model:
@@ -378,13 +498,27 @@ class Model:
         Raises:
             UnknownNameError, ShapeError, ParameterError: for a constant that does not exist, a wrong shape, a value
                 that a body, pose or joint refuses.
+
+        Examples:
+            >>> heavier = arm.with_values(mass=2.0 * arm.with_inputs("mass").input_values()["mass"])
+            >>> round(heavier.mass / arm.mass, 12)
+            2.0
         """
         new = [name for name in values if name not in self.inputs]
         open_model = self.with_inputs(*new) if new else self
         return constants.with_numbers(open_model, values)
 
     def filled_with(self, values: Mapping[str, Any]) -> Model:
-        """Return the model with all its inputs' values, numbers or symbols, in their places, unchecked."""
+        """Return the model with all its inputs' values, numbers or symbols, in their places, unchecked.
+
+        Args:
+            values: of each of its inputs, by name.
+
+        Examples:
+            >>> varied = arm.with_inputs("gravity")
+            >>> varied.filled_with({"gravity": (0.0, 0.0, -1.62)}).gravity
+            (0.0, 0.0, -1.62)
+        """
         return constants.with_constants(self, values)
 
     def lock(self, configurations: Mapping[str, Any]) -> Model:
@@ -397,6 +531,12 @@ class Model:
 
         Raises:
             UnknownNameError, ShapeError, MechanismError: for an unknown joint, a wrong number of coordinates, a mimic.
+
+        Examples:
+            >>> arm.lock({"joint3": 0.0, "joint5": 1.0}).nv
+            5
+
+        Peers: Pinocchio `buildReducedModel`.
         """
         if self.inputs:
             raise MechanismError(f"model {self.name!r} has inputs ({', '.join(self.inputs)}): lock, then with_inputs.")
@@ -406,6 +546,9 @@ class Model:
 
     def __str__(self) -> str:
         return layout_table(self)
+
+    def _repr_html_(self) -> str:
+        return _above("model_html")(self)
 
     def __repr__(self) -> str:
         given = f", inputs {', '.join(self.inputs)}" if self.inputs else ""

@@ -20,6 +20,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, islice
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from cardan import scalar
@@ -221,6 +223,10 @@ def _chosen(condition: Any, a: Derivatives, b: Derivatives) -> Derivatives:
     return {j: scalar.where(condition, a.get(j, 0.0), b.get(j, 0.0)) for j in sorted(a.keys() | b.keys())}
 
 
+Rows = Callable[[list[Any]], Sequence[Sequence[Any]]]
+"""A matrix at a point, from its entries."""
+
+
 class Tangent(NamedTuple):
     """The directions along which an input moves.
 
@@ -232,7 +238,7 @@ class Tangent(NamedTuple):
 
     name: str
     shape: tuple[int, ...]
-    rows: Callable[[list[Any]], Sequence[Sequence[Any]]] | None = None
+    rows: Rows | None = None
 
     @property
     def size(self) -> int:
@@ -263,6 +269,18 @@ class _Open:
             k: _combined([(direction[j], {0: e}) for j, e in row.items()]) for k, row in self.seeds(tangent).items()
         }
 
+    def weights(self, along: Mapping[str, Rows]) -> list[list[Derivatives]]:
+        """Return, for each output, the rows of its derivative: weights by number of the instruction they weigh."""
+        results, found = iter(self.program.results), []
+        for output in self.program.outputs:
+            own = list(islice(results, output.size))
+            if output.name not in along:
+                found.append([{r: 1.0} for r in own])
+                continue
+            matrix = along[output.name]([self.values[r] for r in own])
+            found.append([_combined([(e, {r: 1.0}) for r, e in zip(own, row, strict=True)]) for row in matrix])
+        return found
+
     def pulled(self, tangent: Tangent, found: list[Derivatives], rows: int) -> list[list[Any]]:
         """Return the derivatives of each result along each direction, from those by each instruction."""
         by_input = {int(i.value): found[k] for k, i in enumerate(self.program.instructions) if i.op is Op.INPUT}
@@ -278,16 +296,24 @@ class _Open:
         return assemble(name, self.graph, self.inputs, outputs, results)
 
 
-def jacobian(program: Program, wrt: Tangent | str, *, mode: Mode = "auto") -> Program:
-    """Return the program of the derivatives of all results along the directions of one input.
+def jacobian(
+    program: Program,
+    wrt: Tangent | str | Sequence[Tangent | str],
+    *,
+    mode: Mode = "auto",
+    along: Mapping[str, Rows] = MappingProxyType({}),
+) -> Program:
+    """Return the program of the derivatives of all results along the directions of inputs.
 
     Args:
         program: y = f(x, ...).
-        wrt: the directions of the input x, or its name for its entries themselves.
-        mode: `"forward"`, `"reverse"`, or the one with fewer directions.
+        wrt: the directions of the input x, or its name for its entries themselves; several share what they can.
+        mode: `"forward"`, `"reverse"`, or for each x the one with fewer directions.
+        along: by names of outputs, from the entries of y, the rows of a matrix K(y): K dy instead of dy.
 
     Returns:
-        A program of the same inputs; for each output y an output `dy_dx` of shape (*y, *directions).
+        A program of the same inputs; for each x, for each output y, an output `dy_dx` of shape (*y, *directions), or
+        (rows of K, *directions).
 
     Raises:
         UnknownNameError: if there is no such input.
@@ -295,31 +321,58 @@ def jacobian(program: Program, wrt: Tangent | str, *, mode: Mode = "auto") -> Pr
     """
     if mode not in MODES:
         raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
-    tangent, opened = _tangent(program, wrt), _Open(program)
-    if mode == "auto":
-        mode = "forward" if tangent.size <= len(program.results) else "reverse"
-    rows = _forward(opened, tangent) if mode == "forward" else _reverse(opened, tangent)
-    outputs = [Array(f"d{y.name}_d{tangent.name}", (*y.shape, *tangent.shape)) for y in program.outputs]
-    return opened.program_of(f"{program.name}_d{tangent.name}", outputs, [e for row in rows for e in row])
+    tangents = [_tangent(program, w) for w in ([wrt] if isinstance(wrt, (str, Tangent)) else wrt)]
+    opened = _Open(program)
+    weights = opened.weights(along)
+    parts = _swept(opened, tangents, [row for rows in weights for row in rows], mode)
+    shapes = [(len(rows),) if y.name in along else y.shape for rows, y in zip(weights, program.outputs, strict=True)]
+    named = [(t, y.name, shape) for t in tangents for y, shape in zip(program.outputs, shapes, strict=True)]
+    outputs = [Array(f"d{name}_d{t.name}", (*shape, *t.shape)) for t, name, shape in named]
+    name = "_".join((program.name, *(f"d{t.name}" for t in tangents)))
+    return opened.program_of(name, outputs, [e for rows in parts for row in rows for e in row])
 
 
-def _forward(opened: _Open, tangent: Tangent) -> list[list[Any]]:
-    found = pushforward(opened.program, opened.values, opened.seeds(tangent))
-    return [[found[r].get(j, 0.0) for j in range(tangent.size)] for r in opened.program.results]
+def _swept(
+    opened: _Open, tangents: Sequence[Tangent], weights: Sequence[Derivatives], mode: Mode
+) -> list[list[list[Any]]]:
+    """Return the rows of derivatives for each tangent, with one sweep in each direction for all that take it."""
+    ways = [mode if mode != "auto" else "forward" if t.size <= len(weights) else "reverse" for t in tangents]
+    parts: dict[int, list[list[Any]]] = {}
+    for way, sweep in (("forward", _forward), ("reverse", _reverse)):
+        own = [k for k, chosen in enumerate(ways) if chosen == way]
+        if own:
+            parts |= zip(own, sweep(opened, [tangents[k] for k in own], weights), strict=True)
+    return [parts[k] for k in range(len(tangents))]
 
 
-def _reverse(opened: _Open, tangent: Tangent) -> list[list[Any]]:
+def _forward(opened: _Open, tangents: Sequence[Tangent], weights: Sequence[Derivatives]) -> list[list[list[Any]]]:
+    """Return, for each tangent, the rows of derivatives: weights of instructions times theirs by each direction."""
     seeds: dict[int, Derivatives] = {}
-    for i, r in enumerate(opened.program.results):
-        seeds.setdefault(r, {})[i] = 1.0
+    starts = list(accumulate((t.size for t in tangents), initial=0))
+    for start, tangent in zip(starts, tangents, strict=False):
+        seeds |= {k: {start + j: e for j, e in row.items()} for k, row in opened.seeds(tangent).items()}
+    found = pushforward(opened.program, opened.values, seeds)
+    rows = [_combined([(weight, found[r]) for r, weight in row.items()]) for row in weights]
+    return [
+        [[row.get(start + j, 0.0) for j in range(t.size)] for row in rows]
+        for start, t in zip(starts, tangents, strict=False)
+    ]
+
+
+def _reverse(opened: _Open, tangents: Sequence[Tangent], weights: Sequence[Derivatives]) -> list[list[list[Any]]]:
+    """Return the same, from the weights backwards."""
+    seeds: dict[int, Derivatives] = {}
+    for i, row in enumerate(weights):
+        for r, weight in row.items():
+            seeds.setdefault(r, {})[i] = weight
     found = pullback(opened.program, opened.values, seeds)
-    return opened.pulled(tangent, found, len(opened.program.results))
+    return [opened.pulled(t, found, len(weights)) for t in tangents]
 
 
 def symmetric_jacobian(program: Program, wrt: Tangent | str) -> Program:
     """Return the program of the symmetric part of a square Jacobian: of a gradient's, the Hessian."""
     tangent, opened = _tangent(program, wrt), _Open(program)
-    rows = _forward(opened, tangent)
+    (rows,) = _forward(opened, [tangent], [row for part in opened.weights({}) for row in part])
     flat = [
         0.5 * (rows[i][j] + rows[j][i]) if i != j else rows[i][i]
         for i in range(tangent.size)

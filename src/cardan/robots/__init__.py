@@ -25,3 +25,7 @@ __all__ = [
     "stewart_platform",
     "urdf_path",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

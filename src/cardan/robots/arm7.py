@@ -23,11 +23,15 @@ def arm7(scale: float = 1.0, payload: float = 0.8) -> Mechanism:
     """Return a 7-axis arm that stands upright at q = 0, alternating roll (z) and pitch (y) axes, about 1.3 m tall.
 
     Args:
-        scale: factor of all lengths; masses grow with its cube.
+        scale: [-], factor of all lengths; masses grow with its cube.
         payload: mass of the tool [kg].
 
     Raises:
         ParameterError: unless both are positive.
+
+    Examples:
+        >>> cardan.robots.arm7().model().nv
+        7
     """
     s = positive("scale of an arm", scale)
     positive("payload of an arm", payload)

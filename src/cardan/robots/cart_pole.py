@@ -20,6 +20,10 @@ def cart_pole(
 
     Raises:
         ParameterError: unless all are positive.
+
+    Examples:
+        >>> cardan.robots.cart_pole().model().nv
+        2
     """
     all_positive("a cart-pole", cart_mass=cart_mass, pole_mass=pole_mass, pole_length=pole_length, track=track)
     m = Mechanism("cart_pole")

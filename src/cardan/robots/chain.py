@@ -21,6 +21,10 @@ def chain(n: int = 6, mass: float = 0.5, length: float = 0.3, radius: float = 0.
 
     Raises:
         ParameterError: unless n is a positive integer and the others are positive.
+
+    Examples:
+        >>> cardan.robots.chain(5).model().nv
+        5
     """
     if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise ParameterError("number of links of a chain", got=n, expected="an integer >= 1")

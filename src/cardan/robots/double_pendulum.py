@@ -21,6 +21,10 @@ def double_pendulum(
 
     Raises:
         ParameterError: unless all are positive.
+
+    Examples:
+        >>> cardan.robots.double_pendulum().model().nv
+        2
     """
     all_positive("a double pendulum", mass1=mass1, length1=length1, mass2=mass2, length2=length2, radius=radius)
     m = Mechanism("double_pendulum")

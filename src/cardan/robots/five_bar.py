@@ -24,6 +24,11 @@ def five_bar(
 
     Raises:
         ParameterError: unless all are positive and the bars reach the tip.
+
+    Examples:
+        >>> linkage = cardan.robots.five_bar().model()
+        >>> int(cardan.mobility(linkage, cardan.assemble(linkage)))
+        2
     """
     all_positive("a five-bar linkage", ground=ground, upper=upper, lower=lower, depth=depth, density=density)
     tip = (0.0, -depth)

@@ -32,6 +32,11 @@ def four_bar(
 
     Raises:
         ParameterError: unless all are positive (the angle may be any) and the loop closes.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> int(cardan.mobility(linkage, cardan.assemble(linkage)))
+        1
     """
     all_positive("a four-bar linkage", ground=ground, crank=crank, coupler=coupler, rocker=rocker, density=density)
     b = (crank * cos(angle), crank * sin(angle))

@@ -37,6 +37,10 @@ def humanoid(height: float = 1.6) -> Mechanism:
 
     Raises:
         ParameterError: unless it is positive.
+
+    Examples:
+        >>> cardan.robots.humanoid().model(base="floating").nv
+        36
     """
     s = positive("height of a humanoid", height) / 1.6
     m = Mechanism("humanoid")

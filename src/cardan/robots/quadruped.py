@@ -26,6 +26,10 @@ def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
 
     Raises:
         ParameterError: unless both are positive.
+
+    Examples:
+        >>> cardan.robots.quadruped().model(base="floating").nv
+        18
     """
     positive("trunk mass of a quadruped", trunk_mass)
     half = positive("leg length of a quadruped", leg_length) / 2

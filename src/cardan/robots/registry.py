@@ -29,8 +29,15 @@ LOOPED: Builders = {build.__name__: build for build in (four_bar, five_bar, stew
 def urdf_path(name: str) -> str:
     """Return the path of a shipped robot's URDF file.
 
+    Args:
+        name: of a robot in `cardan.robots.ROBOTS`.
+
     Raises:
         UnknownNameError: with suggestions, if there is no such robot.
+
+    Examples:
+        >>> cardan.load(cardan.robots.urdf_path("arm7")).nv
+        7
     """
     if name not in ROBOTS:
         raise UnknownNameError("shipped robot", name, ROBOTS)

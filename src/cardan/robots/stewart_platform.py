@@ -35,6 +35,10 @@ def stewart_platform(
 
     Raises:
         ParameterError: unless all are positive.
+
+    Examples:
+        >>> len(cardan.robots.stewart_platform().model().closures)
+        5
     """
     all_positive(
         "a Stewart platform",

@@ -24,7 +24,12 @@ def _available() -> int:
 
 
 def num_threads() -> int:
-    """Return how many threads large batches are split over."""
+    """Return how many threads large batches are split over.
+
+    Examples:
+        >>> cardan.num_threads() >= 1
+        True
+    """
     if not _chosen:
         _chosen.append(_asked_for() or _available())
     return _chosen[0]
@@ -39,7 +44,14 @@ def _asked_for() -> int:
 
 
 def set_num_threads(count: int) -> None:
-    """Set how many threads large batches are split over; the default is CARDAN_NUM_THREADS, or all cores."""
+    """Set how many threads large batches are split over; the default is CARDAN_NUM_THREADS, or all cores.
+
+    Args:
+        count: at least 1.
+
+    Examples:
+        >>> cardan.set_num_threads(cardan.num_threads())
+    """
     _chosen[:] = [checked_count(count)]
 
 

@@ -44,3 +44,7 @@ _HOMES = {
     ".world": "World",
 }
 __getattr__ = fetcher(__name__, _HOMES, modules="solvers")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -22,6 +22,11 @@ class Articulation:
         q_slice: where its coordinates are in q.
         v_slice: where its velocities are in v.
         is_floating: whether its root moves freely.
+
+    Examples:
+        >>> world = cardan.robots.arm7().world()
+        >>> world.articulations["arm7"].q_slice
+        slice(0, 7, None)
     """
 
     name: str

@@ -21,12 +21,13 @@ from cardan.simulation.pairs import Disabled, contact_pairs
 from cardan.simulation.rest import rest_configuration
 from cardan.simulation.world import World, default_targets
 from cardan.spatial import SE3, Inertia, checked_pose
+from cardan.words import Explained
 
 WATER = 1000.0
 """[kg/m^3]"""
 
 
-class WorldBuilder:
+class WorldBuilder(Explained):
     """Collects what a world is made of; `finalize()` makes a `World` of it.
 
     Errors are raised by the call that causes them. `"world"` is the fixed world itself, wherever a link is named.
@@ -47,6 +48,23 @@ class WorldBuilder:
     Args:
         name: name of the world.
         gravity: [m/s^2], in world axes.
+
+    Examples:
+        >>> from cardan.description import Box
+        >>> builder = cardan.WorldBuilder()
+        >>> ground = builder.add_ground()
+        >>> name = builder.add_link("cart")
+        >>> shape = builder.add_shape("cart", Box((0.4, 0.2, 0.1)))
+        >>> joint = builder.add_joint("rail", cardan.joints.Prismatic((1.0, 0.0, 0.0)), "world", "cart")
+        >>> name = builder.add_articulation("trolley", ["rail"])
+        >>> builder.add(mechanism, prefix="arm/")
+        ('arm/arm7',)
+        >>> ball = builder.add_body("ball", pose=cardan.SE3(translation=(0.0, 0.0, 1.0)), inertia=cardan.Inertia(1.0))
+        >>> builder.disable_contact("cart", "world")
+        >>> builder.finalize().model.nv
+        14
+
+    Peers: Newton `ModelBuilder`.
     """
 
     def __init__(self, name: str = "world", gravity: Sequence[float] = EARTH_GRAVITY) -> None:
@@ -72,6 +90,9 @@ class WorldBuilder:
             inertia: what it has besides that of its shapes.
             lock_inertia: whether shapes that are added to it leave its inertia as it is.
 
+        Returns:
+            Its name.
+
         Raises:
             DuplicateNameError, ParameterError: for a name in use; a wrong inertia or pose.
         """
@@ -88,6 +109,15 @@ class WorldBuilder:
         """Add a body that moves freely: a link, its joint `<name>_free` and its articulation; return its name.
 
         The arguments are those of `add_link`; the joint's coordinates begin at the pose.
+
+        Args:
+            name: new name.
+            pose: where it begins, in the world.
+            inertia: what it has besides that of its shapes.
+            lock_inertia: whether shapes that are added to it leave its inertia as it is.
+
+        Returns:
+            Its name.
         """
         joint = f"{name}_free"
         self._check_new_joint(joint)
@@ -127,6 +157,9 @@ class WorldBuilder:
             margin: how far around it contact is felt [m].
             rgba: colour, four numbers in [0, 1].
 
+        Returns:
+            The shape.
+
         Raises:
             UnknownNameError, ParameterError: for an unknown link, a wrong value.
         """
@@ -144,7 +177,16 @@ class WorldBuilder:
         return shape
 
     def add_ground(self, material: Material | None = None, pose: Any = None, name: str = "ground") -> Shape:
-        """Add a half space to the world, solid below z = 0 of `pose`."""
+        """Add a half space to the world, solid below z = 0 of `pose`.
+
+        Args:
+            material: what contact feels; by default `Material()`.
+            pose: X_world_shape; by default the half space is below z = 0 of the world.
+            name: of the shape.
+
+        Returns:
+            The shape.
+        """
         return self.add_shape(WORLD, Plane(), pose, 0.0, material, name=name)
 
     # --- joints and articulations ---
@@ -174,6 +216,9 @@ class WorldBuilder:
             drive: gains of a drive that follows `Control.position` and `Control.velocity`.
             properties: damping, friction, armature, compliance, spring, as for `Mechanism.add_joint`.
 
+        Returns:
+            Its name.
+
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown link, a wrong value.
         """
@@ -182,6 +227,13 @@ class WorldBuilder:
 
     def add_articulation(self, name: str, joints: Sequence[str]) -> str:
         """Name some joints, from the world on and added one after the other, as one articulation.
+
+        Args:
+            name: new name.
+            joints: their names.
+
+        Returns:
+            Its name.
 
         Raises:
             DuplicateNameError: for a name in use.
@@ -230,6 +282,9 @@ class WorldBuilder:
                 `cardan.formats.disabled_contacts` reads them from an SRDF file; what it has no such link for is left
                 aside.
 
+        Returns:
+            The names of its articulations.
+
         Raises:
             DuplicateNameError: if a name is in use.
             MechanismError: if it has no body; if a base other than fixed is asked for and nothing needs one.
@@ -256,7 +311,12 @@ class WorldBuilder:
         return tuple(names)
 
     def disable_contact(self, a: str, b: str) -> None:
-        """Let the shapes of two bodies pass through one another; `"world"` may be one."""
+        """Let the shapes of two bodies pass through one another; `"world"` may be one.
+
+        Args:
+            a: name of a body.
+            b: name of another.
+        """
         self._parts.disable_contact(a, b)
 
     # --- the world ---

@@ -27,7 +27,20 @@ if TYPE_CHECKING:
 
 
 class ContactPoints(NamedTuple):
-    """Candidates for contact, in the world; as `Contacts`, without the pairs they are of."""
+    """Candidates for contact, in the world; as `Contacts`, without the pairs they are of.
+
+    Attributes:
+        gap: distance of the surfaces [m], shape (..., n).
+        point: on the surface of the first shape, in the world [m], shape (..., n, 3).
+        normal: unit vectors in world axes that push the first shape away, shape (..., n, 3).
+
+    Examples:
+        >>> from cardan.description import Sphere
+        >>> X = cardan.SE3(translation=(0.0, 0.0, 0.5))
+        >>> found = cardan.simulation.contact_points(Sphere(0.1), X, Sphere(0.1), cardan.SE3())
+        >>> round(float(found.gap[0]), 12)
+        0.3
+    """
 
     gap: Any
     point: Any
@@ -85,15 +98,15 @@ def collide(world: World, state: State) -> Contacts:
             np.empty(shape, kind), np.empty((*shape, 3), kind), np.empty((*shape, 3), kind), np.empty(0, int)
         )
     if world not in _FUNCTIONS:
-        _FUNCTIONS[world] = collide_function(world.pairs), _owners(world)
+        _FUNCTIONS[world] = collide_function(world.pairs), owners_of(world.pairs)
     compiled, owners = _FUNCTIONS[world]
     found = compiled(world.model, state.q, **state.model_constants)
     return Contacts(found.gap, found.point, found.normal, owners.copy())
 
 
-def _owners(world: World) -> np.ndarray:
+def owners_of(pairs: Sequence[ContactPair]) -> np.ndarray:
     """Return which pair each candidate is of."""
-    counts = [_number(pair) for pair in world.pairs]
+    counts = [_number(pair) for pair in pairs]
     return np.repeat(np.arange(len(counts)), counts)
 
 
@@ -114,8 +127,11 @@ def contact_points(shape_a: Geometry, X_a: Any, shape_b: Geometry, X_b: Any) -> 
         UnsupportedError: for two shapes that have no page in `algorithms/collision`.
         ShapeError: for poses that are none.
 
-    Example:
-        `contact_points(Sphere(0.1), SE3(translation=[0, 0, 0.3]), Plane(), SE3()).gap` is `[0.2]`.
+    Examples:
+        >>> from cardan.description import Plane, Sphere
+        >>> above = cardan.SE3(translation=(0.0, 0.0, 0.5))
+        >>> round(float(cardan.simulation.contact_points(Sphere(0.1), above, Plane(), cardan.SE3()).gap[0]), 12)
+        0.4
     """
     poses = SE3.of(X_a), SE3.of(X_b)
     found = _together([_in_world(poses[0], c) for c in points(shape_a, poses[0], shape_b, poses[1])])

@@ -47,8 +47,9 @@ def compliant(mechanism: Mechanism) -> Mechanism:
             frame that is neither the joint's own nor across it.
         ParameterError: for something that is no mechanism.
 
-    Example:
-        `cardan.simulation.compliant(robot).world()`, then `state.q[:, world.model.slices["hinge"][0]]`.
+    Examples:
+        >>> cardan.simulation.compliant(mechanism).model().nv
+        7
 
     Peers: Newton's `joint_compliance` (XPBD alone).
     """

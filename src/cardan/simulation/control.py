@@ -25,6 +25,12 @@ class Control:
         effort: [N m, N], shape (worlds, nv): what is added to the drives' efforts.
         position: what the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in.
         velocity: the velocities the drives go to, shape (worlds, nv).
+
+    Examples:
+        >>> control = cardan.robots.arm7().world().control(worlds=4)
+        >>> control.effort[:] = 1.0
+        >>> control.copy().effort.shape
+        (4, 7)
     """
 
     __slots__ = ("_effort", "_position", "_velocity", "world")

@@ -42,6 +42,11 @@ class ContactPair:
         material: of the contact, that of both surfaces combined.
         name: the names of both shapes.
         margin: how far apart they feel one another [m]: the sum of both shapes'.
+
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> world.pairs[0].b
+        'world'
     """
 
     a: str
@@ -89,10 +94,15 @@ def contact_pairs(
         model: whose bodies the shapes are on.
         shapes: visual ones count for nothing.
         disabled: pairs of names of bodies, in either order.
-        rest: the configuration in which shapes of one tree should not overlap; None to keep those that do.
+        rest: the configuration [rad, m] in which shapes of one tree should not overlap; None to keep those that do.
 
     Raises:
         UnknownNameError: for a body that does not exist.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped()
+        >>> len(cardan.simulation.contact_pairs(dog.model(base="floating"), dog.shapes)[0]) > 0
+        True
     """
     off = {frozenset(_known(model, pair)) for pair in disabled}
     joined, found = _joined(model), []

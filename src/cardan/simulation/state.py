@@ -21,6 +21,7 @@ from cardan.simulation.clock import MOST, Clock
 from cardan.simulation.constants import Constants
 from cardan.simulation.kinematics import body_poses, mass_center_twists
 from cardan.staging import write_whole
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.model import Model
@@ -39,7 +40,7 @@ FOUND = ("q", "v", "warm", "residual")
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
 
-class State:
+class State(Explained):
     """Configurations and velocities of a number of worlds, and the time in each. Made by `World.state()`.
 
     The arrays are the state's own: what is assigned is copied into them, and they can be written in place. Poses and
@@ -54,6 +55,17 @@ class State:
         residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
         diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
         constants: values of the model's inputs for each world, by name (`World.with_inputs`).
+
+    Examples:
+        >>> state = cardan.robots.arm7().world().state(worlds=4)
+        >>> state.q[:, 0] = 0.1
+        >>> state.q.shape, state.poses.shape, state.newton()[1].shape
+        ((4, 7), (4, 7, 7), (4, 7, 6))
+        >>> state.divergences(), state.copy() == state
+        ([], True)
+        >>> state.save("state.npz")
+        >>> cardan.State.load(state.world, "state.npz") == state
+        True
     """
 
     __slots__ = ("_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
@@ -76,7 +88,17 @@ class State:
 
     @classmethod
     def of_arrays(cls, world: World, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
-        """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names."""
+        """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names.
+
+        Args:
+            world: what it is a state of.
+            clock: what counts its steps.
+            found: the arrays, as those of a state, in the order of `FOUND`.
+            constants: values of the model's inputs.
+
+        Examples:
+            >>> same = cardan.State.of_arrays(world, clock, arrays, {})  # doctest: +SKIP
+        """
         state = cls.__new__(cls)
         state.world, state._constants = world, constants
         state._q, state._v, state._warm, state._residual = found
@@ -106,7 +128,7 @@ class State:
 
     @property
     def q(self) -> np.ndarray:
-        """Configurations, shape (worlds, nq)."""
+        """Configurations [rad, m], shape (worlds, nq)."""
         return self._q
 
     @q.setter
@@ -117,7 +139,7 @@ class State:
 
     @property
     def v(self) -> np.ndarray:
-        """Velocities, shape (worlds, nv)."""
+        """Velocities [rad/s, m/s], shape (worlds, nv)."""
         return self._v
 
     @v.setter
@@ -137,7 +159,7 @@ class State:
 
     @property
     def warm(self) -> np.ndarray:
-        """The accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv)."""
+        """Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2]."""
         return self._warm
 
     @warm.setter
@@ -155,7 +177,7 @@ class State:
 
     @property
     def diverged(self) -> np.ndarray:
-        """Whether a solver found no finite result, shape (worlds,)."""
+        """Whether a solver found no finite result [-], shape (worlds,)."""
         if self._diverged is None:
             self._diverged = self._clock.diverged
         return self._diverged
@@ -166,7 +188,7 @@ class State:
 
     @property
     def model_constants(self) -> dict[str, np.ndarray]:
-        """Those of `constants` that are inputs of the model, as its functions take them."""
+        """Those of `constants` that are inputs of the model, as its functions take them [in units of theirs]."""
         return {name: self._constants[name] for name in self.world.model.inputs}
 
     @property
@@ -227,6 +249,9 @@ class State:
 
         Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass*, then angular
         velocities, both in world axes.
+
+        Returns:
+            body_q [m, -] and body_qd [m/s, rad/s].
         """
         given: dict[str, Any] = {"bodies": self.world.links, **self.model_constants}
         model = self.world.model
@@ -238,6 +263,13 @@ class State:
         """Return what counts steps of a length [s] from here on.
 
         It goes on as long as steps are of one length and nobody has read the time, or written it.
+
+        Args:
+            dt: length of a step [s].
+
+        Examples:
+            >>> type(state.clock(0.01)).__name__
+            'Clock'
         """
         clock = self._clock
         if self._time is self._diverged is None and clock.dt == dt and clock.taken < MOST:
@@ -255,11 +287,15 @@ class State:
         """Return the state after steps of a solver.
 
         Args:
-            found: the arrays of the state after them that `FOUND` names.
-            good: how many steps were good in each world, with those the clock had counted; the rest were not taken.
+            found: the arrays, as those of a state, of the state after them that `FOUND` names.
+            good: [-], how many steps were good in each world, with those the clock had counted; the rest were not
+                taken.
             clock: what counted until now.
             steps: how many there were to take.
             out: a state of as many such worlds to write into, which may be this one.
+
+        Examples:
+            >>> later = state.advanced(arrays, good, clock, steps=10, out=None)  # doctest: +SKIP
         """
         clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
         if out is not None:
@@ -342,6 +378,9 @@ class State:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the state to a file, exact to the last bit; `State.load` reads it. The world is not written.
+
+        Args:
+            file: where to write.
 
         Raises:
             OSError: if the file cannot be written; what was there before is then untouched.

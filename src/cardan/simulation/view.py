@@ -40,6 +40,34 @@ class View:
         q_indices: where the coordinates are in q, shape (A, n), or (total,).
         v_indices: where the degrees of freedom are in v, likewise.
         link_indices: where the links are in `World.links`, likewise.
+
+    Throughout:
+        state: of the world, read or written in place.
+        control: of the world, read or written in place.
+        values: what to write, of the shape that is read, or one that broadcasts to it; a row for each of `worlds`.
+        worlds: indices of worlds, or a mask; all by default.
+        name: of a constant, as `constants` lists them.
+
+    Examples:
+        >>> world = cardan.robots.arm7().world().with_inputs("mass")
+        >>> view, state, control = world.view("arm7"), world.state(worlds=4), world.control(worlds=4)
+        >>> view.set_positions(state, 0.1), view.set_velocities(state, np.zeros((4, 1, 7)))
+        (None, None)
+        >>> view.positions(state).shape, view.velocities(state).shape, view.limits().shape
+        ((4, 1, 7), (4, 1, 7), (1, 7, 2))
+        >>> view.set_efforts(control, 1.0), view.set_targets(control, 0.0), view.set_velocity_targets(control, 0.0)
+        (None, None, None)
+        >>> view.efforts(control).shape, view.targets(control).shape, view.velocity_targets(control).shape
+        ((4, 1, 7), (4, 1, 7), (4, 1, 7))
+        >>> view.centre(state, worlds=[0])
+        >>> view.root_poses(state).shape, view.root_twists(state).shape
+        ((4, 1, 7), (4, 1, 6))
+        >>> view.link_poses(state).shape, view.link_twists(state).shape
+        ((4, 1, 7, 7), (4, 1, 7, 6))
+        >>> view.jacobian(state).shape, view.mass_matrix(state).shape
+        ((4, 1, 7, 6, 7), (4, 1, 7, 7))
+        >>> view.set_constants(state, "mass", 2.0 * view.constants(state, "mass"))
+        >>> view.set_root_twists(state, np.zeros((4, 1, 6)))
     """
 
     world: World
@@ -73,7 +101,7 @@ class View:
     # --- along q and v ---
 
     def positions(self, state: State) -> np.ndarray:
-        """Return the coordinates, shape (worlds, A, nq)."""
+        """Return the coordinates, shape (worlds, A, nq) [rad, m]."""
         return self._of(state).q[:, self.q_indices]
 
     def set_positions(self, state: State, values: Any, worlds: Any = None) -> None:
@@ -84,7 +112,7 @@ class View:
         state.q[...] = q
 
     def velocities(self, state: State) -> np.ndarray:
-        """Return the velocities, shape (worlds, A, nv)."""
+        """Return the velocities, shape (worlds, A, nv) [rad/s, m/s]."""
         return self._of(state).v[:, self.v_indices]
 
     def set_velocities(self, state: State, values: Any, worlds: Any = None) -> None:
@@ -92,7 +120,7 @@ class View:
         _write("velocities", self._of(state).v, self.v_indices, values, worlds)
 
     def efforts(self, control: Control) -> np.ndarray:
-        """Return the efforts that are added to those of the drives, shape (worlds, A, nv)."""
+        """Return the efforts that are added to those of the drives, shape (worlds, A, nv) [N m, N]."""
         return self._of(control).effort[:, self.v_indices]
 
     def set_efforts(self, control: Control, values: Any, worlds: Any = None) -> None:
@@ -100,7 +128,7 @@ class View:
         _write("efforts", self._of(control).effort, self.v_indices, values, worlds)
 
     def targets(self, control: Control) -> np.ndarray:
-        """Return what the drives go to, shape (worlds, A, nv)."""
+        """Return what the drives go to, shape (worlds, A, nv) [rad, m]."""
         return self._of(control).position[:, self.v_indices]
 
     def set_targets(self, control: Control, values: Any, worlds: Any = None) -> None:
@@ -108,7 +136,7 @@ class View:
         _write("targets", self._of(control).position, self.v_indices, values, worlds)
 
     def velocity_targets(self, control: Control) -> np.ndarray:
-        """Return the velocities the drives go to, shape (worlds, A, nv)."""
+        """Return the velocities the drives go to, shape (worlds, A, nv) [rad/s, m/s]."""
         return self._of(control).velocity[:, self.v_indices]
 
     def set_velocity_targets(self, control: Control, values: Any, worlds: Any = None) -> None:
@@ -116,7 +144,7 @@ class View:
         _write("velocity targets", self._of(control).velocity, self.v_indices, values, worlds)
 
     def limits(self) -> np.ndarray:
-        """Return the smallest and largest positions, shape (A, nv, 2), in the coordinates of limits."""
+        """Return the smallest and largest positions, shape (A, nv, 2) [rad, m], in the coordinates of limits."""
         return self.world.limits[self.v_indices]
 
     def centre(self, state: State, worlds: Any = None) -> None:
@@ -140,6 +168,11 @@ class View:
 
         Raises:
             MechanismError: if one cannot be moved.
+
+        Examples:
+            >>> dog = cardan.robots.quadruped().world("floating")
+            >>> root, state = dog.view(), dog.state()
+            >>> root.set_root_poses(state, root.root_poses(state) + np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
         """
         rows, poses = self._of_roots(state, "root poses", values, worlds, 7)
         if not (np.linalg.norm(poses[..., 3:], axis=-1) > 0.0).all():
@@ -148,7 +181,7 @@ class View:
             move_root(state, a, rows, poses[:, k])
 
     def root_twists(self, state: State) -> np.ndarray:
-        """Return the twists of the root links, shape (worlds, A, 6), at their origins, each in its own axes."""
+        """Return the twists of the root links at their origins, each in its own axes, (worlds, A, 6) [m/s, rad/s]."""
         own = self._of(state)
         given: dict[str, Any] = {"bodies": self._all_roots(), **own.model_constants}
         return body_twists(self.world.model, own.q, own.v, **given)[:, self._places()]
@@ -181,13 +214,16 @@ class View:
         return self._of(state).poses[:, self.link_indices]
 
     def link_twists(self, state: State) -> np.ndarray:
-        """Return the twists of the links, shape (worlds, A, links, 6), at their origins, each in its own axes."""
+        """Return the twists of the links at their origins, each in its own axes, (worlds, A, links, 6) [m/s, rad/s]."""
         return self._of(state).twists[:, self.link_indices]
 
     def jacobian(self, state: State) -> np.ndarray:
         """Return the Jacobians of the links, (worlds, A, links, 6, nv): velocities of their origins, in world axes.
 
         Columns are the selected degrees of freedom. Articulations must have equal numbers of links and of these.
+
+        Returns:
+            Rows [m/s, rad/s] for each velocity of one.
 
         Raises:
             MechanismError: if they have not.
@@ -204,7 +240,7 @@ class View:
         return np.stack([J[:, k][..., columns] for k, columns in enumerate(self.v_indices)], axis=1)
 
     def mass_matrix(self, state: State) -> np.ndarray:
-        """Return the articulations' own mass matrices, shape (worlds, A, nv, nv); (worlds, total, total) if flat."""
+        """Return the articulations' own mass matrices [kg m^2, kg], (worlds, A, nv, nv), or (worlds, total, total)."""
         own, i = self._of(state), self.v_indices
         M = cardan.mass_matrix(self.world.model, own.q, **own.model_constants)
         return M[:, i[..., :, None], i[..., None, :]]
@@ -214,7 +250,7 @@ class View:
     def constants(self, state: State, name: str) -> np.ndarray:
         """Return constants of the selected links (`"mass"`, `"com"`, `"inertia"`), joints (`"parent_pose"`,
         `"child_pose"`) or degrees of freedom (`"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`), shape (worlds, A, n, ...).
+        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`), shape (worlds, A, n, ...) [in their units].
 
         Raises:
             UnknownNameError: for another name.

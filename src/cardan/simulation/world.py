@@ -18,6 +18,7 @@ from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.selection import chosen
 from cardan.simulation.state import State
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.simulation.collide import Contacts
@@ -29,7 +30,7 @@ CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution"
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
-class World:
+class World(Explained):
     """Everything that moves and touches, made by `WorldBuilder.finalize()` or `Mechanism.world()`. Immutable.
 
     Many worlds of this kind are the leading axis of a `State`.
@@ -46,13 +47,28 @@ class World:
         pairs: the shapes that may touch, two by two.
         overlapping: names of pairs that are left out because they overlap in the initial configuration.
         orphans: names of the joints that are in no articulation.
-        initial: the configuration states begin with, shape (nq,).
-        initial_velocity: the velocities states begin with, shape (nv,).
-        targets: what drives go to by default, shape (nv,), in the coordinates of limits.
+        initial: the configuration states begin with, shape (nq,) [rad, m].
+        initial_velocity: the velocities states begin with, shape (nv,) [rad/s, m/s].
+        targets: what drives go to by default, shape (nv,) [rad, m], in the coordinates of limits.
         movable: for each articulation that can be moved as a whole by `View.set_root_poses` although it hangs on
             the world by joints of its own: its joints on the world, by the inputs that hold their parent poses.
         contact_inputs: which properties of contacts are given for each world: of `CONTACT_INPUTS`.
         links: the bodies that move on joints of their own, in document order of the joints.
+
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> state, control = world.state(worlds=4), world.control(worlds=4)
+        >>> state.q.shape, control.effort.shape
+        ((4, 19), (4, 18))
+        >>> world.centre().shape, world.moves_like(world), world.constants()
+        ((19,), True, {})
+        >>> world.view("quad*").names
+        ('quadruped',)
+        >>> world.collide(state).gap.shape[0], len(world.with_contacts("*_foot").pairs)
+        (4, 4)
+        >>> varied = world.with_inputs("mass")
+        >>> varied.state(worlds=4).constants["mass"].shape == (4, world.model.nbodies)
+        True
     """
 
     model: Model
@@ -85,12 +101,12 @@ class World:
 
     @property
     def q_starts(self) -> np.ndarray:
-        """Where each joint's coordinates begin in q, and after them nq: shape (njoints + 1,)."""
+        """Where each joint's coordinates begin in q, and after them nq [-]: shape (njoints + 1,)."""
         return self._starts(0)
 
     @property
     def v_starts(self) -> np.ndarray:
-        """Where each joint's velocities begin in v, and after them nv: shape (njoints + 1,)."""
+        """Where each joint's velocities begin in v, and after them nv [-]: shape (njoints + 1,)."""
         return self._starts(1)
 
     def _starts(self, which: int) -> np.ndarray:
@@ -99,7 +115,7 @@ class World:
 
     @property
     def axes(self) -> np.ndarray:
-        """Axes of the degrees of freedom, each in the joint's parent frame at its neutral configuration: (nv, 3).
+        """Axes of the degrees of freedom, each in the joint's parent frame at its neutral configuration: (nv, 3) [-].
 
         Of a degree of freedom that turns it is the axis it turns about, and of one that only shifts the direction.
         """
@@ -108,19 +124,19 @@ class World:
 
     @property
     def num_linear(self) -> np.ndarray:
-        """For each joint, how many of its degrees of freedom only shift: shape (njoints,)."""
+        """For each joint, how many of its degrees of freedom only shift [-]: shape (njoints,)."""
         return np.array(
             [sum(not turns for _, turns in _axes(self.model, j)) for j in self.model.joint_names], dtype=int
         )
 
     @property
     def num_angular(self) -> np.ndarray:
-        """For each joint, how many of its degrees of freedom turn: shape (njoints,)."""
+        """For each joint, how many of its degrees of freedom turn [-]: shape (njoints,)."""
         return np.diff(self.v_starts) - self.num_linear
 
     @property
     def limits(self) -> np.ndarray:
-        """Smallest and largest positions, shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
+        """Smallest and largest positions [rad, m], shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
         return np.column_stack([self.model.lower, self.model.upper])
 
     # --- states ---
@@ -141,7 +157,12 @@ class World:
         return State(self, worlds, dtype, q, v, constants)
 
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
-        """Return a control of a number of worlds: no effort, drives at their default targets."""
+        """Return a control of a number of worlds: no effort, drives at their default targets.
+
+        Args:
+            worlds: how many.
+            dtype: float64 or float32.
+        """
         return Control(self, worlds, dtype)
 
     def centre(self, q: Any = None) -> np.ndarray:
@@ -152,6 +173,9 @@ class World:
 
         Args:
             q: the configuration the others are taken from, shape (..., nq); by default `initial`.
+
+        Returns:
+            Configurations [rad, m], shape (..., nq).
         """
         centred = np.array(self.initial if q is None else q, dtype=float)
         lower, upper = self.model.lower, self.model.upper
@@ -166,6 +190,9 @@ class World:
         """Return whether states and controls of the other world are this one's, too: it is made of the same.
 
         So is a world that was pickled.
+
+        Args:
+            other: a world.
         """
         if self is other:
             return True
@@ -192,7 +219,11 @@ class World:
         return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Return this world's own values of what is given for each world, by name: of contacts, then of the model."""
+        """Return this world's own values of what is given for each world, by name: of contacts, then of the model.
+
+        Returns:
+            By name [in its unit, see `with_inputs`]; of contacts first.
+        """
         own = {name: [getattr(p.material, CONTACT_INPUTS[name]) for p in self.pairs] for name in self.contact_inputs}
         return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
 
@@ -248,6 +279,8 @@ class World:
 
         Raises:
             UnknownNameError: if nothing is selected.
+
+        Peers: Newton `ArticulationView`.
         """
         from cardan.simulation.view import view
 

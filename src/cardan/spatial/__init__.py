@@ -13,6 +13,7 @@ from cardan.spatial.se3 import (
     is_proper_rotation,
     log_from_rotation_vector,
     log_se3,
+    pose_error,
     right_jacobian_inverse_se3,
     snapped,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "log_from_rotation_vector",
     "log_se3",
     "momentum_rate_matrix",
+    "pose_error",
     "represented",
     "right_jacobian_inverse_se3",
     "rotations",
@@ -50,3 +52,7 @@ __all__ = [
     "stumpff",
     "unit_vector",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -35,6 +35,16 @@ class Inertia(tuple[Any, Any, Any]):
     Raises:
         ParameterError: if plain numbers are given that are not finite, the mass is negative, or `inertia` is not
             symmetric. (Whether the inertia is physically possible is asked by `faults`.)
+
+    Examples:
+        >>> rod = cardan.Inertia(mass=2.0, com=(0.0, 0.0, -0.3), inertia=np.diag([0.06, 0.06, 0.001]))
+        >>> rod.faults(), len(rod.parameters())
+        ([], 10)
+        >>> turned = rod.transformed(cardan.SE3().rotation, cardan.SE3().translation)
+        >>> cardan.Inertia.from_parameters(rod.parameters()).mass, cardan.Inertia.zero().mass
+        (2.0, 0.0)
+        >>> type(rod.articulated()).__name__
+        'ArticulatedInertia'
     """
 
     __slots__ = ()
@@ -54,7 +64,17 @@ class Inertia(tuple[Any, Any, Any]):
 
     @staticmethod
     def from_origin(mass: Scalar, first_moment: Vector3, inertia: Symmetric3) -> Inertia:
-        """Return the inertia of mass [kg], first moment m c [kg m] and inertia about the *origin* [kg m^2]."""
+        """Return the inertia of mass [kg], first moment m c [kg m] and inertia about the *origin* [kg m^2].
+
+        Args:
+            mass: [kg].
+            first_moment: mass times centre of mass [kg m].
+            inertia: about the origin, in the same axes [kg m^2].
+
+        Examples:
+            >>> cardan.Inertia.from_origin(rod.mass, rod.first_moment, rod.inertia_at_origin).mass
+            2.0
+        """
         J = inertia if type(inertia) is Symmetric3 else Symmetric3.of(_full(inertia))
         return tuple.__new__(Inertia, (scalar_of("mass", mass), Vector3.of(first_moment, "first_moment"), J))
 
@@ -65,7 +85,11 @@ class Inertia(tuple[Any, Any, Any]):
 
     @staticmethod
     def from_parameters(p: Sequence[Scalar]) -> Inertia:
-        """Return the inertia with the ten parameters of `parameters`."""
+        """Return the inertia with the ten parameters of `parameters`.
+
+        Args:
+            p: ten numbers [kg, kg m, kg m^2].
+        """
         return Inertia.from_origin(p[0], Vector3(*p[1:4]), Symmetric3(p[4:10]))
 
     @property
@@ -95,13 +119,16 @@ class Inertia(tuple[Any, Any, Any]):
         return self[2] - Symmetric3.point(self.com) * self[0]
 
     def parameters(self) -> tuple[Scalar, ...]:
-        """Return (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), the inertia about the origin."""
+        """Return (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), about the origin [kg, kg m, kg m^2]."""
         return (self[0], *self[1], *self[2])
 
     def faults(self, tolerance: float = 1e-9) -> list[str]:
         """Return why this cannot be the inertia of a body with non-negative density; empty if it can.
 
-        Only for floats. `tolerance` is relative to the largest principal moment.
+        Only for floats.
+
+        Args:
+            tolerance: relative to the largest principal moment [-].
         """
         found = [] if self.mass >= 0.0 else [f"the mass {self.mass} kg is negative"]
         moments = np.linalg.eigvalsh(np.array([list(r) for r in self.inertia_at_com.matrix().rows()]))
@@ -124,6 +151,10 @@ class Inertia(tuple[Any, Any, Any]):
         """Return the inertia in a frame a, given in b, for X_ab = (R, p).
 
         J_a = R J R^T + ([p]^T [p] m + cross terms of p and R h), the parallel-axis theorem about origins.
+
+        Args:
+            R: rotation from b to a.
+            p: origin of b in a [m].
         """
         m, h, J = self
         turned = R @ h
@@ -145,6 +176,23 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
     """A symmetric 6x6 inertia [[M, H], [H^T, J]]: what a body feels like when others hang on it.
 
     [f; n] = [[M, H], [H^T, J]] [v; w].
+
+    Args:
+        linear: M [kg].
+        coupling: H [kg m].
+        angular: J [kg m^2].
+
+    Throughout:
+        R: rotation from b to a.
+        p: origin of b in a [m].
+        scaled: I S D^-1.
+        force: I S, a column for each of these.
+
+    Examples:
+        >>> rod = cardan.Inertia(mass=2.0, com=(0.0, 0.0, -0.3)).articulated()
+        >>> turned = rod.transformed(cardan.SE3().rotation, cardan.SE3().translation)
+        >>> S = cardan.Motion((0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+        >>> left = rod.minus_outer(rod @ S, rod @ S)
     """
 
     __slots__ = ()

@@ -11,7 +11,23 @@ from cardan.spatial.vector import Matrix3
 
 
 class SpatialMatrix(tuple[Any, ...]):
-    """The blocks (A, B, C, D) of [f; n] = [[A, B], [C, D]] [v; w]."""
+    """The blocks (A, B, C, D) of [f; n] = [[A, B], [C, D]] [v; w].
+
+    Args:
+        A: by v, in f.
+        B: by w, in f.
+        C: by v, in n.
+        D: by w, in n.
+
+    Throughout:
+        X: X_ab; the matrix is given in b, and returned in a.
+        m: a motion.
+
+    Examples:
+        >>> zero = cardan.spatial.SpatialMatrix.zero()
+        >>> f = zero.transpose_apply(cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+        >>> moved = zero.transformed(cardan.SE3())
+    """
 
     __slots__ = ()
     __array_ufunc__ = None
@@ -50,7 +66,16 @@ class SpatialMatrix(tuple[Any, ...]):
 
 
 def momentum_rate_matrix(inertia: Inertia, twist: Motion) -> SpatialMatrix:
-    """Return B with B m = m x* (I v) - I (v x m): what a body's Coriolis force adds to its mass matrix's rate."""
+    """Return B with B m = m x* (I v) - I (v x m): what a body's Coriolis force adds to its mass matrix's rate.
+
+    Args:
+        inertia: of the body, in its own axes.
+        twist: of the body, in its own axes.
+
+    Examples:
+        >>> rod, twist = cardan.Inertia(mass=2.0), cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+        >>> B = cardan.spatial.momentum_rate_matrix(rod, twist)
+    """
     m, h, J = inertia
     v, w = (part.skew() for part in twist)
     H = h.skew()

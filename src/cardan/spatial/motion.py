@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import Any, Self, overload
 
+import numpy as np
+
+from cardan.arrays import stack
 from cardan.spatial.vector import Scalar, Vector3, components
 
 
@@ -66,12 +69,28 @@ class _Spatial(tuple[Any, Any]):
         """Return the six scalars, linear first."""
         return (*self[0], *self[1])
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(stack(self.scalars()), dtype=dtype)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(linear={tuple(self[0])}, angular={tuple(self[1])})"
 
 
 class Force(_Spatial):
-    """A wrench, momentum or impulse [f; n]."""
+    """A wrench, momentum or impulse [f; n].
+
+    Args:
+        linear: force [N], three scalars or shape (..., 3).
+        angular: moment about the origin [N m], likewise.
+
+    Throughout:
+        motion: a twist, at the same origin and axes.
+
+    Examples:
+        >>> weight = cardan.Force(linear=(0.0, 0.0, -9.81), angular=(0.0, 0.0, 0.0))
+        >>> weight.dot(cardan.Motion((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)))
+        -9.81
+    """
 
     __slots__ = ()
 
@@ -81,7 +100,23 @@ class Force(_Spatial):
 
 
 class Motion(_Spatial):
-    """A twist or spatial acceleration [v; w]."""
+    """A twist or spatial acceleration [v; w].
+
+    Args:
+        linear: velocity of the point at the origin [m/s], three scalars or shape (..., 3).
+        angular: [rad/s], likewise.
+
+    Throughout:
+        force: a wrench, at the same origin and axes.
+        other: a motion or a wrench.
+
+    Examples:
+        >>> screw = cardan.Motion(linear=(0.0, 0.0, 0.1), angular=(0.0, 0.0, 1.0))
+        >>> screw.dot(cardan.Force((0.0, 0.0, 5.0), (0.0, 0.0, 0.0)))
+        0.5
+        >>> screw.cross(screw)
+        Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0))
+    """
 
     __slots__ = ()
 

@@ -25,7 +25,18 @@ Spatial = TypeVar("Spatial", Motion, Force)
 
 
 def represented(body: Spatial, X: SE3, representation: Representation) -> Spatial:
-    """Return the twist or wrench given in its own frame B, at the pose X, in a representation."""
+    """Return the twist or wrench given in its own frame B, at the pose X, in a representation.
+
+    Args:
+        body: a twist or a wrench in its own frame.
+        X: pose of the frame.
+        representation: `"body"`, `"inertial"` or `"mixed"`.
+
+    Examples:
+        >>> twist = cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+        >>> cardan.spatial.represented(twist, cardan.SE3(translation=(0.0, 1.0, 0.0)), "inertial").linear
+        (2.0, 0.0, 0.0)
+    """
     if representation == "body":
         return body
     if representation == "inertial":
@@ -34,7 +45,18 @@ def represented(body: Spatial, X: SE3, representation: Representation) -> Spatia
 
 
 def in_body(value: Spatial, X: SE3, representation: Representation) -> Spatial:
-    """Return in its own frame B, at the pose X, what is given in a representation: inverse of `represented`."""
+    """Return in its own frame B, at the pose X, what is given in a representation: inverse of `represented`.
+
+    Args:
+        value: a twist or a wrench.
+        X: pose of the frame.
+        representation: `"body"`, `"inertial"` or `"mixed"`.
+
+    Examples:
+        >>> twist = cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+        >>> cardan.spatial.in_body(twist, cardan.SE3(), "mixed") == twist
+        True
+    """
     if representation == "body":
         return value
     if representation == "inertial":

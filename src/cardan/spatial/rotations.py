@@ -1,6 +1,7 @@
 """Rotations and their charts: quaternion (x, y, z, w), rotation vector, modified Rodrigues parameters, Euler angles.
 
 Every function takes and returns scalars of any type; a rotation matrix R maps body coordinates to outer coordinates.
+Charts that are given an array of numbers, a batch of shape (..., 4), (..., 3) or (..., 3, 3), return such an array.
 Charts that need a unit norm are projected: the matrix of a quaternion is that of the quaternion divided by its norm,
 so it is a rotation whatever the norm (NaN for the zero quaternion).
 
@@ -10,17 +11,89 @@ Source: Shuster, A survey of attitude representations (1993); Schaub and Junkins
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from cardan.arrays import stack
+from cardan.documentation import document
+from cardan.errors import DTypeError
 from cardan.scalar import atan2, cos, divide, floor, maximum, sin, sqrt, where
 from cardan.spatial.composition import noted
 from cardan.spatial.stumpff import stumpff
-from cardan.spatial.vector import Matrix3, Symmetric3, Vector3
+from cardan.spatial.vector import Matrix3, Symmetric3, Vector3, components
+
+__all__ = [
+    "angle_about_axis",
+    "matrix_about_axis",
+    "matrix_from_mrp",
+    "matrix_from_quaternion_xyzw",
+    "matrix_from_rotation_vector",
+    "matrix_from_xyz",
+    "matrix_from_zyx",
+    "mrp_from_quaternion_xyzw",
+    "mrp_principal",
+    "quaternion_canonical_xyzw",
+    "quaternion_conjugate_xyzw",
+    "quaternion_multiply_xyzw",
+    "quaternion_normalize_xyzw",
+    "quaternion_xyzw_from_matrix",
+    "quaternion_xyzw_from_mrp",
+    "quaternion_xyzw_from_rotation_vector",
+    "right_jacobian",
+    "right_jacobian_inverse",
+    "rotation_about_axis",
+    "rotation_vector_from_matrix",
+    "rotation_vector_from_quaternion_xyzw",
+    "rotation_vector_near",
+    "xyz_from_matrix",
+    "zyx_from_matrix",
+]
 
 Scalar = Any
 Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
+
+
+# --- arrays ------------------------------------------------------------------------------------------------------
+
+
+def _on_arrays(**cores: tuple[int, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let a function of scalars take arrays of numbers, (..., *core) for each argument; then it returns one, too.
+
+    An array of symbols is one state, and its result the spatial object: a joint's transform composes these.
+    """
+
+    def made(of_scalars: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(of_scalars)
+
+        @functools.wraps(of_scalars)
+        def of_any(*args: Any, **kwargs: Any) -> Any:
+            if not any(map(_is_batch, (*args, *kwargs.values()))):
+                return of_scalars(*args, **kwargs)
+            given = signature.bind(*args, **kwargs).arguments
+            return stack(of_scalars(*(_entries(name, value, cores[name]) for name, value in given.items())))
+
+        return of_any
+
+    return made
+
+
+def _is_batch(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype != object
+
+
+def _entries(name: str, value: Any, core: tuple[int, ...]) -> Any:
+    """Return an array of numbers as its entries, each a batch; what is none stays as it is."""
+    if not _is_batch(value):
+        return value
+    if value.dtype.kind not in "fiu":
+        raise DTypeError("cardan.spatial.rotations", name, got=f"of dtype {value.dtype}", expected="real numbers")
+    numbers = value if value.dtype.kind == "f" else value.astype(float)
+    return Matrix3.of(numbers, name) if core == (3, 3) else components(numbers, core, name)
 
 
 # --- about an axis -----------------------------------------------------------------------------------------------
@@ -44,13 +117,14 @@ def rotation_about_axis(axis: Sequence[Scalar], angle: Scalar) -> Matrix3:
 
 def angle_about_axis(axis: Any, R: Matrix3) -> Scalar:
     """Return the angle in [-pi, pi] of the rotation about `axis` nearest to R."""
-    u = Vector3.of(axis)
+    u, R = Vector3.of(axis), Matrix3.of(R)
     return atan2(2.0 * u.dot(R.axial()), R.trace() - u.dot(R @ u))
 
 
 # --- unit quaternions (x, y, z, w) -------------------------------------------------------------------------------
 
 
+@_on_arrays(a=(4,), b=(4,))
 def quaternion_multiply_xyzw(a: Sequence[Scalar], b: Sequence[Scalar]) -> Quaternion:
     """Return the quaternion of the composed rotation R(a) R(b)."""
     u, v = Vector3(*a[:3]), Vector3(*b[:3])
@@ -58,11 +132,13 @@ def quaternion_multiply_xyzw(a: Sequence[Scalar], b: Sequence[Scalar]) -> Quater
     return x, y, z, a[3] * b[3] - u.dot(v)
 
 
+@_on_arrays(q=(4,))
 def quaternion_conjugate_xyzw(q: Sequence[Scalar]) -> Quaternion:
     """Return (-x, -y, -z, w): the inverse of a unit quaternion."""
     return -q[0], -q[1], -q[2], q[3]
 
 
+@_on_arrays(q=(4,))
 def quaternion_normalize_xyzw(q: Sequence[Scalar]) -> Quaternion:
     """Return q divided by its norm."""
     x, y, z, w = q
@@ -70,12 +146,14 @@ def quaternion_normalize_xyzw(q: Sequence[Scalar]) -> Quaternion:
     return divide(x, n), divide(y, n), divide(z, n), divide(w, n)
 
 
+@_on_arrays(q=(4,))
 def quaternion_canonical_xyzw(q: Sequence[Scalar]) -> Quaternion:
     """Return the one of q and -q that has w >= 0."""
     negative = q[3] < 0.0
     return tuple(where(negative, -e, e) for e in q)  # pyright: ignore[reportReturnType]
 
 
+@_on_arrays(q=(4,))
 def matrix_from_quaternion_xyzw(q: Sequence[Scalar]) -> Matrix3:
     """Return the rotation of q / |q|."""
     x, y, z, w = q
@@ -88,6 +166,7 @@ def matrix_from_quaternion_xyzw(q: Sequence[Scalar]) -> Matrix3:
     )
 
 
+@_on_arrays(R=(3, 3))
 def quaternion_xyzw_from_matrix(R: Matrix3) -> Quaternion:
     """Return the unit quaternion of R with w >= 0, accurate for every rotation.
 
@@ -113,6 +192,7 @@ def _choose(condition: Any, a: Quaternion, b: Quaternion) -> Quaternion:
 # --- rotation vectors (axis times angle) -------------------------------------------------------------------------
 
 
+@_on_arrays(phi=(3,))
 def quaternion_xyzw_from_rotation_vector(phi: Sequence[Scalar]) -> Quaternion:
     """Return the unit quaternion of the rotation by |phi| [rad] about phi."""
     half = Vector3.of(phi) * 0.5
@@ -121,6 +201,7 @@ def quaternion_xyzw_from_rotation_vector(phi: Sequence[Scalar]) -> Quaternion:
     return x, y, z, c0
 
 
+@_on_arrays(q=(4,))
 def rotation_vector_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
     """Return the rotation vector, of length at most pi, of the rotation of q / |q|."""
     x, y, z, w = quaternion_canonical_xyzw(q)
@@ -146,19 +227,28 @@ def _arctangent_ratio(x: Scalar) -> Scalar:
     return total
 
 
+@_on_arrays(phi=(3,))
 def matrix_from_rotation_vector(phi: Sequence[Scalar]) -> Matrix3:
-    """Return exp([phi]) = 1 + c_1 [phi] + c_2 [phi]^2."""
+    """Return exp([phi]) = 1 + c_1 [phi] + c_2 [phi]^2.
+
+    Peers: Pinocchio `exp3`.
+    """
     u = Vector3.of(phi)
     _, c1, c2, *_ = stumpff(u.norm_squared())
     square = (Symmetric3.point(u) * -c2).matrix()
     return noted(Matrix3.identity() + square + u.skew() * c1, "exponential", u)
 
 
+@_on_arrays(R=(3, 3))
 def rotation_vector_from_matrix(R: Matrix3) -> Vector3:
-    """Return log(R), of length at most pi; accurate for every angle, pi included."""
+    """Return log(R), of length at most pi; accurate for every angle, pi included.
+
+    Peers: Pinocchio `log3`.
+    """
     return rotation_vector_from_quaternion_xyzw(quaternion_xyzw_from_matrix(R))
 
 
+@_on_arrays(phi=(3,), near=(3,))
 def rotation_vector_near(phi: Sequence[Scalar], near: Sequence[Scalar]) -> Vector3:
     """Return the rotation vector of the same rotation that is nearest to another, by whole turns along its axis.
 
@@ -173,6 +263,7 @@ def rotation_vector_near(phi: Sequence[Scalar], near: Sequence[Scalar]) -> Vecto
     return u + axis * (TURN * floor(axis.dot(wanted - u) / TURN + 0.5))
 
 
+@_on_arrays(phi=(3,))
 def right_jacobian(phi: Sequence[Scalar]) -> Matrix3:
     """Return J with: body angular velocity = J d(phi)/dt, for R = exp([phi])."""
     u = Vector3.of(phi)
@@ -180,6 +271,7 @@ def right_jacobian(phi: Sequence[Scalar]) -> Matrix3:
     return Matrix3.identity() - u.skew() * c2 - Symmetric3.point(u).matrix() * c3
 
 
+@_on_arrays(phi=(3,))
 def right_jacobian_inverse(phi: Sequence[Scalar]) -> Matrix3:
     """Return the inverse of `right_jacobian`; singular only at angles 2 pi k, k >= 1."""
     u = Vector3.of(phi)
@@ -190,6 +282,7 @@ def right_jacobian_inverse(phi: Sequence[Scalar]) -> Matrix3:
 # --- modified Rodrigues parameters: axis tan(angle / 4) ----------------------------------------------------------
 
 
+@_on_arrays(s=(3,))
 def quaternion_xyzw_from_mrp(s: Sequence[Scalar]) -> Quaternion:
     """Return the unit quaternion (2 s, 1 - s.s) / (1 + s.s)."""
     sigma = Vector3.of(s)
@@ -198,12 +291,14 @@ def quaternion_xyzw_from_mrp(s: Sequence[Scalar]) -> Quaternion:
     return x, y, z, (1.0 - n) / (1.0 + n)
 
 
+@_on_arrays(q=(4,))
 def mrp_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
     """Return the parameters of length at most 1 (angle at most pi) of the rotation of q / |q|."""
     x, y, z, w = quaternion_canonical_xyzw(quaternion_normalize_xyzw(q))
     return Vector3(x, y, z) * (1.0 / (1.0 + w))
 
 
+@_on_arrays(s=(3,))
 def matrix_from_mrp(s: Sequence[Scalar]) -> Matrix3:
     """Return 1 + (8 [s]^2 + 4 (1 - s.s) [s]) / (1 + s.s)^2."""
     sigma = Vector3.of(s)
@@ -213,6 +308,7 @@ def matrix_from_mrp(s: Sequence[Scalar]) -> Matrix3:
     return Matrix3.identity() + square + sigma.skew() * ((1.0 - n) * scale)
 
 
+@_on_arrays(s=(3,))
 def mrp_principal(s: Sequence[Scalar]) -> Vector3:
     """Return s, or its shadow where |s| > 1: parameters of length at most 1."""
     sigma = Vector3.of(s)
@@ -228,12 +324,14 @@ def _about(k: int, angle: Scalar) -> Matrix3:
     return rotation_about_axis(tuple(float(i == k) for i in range(3)), angle)
 
 
+@_on_arrays(angles=(3,))
 def matrix_from_zyx(angles: Sequence[Scalar]) -> Matrix3:
     """Return Rz(a) Ry(b) Rx(c) for (a, b, c) = (yaw, pitch, roll)."""
     a, b, c = angles
     return _about(2, a) @ _about(1, b) @ _about(0, c)
 
 
+@_on_arrays(R=(3, 3))
 def zyx_from_matrix(R: Matrix3) -> Vector3:
     """Return (yaw, pitch, roll), pitch in [-pi/2, pi/2]; where that is singular, yaw is 0 and roll carries the rest."""
     (xx, xy, xz), (yx, yy, yz), (zx, _, _) = R
@@ -243,12 +341,14 @@ def zyx_from_matrix(R: Matrix3) -> Vector3:
     return Vector3(a, b, atan2(sa * xz - ca * yz, ca * yy - sa * xy))
 
 
+@_on_arrays(angles=(3,))
 def matrix_from_xyz(angles: Sequence[Scalar]) -> Matrix3:
     """Return Rx(a) Ry(b) Rz(c)."""
     a, b, c = angles
     return _about(0, a) @ _about(1, b) @ _about(2, c)
 
 
+@_on_arrays(R=(3, 3))
 def xyz_from_matrix(R: Matrix3) -> Vector3:
     """Return (a, b, c) with R = Rx(a) Ry(b) Rz(c), b in [-pi/2, pi/2]; where that is singular, a is 0."""
     (_, _, xz), (yx, yy, yz), (zx, zy, zz) = R
@@ -256,3 +356,53 @@ def xyz_from_matrix(R: Matrix3) -> Vector3:
     b = atan2(xz, sqrt(yz * yz + zz * zz))
     ca, sa = cos(a), sin(a)
     return Vector3(a, b, atan2(ca * yx + sa * zx, ca * yy + sa * zy))
+
+
+# --- documentation -----------------------------------------------------------------------------------------------
+
+_ARGUMENTS = {
+    "axis": "of unit length, three scalars [-]",
+    "cosine": "of the angle [-]",
+    "sine": "of the angle [-]",
+    "angle": "[rad]",
+    "R": "a rotation matrix [-], 3x3, or an array of shape (..., 3, 3)",
+    **dict.fromkeys(("q", "a", "b"), "x, y, z, w [-], or an array of shape (..., 4)"),
+    **dict.fromkeys(("phi", "near"), "a rotation vector [rad], or an array of shape (..., 3)"),
+    "s": "modified Rodrigues parameters [-], or an array of shape (..., 3)",
+    "angles": "three angles [rad], or an array of shape (..., 3)",
+}
+_ONE = "((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))"
+_EXAMPLES = {
+    "matrix_about_axis": ("(0.0, 0.0, 1.0), 1.0, 0.0", _ONE),
+    "rotation_about_axis": ("(0.0, 0.0, 1.0), 0.0", _ONE),
+    "angle_about_axis": ("(0.0, 0.0, 1.0), np.eye(3)", "0.0"),
+    "quaternion_multiply_xyzw": ("(1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)", "(1.0, 0.0, 0.0, 0.0)"),
+    "quaternion_conjugate_xyzw": ("(1.0, 0.0, 0.0, 0.0)", "(-1.0, -0.0, -0.0, 0.0)"),
+    "quaternion_normalize_xyzw": ("(0.0, 0.0, 0.0, 2.0)", "(0.0, 0.0, 0.0, 1.0)"),
+    "quaternion_canonical_xyzw": ("(0.0, 0.0, 0.0, -1.0)", "(-0.0, -0.0, -0.0, 1.0)"),
+    "matrix_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", _ONE),
+    "quaternion_xyzw_from_matrix": ("np.eye(3)", "array([0., 0., 0., 1.])"),
+    "quaternion_xyzw_from_rotation_vector": ("(0.0, 0.0, 0.0)", "(0.0, 0.0, 0.0, 1.0)"),
+    "rotation_vector_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", "(0.0, 0.0, 0.0)"),
+    "matrix_from_rotation_vector": ("(0.0, 0.0, 0.0)", _ONE),
+    "rotation_vector_from_matrix": ("np.eye(3)", "array([0., 0., 0.])"),
+    "rotation_vector_near": ("(0.0, 0.0, 0.5), (0.0, 0.0, 6.0)", "(0.0, 0.0, 6.783185307179586)"),
+    "right_jacobian": ("(0.0, 0.0, 0.0)", _ONE),
+    "right_jacobian_inverse": ("(0.0, 0.0, 0.0)", _ONE),
+    "quaternion_xyzw_from_mrp": ("(0.0, 0.0, 0.0)", "(0.0, 0.0, 0.0, 1.0)"),
+    "mrp_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", "(0.0, 0.0, 0.0)"),
+    "matrix_from_mrp": ("(0.0, 0.0, 0.0)", _ONE),
+    "mrp_principal": ("(0.0, 0.0, 2.0)", "(-0.0, -0.0, -0.5)"),
+    "matrix_from_zyx": ("(0.0, 0.0, 0.0)", _ONE),
+    "zyx_from_matrix": ("np.eye(3)", "array([ 0., -0.,  0.])"),
+    "matrix_from_xyz": ("(0.0, 0.0, 0.0)", _ONE),
+    "xyz_from_matrix": ("np.eye(3)", "array([-0.,  0.,  0.])"),
+}
+"""Of each function arguments, and how what it makes of them is shown."""
+
+for _name, _example in _EXAMPLES.items():
+    document(globals()[_name], "cardan.spatial.rotations", _ARGUMENTS, _example)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

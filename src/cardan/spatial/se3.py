@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from cardan.arrays import stack
 from cardan.errors import ParameterError, ShapeError
 from cardan.spatial import rotations
 from cardan.spatial.composition import noted
+from cardan.spatial.given import given_array, given_quaternion, given_rotation, given_vector, refuse_last_row
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.stumpff import stumpff
@@ -32,6 +33,17 @@ class SE3(tuple[Any, Any]):
     Args:
         rotation: rotation matrix, 3x3 nested sequences or an array of shape (..., 3, 3); identity by default.
         translation: origin of the inner frame in the outer [m], three scalars or shape (..., 3); zero by default.
+
+    Examples:
+        >>> X = cardan.SE3(np.eye(3), (0.3, 0.0, 0.5))
+        >>> (X @ X.inverse()).translation, X @ (0.0, 0.0, 0.1)
+        ((0.0, 0.0, 0.0), (0.3, 0.0, 0.6))
+        >>> cardan.SE3.identity().translation, cardan.SE3.of(np.eye(4)).translation
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        >>> X.matrix().shape, len(X.homogeneous()), len(X.adjoint())
+        ((4, 4), 4, 6)
+        >>> X.inverse_act(cardan.spatial.Vector3(0.3, 0.0, 0.5))
+        (0.0, 0.0, 0.0)
     """
 
     __slots__ = ()
@@ -51,14 +63,143 @@ class SE3(tuple[Any, Any]):
         return SE3()
 
     @staticmethod
-    def of(value: Any) -> SE3:
-        """Return `value` (an SE3, or a homogeneous matrix of shape (..., 4, 4)) as a pose."""
+    def of(value: Any, name: str = "pose") -> SE3:
+        """Return `value` (an SE3, or a homogeneous matrix of shape (..., 4, 4)) as a pose.
+
+        Args:
+            value: an SE3, or an array of shape (..., 4, 4).
+            name: what to call it in an error.
+
+        Raises:
+            ShapeError: for another shape.
+        """
         if isinstance(value, SE3):
             return value
         m = np.asarray(value)
         if m.ndim < 2 or m.shape[-2:] != (4, 4):
-            raise ShapeError("cardan.spatial", "pose", got=m.shape, expected="(..., 4, 4)")
+            raise ShapeError("cardan.spatial", name, got=m.shape, expected="(..., 4, 4)")
         return SE3(m[..., :3, :3], m[..., :3, 3])
+
+    # Poses from what others have; numbers are checked, symbols cannot be. Leading axes are a batch.
+
+    @staticmethod
+    def from_translation(translation: Any) -> SE3:
+        """Return the pose that is moved and not turned.
+
+        Args:
+            translation: origin of the inner frame in the outer [m], shape (..., 3).
+
+        Raises:
+            ShapeError, DTypeError, NotFiniteError: if it is something else.
+
+        Examples:
+            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).translation
+            (0.0, 0.0, 0.1)
+        """
+        return SE3(None, given_vector("SE3.from_translation", "translation", translation))
+
+    @staticmethod
+    def from_quaternion(xyzw: Any, translation: Any = None) -> SE3:
+        """Return the pose with the orientation of a quaternion.
+
+        Args:
+            xyzw: quaternions in the order (x, y, z, w), shape (..., 4), of any norm but 0: what counts is the
+                direction. From (w, x, y, z), MuJoCo's order: `np.roll(wxyz, -1, axis=-1)`.
+            translation: origin of the inner frame in the outer [m], shape (..., 3); zero by default.
+
+        Raises:
+            ParameterError: for a quaternion of norm 0.
+            ShapeError, DTypeError, NotFiniteError: for what is no quaternion or translation.
+
+        Examples:
+            >>> cardan.SE3.from_quaternion((0.0, 0.0, 0.0, 1.0), (0.3, 0.0, 0.5)).translation
+            (0.3, 0.0, 0.5)
+
+        Peers: Pinocchio `XYZQUATToSE3`.
+        """
+        where = "SE3.from_quaternion"
+        R = rotations.matrix_from_quaternion_xyzw(given_quaternion(where, "xyzw", xyzw))
+        return SE3(R, given_vector(where, "translation", translation))
+
+    @staticmethod
+    def from_rpy(rpy: Any, translation: Any = None) -> SE3:
+        """Return the pose turned by roll, pitch and yaw about the fixed axes x, y, z: Rz(yaw) Ry(pitch) Rx(roll).
+
+        Args:
+            rpy: (roll, pitch, yaw) [rad], shape (..., 3), as URDF, SDF and USD have them.
+            translation: origin of the inner frame in the outer [m], shape (..., 3); zero by default.
+
+        Raises:
+            ShapeError, DTypeError, NotFiniteError: for what is no angles or translation.
+
+        Examples:
+            >>> np.array(cardan.SE3.from_rpy((0.0, 0.0, np.pi / 2)).rotation).round(12).tolist()
+            [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+        """
+        roll, pitch, yaw = given_vector("SE3.from_rpy", "rpy", rpy)
+        R = rotations.matrix_from_zyx((yaw, pitch, roll))
+        return SE3(R, given_vector("SE3.from_rpy", "translation", translation))
+
+    @staticmethod
+    def from_matrix(matrix: Any, translation: Any = None, *, tolerance: float = 1e-6) -> SE3:
+        """Return the pose of a homogeneous matrix, or of a rotation matrix and a translation.
+
+        Args:
+            matrix: shape (..., 4, 4), or (..., 3, 3).
+            translation: beside a rotation matrix, the origin of the inner frame in the outer [m], shape (..., 3); zero
+                by default.
+            tolerance: largest accepted entry [-] of R^T R - 1, and of the last row's difference to 0 0 0 1. What is
+                within it is taken as it is.
+
+        Raises:
+            ParameterError: for a matrix that is not orthonormal, or a reflection; for a second translation.
+            ShapeError, DTypeError, NotFiniteError: for what is no matrix or translation.
+
+        Examples:
+            >>> cardan.SE3.from_matrix(np.eye(3), (0.3, 0.0, 0.5)).translation
+            (0.3, 0.0, 0.5)
+        """
+        where = "SE3.from_matrix"
+        m = given_array(where, "matrix", matrix, (4, 4), (3, 3))
+        R = given_rotation(where, "matrix", m[..., :3, :3], tolerance)
+        if m.shape[-1] == 3:
+            return SE3(R, given_vector(where, "translation", translation))
+        refuse_last_row(where, "matrix", m, tolerance)
+        if translation is not None:
+            raise ParameterError(f"{where}: translation", got=translation, expected="none beside a 4x4 matrix")
+        return SE3(R, m[..., :3, 3])
+
+    @staticmethod
+    def exp(twist: Any) -> SE3:
+        """Return the pose reached by moving with a constant body twist for unit time.
+
+        Args:
+            twist: a Motion, or [linear; angular] [m, rad], shape (..., 6).
+
+        Raises:
+            ShapeError: if it is neither.
+
+        Examples:
+            >>> X = cardan.SE3.exp([0.1, 0.0, 0.0, 0.0, 0.0, 0.5])
+            >>> np.array(X.log()).round(12).tolist()
+            [0.1, -0.0, 0.0, 0.0, 0.0, 0.5]
+
+        Peers: Pinocchio `exp6`.
+        """
+        return exp_se3(Motion.of(twist))
+
+    def log(self) -> Motion:
+        """Return the body twist that leads here in unit time, its angle at most pi: `SE3.exp(X.log())` is X.
+
+        Of an array, `cardan.SE3.log(array)`. The twist between two poses is `cardan.pose_error`.
+
+        Examples:
+            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).log().linear
+            (0.0, 0.0, 0.1)
+
+        Peers: Pinocchio `log6`.
+        """
+        return log_se3(SE3.of(self))
 
     @property
     def rotation(self) -> Matrix3:
@@ -96,7 +237,11 @@ class SE3(tuple[Any, Any]):
         return noted(SE3(R, -(R @ self[1])), "inverse", self)
 
     def inverse_act(self, other: Any) -> Any:
-        """Return `self.inverse() @ other` for a motion, a force or a point, with fewer operations."""
+        """Return `self.inverse() @ other` for a motion, a force or a point, with fewer operations.
+
+        Args:
+            other: a motion, a force or a point.
+        """
         R, p = self
         if isinstance(other, Motion):
             v, w = other
@@ -112,7 +257,7 @@ class SE3(tuple[Any, Any]):
         return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
     def matrix(self) -> np.ndarray:
-        """Return the homogeneous matrix, shape (..., 4, 4); dtype object if the entries are symbols."""
+        """Return the homogeneous matrix, shape (..., 4, 4) [m]; dtype object if the entries are symbols."""
         return stack(self.homogeneous())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -133,7 +278,16 @@ class SE3(tuple[Any, Any]):
 
 
 def exp_se3(v: Motion) -> SE3:
-    """Return the pose reached by moving with the body twist v for unit time."""
+    """Return the pose reached by moving with the body twist v for unit time.
+
+    Args:
+        v: the twist [m, rad].
+
+    Examples:
+        >>> X = cardan.spatial.exp_se3(cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+        >>> X.translation
+        (1.0, 0.0, 0.0)
+    """
     rho, phi = v
     _, _, c2, c3, *_ = stumpff(phi.norm_squared())
     translation = rho + phi.cross(rho) * c2 + phi.cross(phi.cross(rho)) * c3
@@ -141,12 +295,79 @@ def exp_se3(v: Motion) -> SE3:
 
 
 def log_se3(X: SE3) -> Motion:
-    """Return the twist v with exp(v) = X and rotation angle at most pi."""
+    """Return the twist v with exp(v) = X and rotation angle at most pi.
+
+    Args:
+        X: a pose.
+
+    Examples:
+        >>> cardan.spatial.log_se3(cardan.SE3(translation=(1.0, 0.0, 0.0))).linear
+        (1.0, 0.0, 0.0)
+    """
     return log_from_rotation_vector(rotations.rotation_vector_from_matrix(X.rotation), X.translation)
 
 
+def pose_error(
+    X: Any, X_target: Any, *, at: Literal["frame", "world"] = "frame", expressed_in: Literal["frame", "world"] = "frame"
+) -> np.ndarray:
+    """Return the twist that takes one pose to another in unit time: log(X^-1 X_target).
+
+    It is the error of a pose as controllers and inverse kinematics have it, 0 where the poses agree, and goes with the
+    Jacobian of the same `at` and `expressed_in`: J v = pose_error(...) to first order.
+
+    Args:
+        X: where the frame is, an SE3 or homogeneous matrices [m], shape (..., 4, 4).
+        X_target: where it shall be, the same; both broadcast.
+        at: the point whose velocity the linear part is: the frame's origin (at X), or the world's.
+        expressed_in: whose axes the components are along: those of the frame (at X), or the world's.
+
+            at, expressed_in      it is                         Pinocchio
+            "frame", "frame"      log(X^-1 X_target)            log6(X.actInv(X_target)), LOCAL
+            "frame", "world"      the same along other axes     LOCAL_WORLD_ALIGNED
+            "world", "world"      log(X_target X^-1)            WORLD
+
+    Returns:
+        Twists [linear; angular] [m, rad], shape (..., 6), the angle at most pi; at pi, where the way round is one of
+        two, it jumps. The linear part is that of the screw motion, not the difference of the origins, unless the
+        orientations agree.
+
+    Raises:
+        ShapeError: for what is no pose.
+        ParameterError: for another reference.
+
+    Examples:
+        >>> X = cardan.frame_transform(arm, q, "tool")
+        >>> target = cardan.frame_transform(arm, cardan.integrate(arm, q, 1e-4 * v), "tool")
+        >>> J = cardan.jacobian(arm, q, "tool", at="frame", expressed_in="frame")
+        >>> bool(np.allclose(J @ (1e-4 * v), cardan.pose_error(X, target), atol=1e-6))
+        True
+
+    Source: Sola, Deray and Atchuthan (2018), the right minus; Park, Bobrow and Ploen (1995).
+    """
+    for name, given in (("at", at), ("expressed_in", expressed_in)):
+        if given not in ("frame", "world"):
+            raise ParameterError(f"pose_error: {name}", got=given, expected="'frame' or 'world'")
+    X = SE3.of(X, "X")
+    twist = log_se3(X.inverse() @ SE3.of(X_target, "X_target"))
+    if at == "world":
+        twist = SE3(None, X.inverse_act(Vector3.zero())).inverse_act(twist)
+    if expressed_in == "world":
+        twist = SE3(X.rotation) @ twist
+    return stack(twist.scalars())
+
+
 def log_from_rotation_vector(phi: Vector3, p: Vector3) -> Motion:
-    """Return the logarithm of the pose with rotation vector phi and translation p."""
+    """Return the logarithm of the pose with rotation vector phi and translation p.
+
+    Args:
+        phi: rotation vector [rad].
+        p: translation [m].
+
+    Examples:
+        >>> zero, p = cardan.spatial.Vector3.zero(), cardan.spatial.Vector3(1.0, 0.0, 0.0)
+        >>> cardan.spatial.log_from_rotation_vector(zero, p).linear
+        (1.0, 0.0, 0.0)
+    """
     _, _, c2, c3, c4, _ = stumpff(phi.norm_squared())
     rho = p - phi.cross(p) * 0.5 + phi.cross(phi.cross(p)) * (0.5 * (c3 - 2.0 * c4) / c2)
     return Motion(rho, phi)
@@ -166,7 +387,16 @@ def _coupling(v: Motion) -> Matrix3:
 
 
 def right_jacobian_inverse_se3(v: Motion) -> Rows:
-    """Return the rows of K (6x6) with: d(v)/dt = K body twist, for X = exp(v); singular at angles 2 pi k, k >= 1."""
+    """Return the rows of K (6x6) with: d(v)/dt = K body twist, for X = exp(v); singular at angles 2 pi k, k >= 1.
+
+    Args:
+        v: the logarithm of a pose.
+
+    Examples:
+        >>> K = cardan.spatial.right_jacobian_inverse_se3(cardan.Motion((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+        >>> bool(np.allclose(K, np.eye(6)))
+        True
+    """
     K = rotations.right_jacobian_inverse(v.angular)
     return _upper_triangular(K, -(K @ _coupling(-v) @ K))
 
@@ -177,7 +407,16 @@ def _upper_triangular(diagonal: Matrix3, corner: Matrix3) -> Rows:
 
 
 def is_proper_rotation(R: Matrix3, tolerance: float = 1e-9) -> bool:
-    """Return whether nine floats form a rotation matrix: R^T R = 1 and det R = 1, to `tolerance`."""
+    """Return whether nine floats form a rotation matrix: R^T R = 1 and det R = 1, to `tolerance`.
+
+    Args:
+        R: nine floats.
+        tolerance: largest accepted entry of R^T R - 1 [-].
+
+    Examples:
+        >>> cardan.spatial.is_proper_rotation(cardan.SE3().rotation)
+        True
+    """
     m = np.array([list(row) for row in R.rows()], dtype=float)
     orthogonal = np.abs(m.T @ m - np.eye(3)).max() <= tolerance
     return bool(np.isfinite(m).all() and orthogonal and np.linalg.det(m) > 0.0)
@@ -188,6 +427,14 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
 
     Entries of the rotation within `tolerance` of 0, 1 or -1 become exact, and entries of the translation of at most
     `tolerance` times its largest become 0, so that the traced program loses them. Symbols stay as they are.
+
+    Args:
+        X: a pose.
+        tolerance: of the rotation's entries [-], and of the translation relative to its largest.
+
+    Examples:
+        >>> cardan.spatial.snapped(cardan.SE3(translation=(1.0, 1e-17, 0.0))).translation
+        (1.0, 0.0, 0.0)
     """
     lengths = [abs(float(e)) for e in X.translation if _is_number(e)]
     smallest = tolerance * max(lengths, default=0.0)
@@ -209,8 +456,16 @@ def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
 def checked_pose(what: str, pose: Any) -> SE3:
     """Return a constant pose, checked and with the residues of right angles removed.
 
+    Args:
+        what: what to call it in an error.
+        pose: an `SE3`, or a homogeneous matrix.
+
     Raises:
         ParameterError: if it is not a proper rotation and a finite translation.
+
+    Examples:
+        >>> cardan.spatial.checked_pose("pose of the tool", np.eye(4)).translation
+        (0.0, 0.0, 0.0)
     """
     if isinstance(pose, SE3) and pose == SE3.identity():
         return pose

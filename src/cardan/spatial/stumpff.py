@@ -30,7 +30,15 @@ def _series(k: int, x: Any) -> Any:
 
 
 def stumpff(x: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
-    """Return (c_0, ..., c_5) at x = angle^2 >= 0, each to a few units in the last place."""
+    """Return (c_0, ..., c_5) at x = angle^2 >= 0, each to a few units in the last place.
+
+    Args:
+        x: square of an angle [rad^2].
+
+    Examples:
+        >>> cardan.spatial.stumpff(0.0)[:3]
+        (1.0, 1.0, 0.5)
+    """
     small = x < THRESHOLD
     near = where(small, x, 0.0)
     s4, s5 = _series(4, near), _series(5, near)

@@ -9,7 +9,16 @@ from cardan.spatial.vector import Scalar
 
 
 class MotionSubspace(tuple[Motion, ...]):
-    """The columns of S (6 x nv), each a motion: `S @ v` is a twist, `S.T @ f` the joint torques of a wrench."""
+    """The columns of S (6 x nv), each a motion: `S @ v` is a twist, `S.T @ f` the joint torques of a wrench.
+
+    Args:
+        columns: motions.
+
+    Examples:
+        >>> S = cardan.spatial.MotionSubspace([cardan.Motion((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+        >>> S @ [2.0], len(S.rows())
+        (Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 2.0)), 6)
+    """
 
     __slots__ = ()
     __array_ufunc__ = None

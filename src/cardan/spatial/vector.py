@@ -32,6 +32,10 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
 
     Raises:
         ShapeError: if the shape does not fit.
+
+    Examples:
+        >>> cardan.spatial.components([[1.0, 2.0], [3.0, 4.0]], (2, 2), "matrix")
+        (1.0, 2.0, 3.0, 4.0)
     """
     if isinstance(value, np.ndarray):
         if value.ndim < len(shape) or value.shape[value.ndim - len(shape) :] != shape:
@@ -90,6 +94,24 @@ class Vector3(_Arrays, tuple[Any, Any, Any]):
 
     It combines as an array of shape (3,) does: `v + w`, `v * w` component by component, `v @ w` the inner product.
     A NumPy array of numbers as a factor is a batch of numbers, one scalar.
+
+    Args:
+        x: first scalar, of any unit.
+        y: second.
+        z: third.
+
+    Throughout:
+        value: three scalars, or an array of shape (..., 3).
+        name: what to call it in an error.
+        other: a vector.
+
+    Examples:
+        >>> x = cardan.spatial.Vector3(1.0, 0.0, 0.0)
+        >>> y = cardan.spatial.Vector3.of([0.0, 2.0, 0.0]) + cardan.spatial.Vector3.zero()
+        >>> x.cross(y), x.dot(y), y.norm(), y.norm_squared()
+        ((0.0, 0.0, 2.0), 0.0, 2.0, 4.0)
+        >>> x.outer(y)[0, 1], x.skew()[1, 2]
+        (2.0, -1.0)
     """
 
     __slots__ = ()
@@ -194,6 +216,26 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
     """Three rows of three scalars; made of its nine entries, row by row, or of its rows.
 
     `R[i]` is a row, `R[i, j]` an entry, `R[:, j]` a column, `np.array(R)` the array of shape (..., 3, 3).
+
+    Args:
+        entries: nine scalars, row by row, or three rows; of any unit.
+
+    Throughout:
+        value: nested sequences of scalars, or an array of shape (..., 3, 3).
+        name: what to call it in an error.
+        x, y, z: entries of the diagonal; of `from_columns`, the columns.
+        vector: three scalars.
+
+    Examples:
+        >>> R = cardan.spatial.Matrix3.of(np.eye(3))
+        >>> R.trace(), list(R.rows())[0], list(R.columns())[2], R.entries()[0]
+        (3.0, (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1.0)
+        >>> R.transpose_apply(cardan.spatial.Vector3(1.0, 2.0, 3.0))
+        (1.0, 2.0, 3.0)
+        >>> D = cardan.spatial.Matrix3.diagonal(1.0, 2.0, 3.0) @ cardan.spatial.Matrix3.identity()
+        >>> columns = cardan.spatial.Matrix3.from_columns(*D.columns()) + cardan.spatial.Matrix3.zero()
+        >>> columns == D, D.axial()
+        (True, (0.0, 0.0, 0.0))
     """
 
     __slots__ = ()
@@ -346,7 +388,27 @@ def _matrix(value: Any, beside: Iterable[Vector3]) -> Matrix3 | None:
 
 
 class Symmetric3(tuple[Any, ...]):
-    """A symmetric 3x3 matrix as its six entries (xx, xy, xz, yy, yz, zz)."""
+    """A symmetric 3x3 matrix as its six entries (xx, xy, xz, yy, yz, zz).
+
+    Args:
+        iterable: the six entries.
+
+    Throughout:
+        value: a symmetric matrix, nested sequences or an array of shape (..., 3, 3).
+        name: what to call it in an error.
+        a, b: vectors; of `isotropic`, the entry of the diagonal.
+        R: a rotation.
+
+    Examples:
+        >>> J = cardan.spatial.Symmetric3.of(np.diag([1.0, 2.0, 3.0]))
+        >>> J.matrix()[1, 1], J.rotated(cardan.SE3().rotation) == J
+        (2.0, True)
+        >>> x, y = cardan.spatial.Vector3(1.0, 0.0, 0.0), cardan.spatial.Vector3(0.0, 1.0, 0.0)
+        >>> cardan.spatial.Symmetric3.outer_square(x), cardan.spatial.Symmetric3.outer_sum(x, y)
+        ((1.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+        >>> cardan.spatial.Symmetric3.point(x), cardan.spatial.Symmetric3.isotropic(2.0)
+        ((0.0, -0.0, -0.0, 1.0, -0.0, 1.0), (2.0, 0.0, 0.0, 2.0, 0.0, 2.0))
+    """
 
     __slots__ = ()
     __array_ufunc__ = None
@@ -412,8 +474,16 @@ class Symmetric3(tuple[Any, ...]):
 def unit_vector(value: Any, what: str) -> Vector3:
     """Return the direction of three finite numbers; components below 1e-15, residues of rounding, become 0.
 
+    Args:
+        value: three finite numbers, of any length but 0.
+        what: what to call it in an error.
+
     Raises:
         ParameterError: if they are not three finite numbers, or all zero.
+
+    Examples:
+        >>> cardan.spatial.unit_vector((0.0, 3.0, 4.0), "axis")
+        (0.0, 0.6, 0.8)
     """
     try:
         vector = Vector3(*(float(e) for e in value))

@@ -30,6 +30,11 @@ class Certificate:
         findings: one for each check, in order; the first failure is the one to mend first.
         singularities: configurations found where S loses rank.
         speed: what the joint costs; None where it does not run.
+
+    Examples:
+        >>> certificate = cardan.verify_joint(cardan.joints.Prismatic((0.0, 0.0, 1.0)), samples=2)
+        >>> certificate.passed, certificate.failures, certificate.plain()["type"]
+        (True, (), 'Prismatic')
     """
 
     joint: str

@@ -107,9 +107,14 @@ class Check:
     Attributes:
         name: of the check.
         identity: what must hold, as a formula.
-        tolerance: relative to one plus the largest entry.
+        tolerance: [-], relative to one plus the largest entry.
         examine: shows the ledger what must be equal; may raise `Skip`.
         essential: nothing else is examined if this fails.
+
+    Examples:
+        >>> check = cardan.verification.CHECKS[0]
+        >>> check.skipped("it was asked for").status
+        'skipped'
     """
 
     name: str
@@ -132,7 +137,11 @@ class Check:
         return ledger.finding()
 
     def skipped(self, reason: str) -> Finding:
-        """Return the finding of a check that was not made."""
+        """Return the finding of a check that was not made.
+
+        Args:
+            reason: in words.
+        """
         return Finding(self.name, self.identity, "skipped", tolerance=self.tolerance, note=reason)
 
 

@@ -17,13 +17,18 @@ class Finding:
         name: of the check.
         identity: what must hold, as a formula.
         status: `"passed"`, `"failed"` or `"skipped"`.
-        error: the worst deviation found, in the units of the quantity; infinite where something is NaN or raises.
-        tolerance: the largest deviation allowed at that place.
+        error: the worst deviation found, [in the units of the quantity]; infinite where something is NaN or raises.
+        tolerance: the largest deviation allowed [likewise] at that place.
         q: the configuration where it is worst; None if it does not depend on one.
         v: the velocity where it is worst; None if it does not depend on one.
         entries: the worst entries, in words: got and expected.
         cause: the likely cause of a failure, and how to mend it.
         note: what else is worth knowing; why a check was skipped.
+
+    Examples:
+        >>> finding = cardan.verify_joint(cardan.joints.Fixed(), samples=2).findings[0]
+        >>> finding.plain()["status"]
+        'passed'
     """
 
     name: str

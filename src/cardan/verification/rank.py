@@ -31,6 +31,11 @@ class Singularity:
         rank: of S there.
         free: which of the nv velocities keep it singular, to first order.
         text: all of that in words.
+
+    Examples:
+        >>> ball = cardan.joints.SphericalZYX()
+        >>> cardan.verify_joint(ball, samples=2).singularities[0].rank
+        2
     """
 
     q: Numbers

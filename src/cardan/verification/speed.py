@@ -22,7 +22,11 @@ class Speed:
     Attributes:
         operations: of the joint as it stands.
         derived_operations: of the same joint with S and bias derived.
-        nanoseconds: of one state in a batch on one thread, float64.
+        nanoseconds: [ns], of one state in a batch on one thread, float64.
+
+    Examples:
+        >>> cardan.verify_joint(cardan.joints.Fixed(), samples=2).speed.operations
+        0
     """
 
     operations: int

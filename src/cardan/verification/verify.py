@@ -68,6 +68,11 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0) -> Certificate:
     Raises:
         DTypeError: if `joint` is no joint (a class, for one).
         ParameterError: if there are fewer than two samples.
+
+    Examples:
+        >>> certificate = cardan.verify_joint(cardan.joints.Revolute(axis=(0.0, 0.0, 1.0)), samples=2)
+        >>> certificate.passed
+        True
     """
     if not isinstance(joint, Joint):
         hint = f"Pass an instance: {joint.__name__}(...)." if isinstance(joint, type) else ""

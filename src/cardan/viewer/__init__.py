@@ -1,1 +1,11 @@
 """Robots seen in a browser, moved and dragged there (extra `view`)."""
+
+from cardan.viewer.playback import Playback
+from cardan.viewer.shown_robot import ShownRobot
+from cardan.viewer.viewer import Viewer, show
+
+__all__ = ["Playback", "ShownRobot", "Viewer", "show"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

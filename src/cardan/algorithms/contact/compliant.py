@@ -57,7 +57,8 @@ def compliant(
     for c, line, A in zip(contacts, responses, changes, strict=True):
         error = line.at(A).linear - force(c, c.velocity.linear + A.linear * dt, dt)
         residual = maximum(residual, error.norm() * (dt * c.inverse_mass))
-    return Solved(Accelerations(a, moment.accelerations(a)), residual)
+    wrenches = [line.at(A) for line, A in zip(responses, changes, strict=True)]
+    return Solved(Accelerations(a, moment.accelerations(a)), residual, wrenches)
 
 
 def force(contact: Contact, velocity: Vector3, dt: float) -> Vector3:

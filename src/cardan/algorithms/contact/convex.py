@@ -129,7 +129,8 @@ def convex(
     """
     least = minimum(moment, elements, contacts, dt, iterations)
     a = list(least.found.a)
-    return Solved(Accelerations(a, moment.accelerations(a)), least.residual)
+    wrenches = [law.wrench(g) * (1.0 / dt) for law, g in zip(least.laws, least.found.impulses, strict=True)]
+    return Solved(Accelerations(a, moment.accelerations(a)), least.residual, wrenches)
 
 
 def minimum(

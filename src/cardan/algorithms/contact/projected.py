@@ -27,7 +27,7 @@ from cardan.algorithms.stepping import Solved
 from cardan.algorithms.tree import Vector
 from cardan.arrays.repeat import repeat
 from cardan.scalar import is_zero, maximum, minimum, sqrt, where
-from cardan.spatial import Matrix3, Motion, Scalar, Vector3
+from cardan.spatial import Force, Matrix3, Motion, Scalar, Vector3
 
 SWEEPS = 30
 ISOTROPIC = 1e-4
@@ -66,7 +66,8 @@ def projected(
         for g, x in zip(impulse, by, strict=True):
             a = [e + (g * (1.0 / dt)) * d for e, d in zip(a, x, strict=True)]
     residual = maximum(residual, elements.residual(elements.on(lines, a), a))
-    return Solved(Accelerations(a, moment.accelerations(a)), residual)
+    wrenches = [Force(impulse * (1.0 / dt), Vector3.zero()) for impulse in impulses]
+    return Solved(Accelerations(a, moment.accelerations(a)), residual, wrenches)
 
 
 def _decided(equation: JointEquation, elements: Elements) -> tuple[list[Line], Change]:

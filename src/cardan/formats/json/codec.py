@@ -54,6 +54,10 @@ def to_json(thing: Any, file: str | os.PathLike[str] | None = None, *, indent: i
         ParameterError: naming the joint and the parameter, for a value that has no form in JSON.
         DTypeError: for a thing of another type.
         OSError: if the file cannot be written; what was there before is then untouched.
+
+    Examples:
+        >>> cardan.from_json(cardan.to_json(cardan.joints.Prismatic(axis=(0.0, 0.0, 1.0))))
+        Prismatic(axis=(0.0, 0.0, 1.0))
     """
     name = next((name for name, kind in DOCUMENTS.items() if isinstance(thing, kind.type)), None)
     if name is None:
@@ -79,6 +83,10 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
 
     Raises:
         DescriptionError: with every fault found, each with file, line and path.
+
+    Examples:
+        >>> cardan.from_json(cardan.to_json(mechanism)) == mechanism
+        True
     """
     return opened_json(_opened(source), trusted=trusted)[1]
 

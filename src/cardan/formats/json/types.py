@@ -47,6 +47,13 @@ def register_joint(kind: Kind) -> Kind:
 
     Raises:
         ParameterError: if it is no such class.
+
+    Examples:
+        >>> @cardan.register_joint
+        ... class Lift(cardan.Joint):
+        ...     manifold = cardan.manifolds.Euclidean(1)
+        ...     def transform(self, q):
+        ...         return cardan.SE3(translation=(0.0, 0.0, q[0]))
     """
     if not is_accepted(kind):
         raise ParameterError("class to register", got=kind, expected=f"{WHAT} (the class itself)")

@@ -21,6 +21,11 @@ def disabled_contacts(source: str | bytes | os.PathLike[str]) -> tuple[tuple[str
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
+
+    Examples:
+        >>> text = '<robot name="r"><disable_collisions link1="a" link2="b" reason="Never"/></robot>'
+        >>> cardan.formats.disabled_contacts(text)
+        (('a', 'b'),)
     """
     opened = Source.of(source)
     report, root = Report(opened.name), parse(opened)

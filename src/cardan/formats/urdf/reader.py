@@ -64,6 +64,10 @@ def read_urdf(
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
+
+    Examples:
+        >>> cardan.read_urdf(cardan.robots.urdf_path("arm7")).name
+        'arm7'
     """
     options = Options(package_dirs=package_dirs, continuous=continuous, on_inertia=on_inertia)
     thing = outcome(read(Source.of(source), options), options, stacklevel=2)
@@ -72,7 +76,16 @@ def read_urdf(
 
 
 def check_urdf(source: UrdfSource, *, package_dirs: Packages | None = None) -> list[Fault]:
-    """Return all faults of a URDF, errors and warnings, by line; an empty list if there are none."""
+    """Return all faults of a URDF, errors and warnings, by line; an empty list if there are none.
+
+    Args:
+        source: path of a file, or its content as bytes or as text that begins with `<`.
+        package_dirs: where `package://` leads, as for `read_urdf`.
+
+    Examples:
+        >>> cardan.check_urdf(cardan.robots.urdf_path("arm7"))
+        []
+    """
     try:
         return read(Source.of(source), Options(package_dirs=package_dirs)).report.faults()
     except DescriptionError as error:

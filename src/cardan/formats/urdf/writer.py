@@ -36,9 +36,16 @@ def to_urdf(thing: Mechanism | Model) -> str:
 
     A `DescriptionWarning` names the links whose frames had to move, and another what URDF cannot say and is left out.
 
+    Args:
+        thing: a mechanism or a model.
+
     Raises:
         ParameterError: for what URDF cannot say, such as a joint of another type; JSON can.
         MechanismError: if the bodies are not one connected whole.
+
+    Examples:
+        >>> cardan.read_urdf(cardan.to_urdf(mechanism)).name
+        'arm7'
     """
     written = write_urdf(thing)
     if written.moved:
@@ -52,7 +59,18 @@ def to_urdf(thing: Mechanism | Model) -> str:
 
 
 def write_urdf(thing: Mechanism | Model) -> Written:
-    """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`."""
+    """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`.
+
+    Args:
+        thing: a mechanism or a model.
+
+    Raises:
+        ParameterError, MechanismError: as for `to_urdf`.
+
+    Examples:
+        >>> cardan.formats.write_urdf(mechanism).losses
+        ()
+    """
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as URDF", got=thing, expected="a Mechanism or a Model")
     form = urdf_form(thing)

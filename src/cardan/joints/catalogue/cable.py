@@ -40,6 +40,10 @@ class Cable(Joint):
         bend_stiffness: [N m/rad].
         stretch_damping: [N s/m].
         bend_damping: [N m s/rad].
+
+    Examples:
+        >>> cardan.joints.Cable(stretch_stiffness=1e4).efforts([0.01, 0.0, 0.0], [0.0, 0.0, 0.0])
+        (-100.0, -0.0, -0.0)
     """
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)

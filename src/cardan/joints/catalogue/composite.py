@@ -21,6 +21,11 @@ class Composite(ChainJoint):
     Args:
         joints: the joints, from parent to child; at most six degrees of freedom together.
         placements: the pose P_i before each joint, in the frame behind the one before; identities by default.
+
+    Examples:
+        >>> bolt = [cardan.joints.Revolute((0.0, 0.0, 1.0)), cardan.joints.Prismatic((1.0, 0.0, 0.0))]
+        >>> cardan.joints.Composite(bolt).nv
+        2
     """
 
     joints: Sequence[Joint]

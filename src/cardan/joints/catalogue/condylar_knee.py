@@ -31,6 +31,10 @@ def condylar_knee(side: str = "right") -> OpenSimCustom:
 
     Raises:
         ParameterError: if it is neither.
+
+    Examples:
+        >>> cardan.joints.condylar_knee().nv
+        1
     """
     if side not in ("right", "left"):
         raise ParameterError("side of a knee", got=side, expected="'right' or 'left'")

@@ -32,6 +32,10 @@ class ConstantVelocity(Joint):
         axis1: first axis of the first cross, in the parent frame (and last of the second, in the child); normalised.
         axis2: the axis between, orthogonal to the first.
         length: of the middle shaft, between the centres of the crosses [m].
+
+    Examples:
+        >>> cardan.joints.ConstantVelocity(length=0.1).nv
+        2
     """
 
     axis1: Axis = Vector3(1.0, 0.0, 0.0)

@@ -21,6 +21,10 @@ class Cylindrical(ConstantSubspaceJoint):
 
     Args:
         axis: direction in the parent (and child) frame; normalised.
+
+    Examples:
+        >>> cardan.joints.Cylindrical(axis=(0.0, 0.0, 1.0)).nv
+        2
     """
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)

@@ -28,6 +28,10 @@ class D6(ChainJoint):
     Args:
         linear: axes of translation, in the parent frame; normalised.
         angular: axes of rotation, each in the frame left by the rotations before it; normalised.
+
+    Examples:
+        >>> cardan.joints.D6(linear=[(1.0, 0.0, 0.0)], angular=[(0.0, 0.0, 1.0)]).nv
+        2
     """
 
     linear: Sequence[Axis] = ()

@@ -23,6 +23,9 @@ class Distance(FloatingJoint):
     honour: like every limit they change neither the transform nor v. With one the rope or rod gives way: beyond a bound
     it pulls back, along the line between the origins, and never further than to the bound; these are its `efforts`.
 
+    Throughout:
+        q: coordinates of the free flyer, seven numbers [m, -].
+
     Source: Newton's distance joint (newton-physics, articulations).
 
     Args:
@@ -30,6 +33,11 @@ class Distance(FloatingJoint):
         maximum: largest distance [m]; None for none. Equal bounds are a rod between two ball joints.
         stiffness: with which it pulls back [N/m]; None for bounds that do not give way.
         damping: against the rate of the distance, beyond a bound of some stiffness [N s/m].
+
+    Examples:
+        >>> rope = cardan.joints.Distance(0.1, 0.5)
+        >>> len(rope.constraint(rope.neutral()))
+        3
     """
 
     minimum: float = 0.0

@@ -25,6 +25,10 @@ class Ellipsoid(Joint):
 
     Args:
         radii: semi-axes along x, y, z of the parent [m], positive.
+
+    Examples:
+        >>> cardan.joints.Ellipsoid(radii=(0.5, 0.7, 1.1)).nv
+        3
     """
 
     radii: tuple[float, float, float] = (1.0, 1.0, 1.0)

@@ -11,7 +11,12 @@ from cardan.spatial import SE3, Motion, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Fixed(ConstantSubspaceJoint):
-    """No motion between parent and child. q: none, v: none."""
+    """No motion between parent and child. q: none, v: none.
+
+    Examples:
+        >>> cardan.joints.Fixed().nv
+        0
+    """
 
     manifold = Euclidean(0)
 

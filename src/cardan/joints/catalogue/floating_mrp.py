@@ -14,6 +14,10 @@ class FloatingMRP(FloatingJoint):
     """Any motion. q: position of the child in the parent frame [m], then modified Rodrigues parameters.
 
     v: twist of the child in child axes at its origin, linear part first [m/s, rad/s].
+
+    Examples:
+        >>> cardan.joints.FloatingMRP().nq
+        6
     """
 
     manifold = RigidMotions(MRP())

@@ -13,6 +13,10 @@ class FreeFlyer(FloatingJoint):
     """Any motion. q: position of the child in the parent frame [m], then unit quaternion (x, y, z, w).
 
     v: twist of the child in child axes at its origin, linear part first [m/s, rad/s].
+
+    Examples:
+        >>> cardan.joints.FreeFlyer().neutral()
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     """
 
     manifold = RigidMotions()

@@ -20,6 +20,10 @@ class Helical(ConstantSubspaceJoint):
     Args:
         axis: direction in the parent (and child) frame; normalised.
         pitch: translation per angle [m/rad]; any finite number, negative for a left-handed screw.
+
+    Examples:
+        >>> cardan.joints.Helical(axis=(0.0, 0.0, 1.0), pitch=0.01).nv
+        1
     """
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)

@@ -35,6 +35,12 @@ class OpenSimCustom(Joint):
         translations: f4, f5, f6 [m].
         rotation_axes: three axes; normalised.
         translation_axes: three axes; normalised.
+
+    Examples:
+        >>> along, still = cardan.joints.Linear([1.0]), cardan.joints.Constant(0.0)
+        >>> slide = cardan.joints.OpenSimCustom(["height"], translations=[along, still, still])
+        >>> slide.transform([0.5]).translation
+        (0.5, 0.0, 0.0)
     """
 
     coordinates: Sequence[str]

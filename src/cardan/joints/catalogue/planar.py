@@ -18,6 +18,10 @@ class Planar(ConstantSubspaceJoint):
     """Motion in the xy plane of the parent. q: (x, y, cos, sin), v: (vx, vy, wz) in child axes [m/s, rad/s].
 
     A heading off the unit circle is projected onto it.
+
+    Examples:
+        >>> cardan.joints.Planar().neutral()
+        (0.0, 0.0, 1.0, 0.0)
     """
 
     manifold = _SPACE

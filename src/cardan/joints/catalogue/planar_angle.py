@@ -21,6 +21,10 @@ class PlanarAngle(ConstantSubspaceJoint):
     Args:
         x_axis: first direction of the plane; normalised.
         y_axis: second direction; normalised, orthogonal to the first.
+
+    Examples:
+        >>> cardan.joints.PlanarAngle().nq
+        3
     """
 
     x_axis: Axis = Vector3(1.0, 0.0, 0.0)

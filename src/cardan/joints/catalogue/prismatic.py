@@ -15,6 +15,10 @@ class Prismatic(ConstantSubspaceJoint):
 
     Args:
         axis: direction in the parent (and child) frame; normalised.
+
+    Examples:
+        >>> cardan.joints.Prismatic(axis=(0.0, 0.0, 1.0)).transform([0.5]).translation
+        (0.0, 0.0, 0.5)
     """
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)

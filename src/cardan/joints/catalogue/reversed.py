@@ -36,6 +36,10 @@ class Reversed(Joint):
 
     Args:
         joint: the joint as it was.
+
+    Examples:
+        >>> cardan.joints.Reversed(cardan.joints.Ellipsoid(radii=(0.5, 0.7, 1.1))).nv
+        3
     """
 
     joint: Joint
@@ -158,6 +162,14 @@ CLOSED_FORMS: dict[type[Joint], Callable[[Any], Joint]] = {
 
 
 def reverse(joint: Joint) -> Joint:
-    """Return the joint with parent and child exchanged and q and v unchanged; reversing twice gives the joint back."""
+    """Return the joint with parent and child exchanged and q and v unchanged; reversing twice gives the joint back.
+
+    Args:
+        joint: any joint.
+
+    Examples:
+        >>> cardan.joints.reverse(cardan.joints.Revolute(axis=(0.0, 0.0, 1.0)))
+        Revolute(axis=(0.0, 0.0, -1.0))
+    """
     closed = CLOSED_FORMS.get(type(joint))
     return closed(joint) if closed else Reversed(joint)

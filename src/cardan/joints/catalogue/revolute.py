@@ -16,6 +16,10 @@ class Revolute(ConstantSubspaceJoint):
 
     Args:
         axis: direction in the parent (and child) frame; normalised.
+
+    Examples:
+        >>> cardan.joints.Revolute(axis=(0.0, 1.0, 0.0)).transform([0.0]).rotation
+        ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     """
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)

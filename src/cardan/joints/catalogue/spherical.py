@@ -17,6 +17,10 @@ class Spherical(ConstantSubspaceJoint):
     """Any rotation. q: unit quaternion (x, y, z, w), v: angular velocity of the child in child axes [rad/s].
 
     A quaternion of another norm is projected onto the unit ones.
+
+    Examples:
+        >>> cardan.joints.Spherical().neutral()
+        (0.0, 0.0, 0.0, 1.0)
     """
 
     manifold = _SPACE

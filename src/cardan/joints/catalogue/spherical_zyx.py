@@ -17,6 +17,10 @@ class SphericalZYX(Joint):
     """Any rotation, R = Rz(q0) Ry(q1) Rx(q2). q: yaw, pitch, roll [rad], v: their rates.
 
     Singular where the pitch is +-pi/2: there S has rank 2.
+
+    Examples:
+        >>> cardan.joints.SphericalZYX().nq
+        3
     """
 
     manifold = Euclidean(3)

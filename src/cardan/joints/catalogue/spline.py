@@ -30,7 +30,12 @@ class Spline(Joint):
 
     Args:
         frames: the control frames T_0, ..., T_n in the parent frame, at least two, each turned by less than pi.
-        span: the coordinate at the first and at the last frame; 0 and 1 by default.
+        span: the coordinate [of any unit] at the first and at the last frame; 0 and 1 by default.
+
+    Examples:
+        >>> rail = cardan.joints.Spline([cardan.SE3(translation=(x, 0.0, 0.0)) for x in (0.0, 0.5, 1.0)])
+        >>> rail.transform([0.0]).translation
+        (0.0, 0.0, 0.0)
     """
 
     frames: Sequence[SE3]

@@ -11,7 +11,12 @@ from cardan.spatial import SE3, Matrix3, Motion, Scalar, Vector3
 
 @dataclass(frozen=True, slots=True)
 class Translation(ConstantSubspaceJoint):
-    """Any translation. q: position of the child in the parent frame [m], v: its rate [m/s]."""
+    """Any translation. q: position of the child in the parent frame [m], v: its rate [m/s].
+
+    Examples:
+        >>> cardan.joints.Translation().transform([1.0, 2.0, 3.0]).translation
+        (1.0, 2.0, 3.0)
+    """
 
     manifold = Euclidean(3, reach=1.0)
 

@@ -21,6 +21,10 @@ class UnboundedRevolute(ConstantSubspaceJoint):
     Args:
         axis: direction in the parent (and child) frame; normalised.
         order: `"cos_sin"` for q = (cos, sin), `"sin_cos"` for q = (sin, cos).
+
+    Examples:
+        >>> cardan.joints.UnboundedRevolute(axis=(0.0, 0.0, 1.0)).neutral()
+        (1.0, 0.0)
     """
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)

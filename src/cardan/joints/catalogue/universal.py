@@ -20,6 +20,10 @@ class Universal(ChainJoint):
     Args:
         axis1: first axis, in the parent frame; normalised.
         axis2: second axis, in the child frame; normalised. Not parallel to the first; usually orthogonal.
+
+    Examples:
+        >>> cardan.joints.Universal(axis1=(1.0, 0.0, 0.0), axis2=(0.0, 1.0, 0.0)).nv
+        2
     """
 
     axis1: Axis = Vector3(1.0, 0.0, 0.0)

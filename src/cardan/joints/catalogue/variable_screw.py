@@ -24,11 +24,19 @@ class VariableScrew(Joint):
     pitch(q) = h_0 + h_1 q + h_2 q^2 + ..., and the translation is its integral from 0 to q. Where the pitch vanishes
     the joint only turns; it is singular nowhere.
 
+    Throughout:
+        angle: [rad].
+
     Source: the screw pair of Featherstone (2008), table 4.1, with a pitch h(q) in place of h.
 
     Args:
         axis: direction in the parent (and child) frame; normalised.
         pitch: the coefficients h_0 [m/rad], h_1 [m/rad^2], ..., at least one; one alone is the helical joint.
+
+    Examples:
+        >>> bolt = cardan.joints.VariableScrew(axis=(0.0, 0.0, 1.0), pitch=(0.01, 0.002))
+        >>> round(bolt.translation(1.0), 12)
+        0.011
     """
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)

@@ -23,3 +23,7 @@ _HOMES = {
     ".xpbd": "XPBD",
 }
 __getattr__ = fetcher(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

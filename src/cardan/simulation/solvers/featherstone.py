@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from cardan.algorithms import stepping
 from cardan.algorithms.contact import LAWS, contacts
+from cardan.algorithms.contact.point import WORLD as FIXED
+from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.health import is_sound, kept
@@ -20,7 +22,10 @@ from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.functions import Function, function
+from cardan.geometry.contacts import ContactForces
 from cardan.model import Model
+from cardan.simulation.collide import owners_of
+from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers.solver import (
     ARRAYS,
@@ -30,7 +35,9 @@ from cardan.simulation.solvers.solver import (
     checked_steps,
     left_out,
 )
+from cardan.simulation.state import State
 from cardan.simulation.world import CONTACT_INPUTS, World
+from cardan.spatial import Force, Vector3
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 Law = Literal["convex", "compliant", "hard"]
@@ -82,6 +89,14 @@ class Featherstone(CompiledSolver):
     Raises:
         UnsupportedError: for a world with something the integrator would leave out.
         ParameterError, UnknownNameError: for values that cannot be.
+
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> solver = cardan.solvers.Featherstone(world, dt=0.001)
+        >>> state = solver.step(world.state(worlds=4), steps=10)
+        >>> motion = solver.rollout(state, steps=20, every=10)
+        >>> motion.q.shape
+        (3, 4, 2)
 
     Source: Featherstone (2008), table 7.1; see `algorithms/implicit.py`, `drives.py`, `stepping.py` and `contact/`.
     """
@@ -160,6 +175,43 @@ class Featherstone(CompiledSolver):
         """
         return step_function(self.settings)
 
+    @cached_property
+    def _forces(self) -> Function[..., Any]:
+        return forces_function(self.settings)
+
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state, the first of its substeps.
+
+        Args:
+            state: where the step begins.
+            control: what drives are asked for in it; see `step`.
+
+        Returns:
+            `ContactForces(force, torque, point, pair)`: shapes (worlds, C, 3), in world axes [N, N m, m], on the first
+            body of each pair; candidates as those of `World.collide`, zero where nothing touches.
+
+        Raises:
+            ParameterError: for a state or control of other worlds.
+
+        Examples:
+            >>> stands = cardan.robots.quadruped().world("floating", ground=True)
+            >>> felt = cardan.solvers.Featherstone(stands, dt=0.002).contact_forces(stands.state())
+            >>> borne = felt.force[..., 2].sum(axis=-1)  # by the ground [N]
+        """
+        arrays = self._asked(state, control)
+        if not self.settings.pairs:
+            none = np.zeros((len(state), 0, 3), state.dtype)
+            return ContactForces(none, none.copy(), none.copy(), np.empty(0, int))
+        asked = ("position",) if control is None else ("effort", "position", "velocity")
+        given = dict(zip(asked, arrays, strict=True))
+        if state.constants:
+            given |= {name: state.constants[name] for name in self._inputs}
+        found = self._forces(self.world.model, state.q, state.v, **given)
+        first = [self.world.model.attachment(pair.a).node != FIXED for pair in self.settings.pairs]
+        owners = owners_of(self.settings.pairs)
+        sign = np.where(first, 1.0, -1.0)[owners, None].astype(state.dtype)
+        return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners)
+
 
 def step_function(settings: Settings) -> Function[..., Any]:
     """Return one step as a function, compiled for each model on first use."""
@@ -185,6 +237,39 @@ def step_function(settings: Settings) -> Function[..., Any]:
         return advanced(model, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
 
     return featherstone_step
+
+
+def forces_function(settings: Settings) -> Function[..., Any]:
+    """Return the contact forces of a step as a function, compiled for each model on first use."""
+    touching = dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),))
+
+    shapes = {name: shape for name, shape in ARRAYS.items() if name != "count"}
+
+    @function(shapes=shapes | touching, simplified=True)
+    def contact_forces(
+        model: Model,
+        q: ArrayLike,
+        v: ArrayLike,
+        effort: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+        contact_friction: ArrayLike | None = None,
+        contact_restitution: ArrayLike | None = None,
+        contact_stiffness: ArrayLike | None = None,
+        contact_dissipation: ArrayLike | None = None,
+    ) -> dict[str, Any]:
+        given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
+        pairs = with_surfaces(settings.pairs, dict(zip(CONTACT_INPUTS.values(), given, strict=True)))
+        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
+        solution = solved_implicitly(Moment(model, q, v), servo, pairs, settings)  # pyright: ignore[reportArgumentType]
+        acting = [
+            in_world(contact, wrench)
+            for contact, wrench in zip(solution.touching, solution.solved.wrenches, strict=True)
+        ]
+        force, torque, point = zip(*acting, strict=True)
+        return {"force": list(force), "torque": list(torque), "point": list(point)}
+
+    return contact_forces
 
 
 class Surface(NamedTuple):
@@ -242,17 +327,33 @@ def implicit_step(
     model: Model, q: Vector, v: Vector, servo: Servo, pairs: Sequence[Pair], settings: Settings
 ) -> tuple[stepping.Moved, Vector, Any]:
     """Return the state after an implicit step, the accelerations and the residual of their solve."""
+    solved = solved_implicitly(Moment(model, q, v), servo, pairs, settings).solved
+    a = solved.found.a
+    return stepping.implicit(model, q, v, a, settings.dt), a, solved.residual
+
+
+class Solution(NamedTuple):
+    """The accelerations of an implicit step, and what touches."""
+
+    solved: stepping.Solved
+    touching: Sequence[Contact]
+
+
+def solved_implicitly(moment: Moment, servo: Servo, pairs: Sequence[Pair], settings: Settings) -> Solution:
+    """Return the accelerations of an implicit step."""
     dt = settings.dt
-    moment = Moment(model, q, v)
-    elements = Elements(model, q, v, servo, dt, limits=settings.limits)
+    elements = Elements(moment.model, moment.q, moment.v, servo, dt, limits=settings.limits)
     if settings.contact is None:
         passes = settings.iterations or (1 if elements.are_lines else 2)
-        solved = stepping.free_accelerations(moment, elements, dt, passes)
-    else:
-        touching = contacts(moment, pairs)
-        solved = LAWS[settings.contact](moment, elements, touching, dt, settings.iterations)
-    a = solved.found.a
-    return stepping.implicit(model, q, v, a, dt), a, solved.residual
+        return Solution(stepping.free_accelerations(moment, elements, dt, passes), ())
+    touching = contacts(moment, pairs)
+    return Solution(LAWS[settings.contact](moment, elements, touching, dt, settings.iterations), touching)
+
+
+def in_world(contact: Contact, wrench: Force) -> tuple[Vector3, Vector3, Vector3]:
+    """Return force and torque on a contact's first body, and where they act, in world axes."""
+    X = contact.moment.poses[contact.a]
+    return X.rotation @ wrench.linear, X.rotation @ wrench.angular, X @ contact.point
 
 
 def explicit_step(

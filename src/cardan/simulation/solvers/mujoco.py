@@ -73,6 +73,10 @@ class MuJoCo(Solver):
         MissingExtraError: without the extra `mujoco`.
         UnsupportedError: for a world with anything MuJoCo would leave out.
 
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> state = cardan.solvers.MuJoCo(world, dt=0.001).step(world.state())
+
     Source: MuJoCo documentation, "Computation".
     """
 

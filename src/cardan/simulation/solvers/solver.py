@@ -13,6 +13,7 @@ import numpy as np
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
 from cardan.functions.compiled import Bound
+from cardan.geometry.contacts import ContactForces
 from cardan.model import Connection, Model
 from cardan.scalar import is_finite
 from cardan.simulation.control import Control
@@ -39,10 +40,16 @@ class Trajectory(NamedTuple):
 
     Attributes:
         time: (T, worlds) [s].
-        q: configurations, (T, worlds, nq).
-        v: velocities, (T, worlds, nv).
+        q: configurations [rad, m], (T, worlds, nq).
+        v: velocities [rad/s, m/s], (T, worlds, nv).
         residual: of the solves of the steps, (T, worlds) [rad/s, m/s]; 0 at the beginning.
         state: the last one, with which to go on.
+
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> motion = cardan.solvers.Featherstone(world, dt=0.001).rollout(world.state(), steps=20, every=10)
+        >>> motion.time[:, 0].round(6).tolist()
+        [0.0, 0.01, 0.02]
     """
 
     time: np.ndarray
@@ -62,6 +69,14 @@ class Solver(ABC):
     Raises:
         ParameterError: for a step that is not positive.
         UnsupportedError: for a world with anything that the solver would leave out.
+
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> solver = cardan.solvers.Featherstone(world, dt=0.001)
+        >>> state = solver.step(world.state(), steps=10)
+        >>> solver.rollout(state, steps=20, every=10).q.shape
+        (3, 1, 2)
+        >>> kinds = dict(solver.features())
     """
 
     supports: ClassVar[Mapping[str, str]]
@@ -110,6 +125,23 @@ class Solver(ABC):
         Raises:
             ShapeError, ParameterError: for a state or control of other worlds, a number of steps below 1.
         """
+
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state; see `Featherstone.contact_forces`.
+
+        Args:
+            state: where the step begins.
+            control: what drives are asked for in it.
+
+        Raises:
+            UnsupportedError: for a solver that does not tell.
+
+        Examples:
+            >>> world = cardan.robots.quadruped().world("floating", ground=True)
+            >>> felt = cardan.solvers.Featherstone(world, dt=0.002).contact_forces(world.state())
+        """
+        by = f"solver {type(self).__name__}"
+        raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
 
     def _asked(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
         """Return the efforts, positions and velocities asked for in each world; of no control the positions alone.
@@ -162,6 +194,9 @@ class Solver(ABC):
             steps: how many in all, a multiple of `every`.
             every: how many from one recorded state to the next.
             progress: called with the number of steps done, after every recorded one.
+
+        Raises:
+            ShapeError, ParameterError: as for `step`; for a number of steps that is no multiple of `every`.
         """
         checked_steps(steps)
         checked_steps(every, "every")

@@ -29,6 +29,12 @@ class Variational(MaximalSolver):
         UnsupportedError: for a world with something the solver would leave out (`supports`).
         ParameterError: for values that cannot be.
 
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> solver = cardan.solvers.Variational(world, dt=0.001)
+        >>> bool(solver.step(world.state()).time[0] > 0.0)
+        True
+
     Source: `algorithms/maximal_steps/variational.py`.
     """
 

@@ -28,6 +28,12 @@ class XPBD(MaximalSolver):
         UnsupportedError: for a world with something the solver would leave out (`supports`).
         ParameterError: for values that cannot be.
 
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> solver = cardan.solvers.XPBD(world, dt=0.001)
+        >>> bool(solver.step(world.state()).time[0] > 0.0)
+        True
+
     Source: `algorithms/maximal_steps/xpbd.py`.
     """
 

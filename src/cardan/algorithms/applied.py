@@ -1,0 +1,49 @@
+"""A force applied somewhere on a robot, as the wrenches on bodies that the dynamics take.
+
+With X_bf the pose of the frame f in its body b, r the point in the frame, and R_fe the rotation from the axes e along
+which force and torque are given,
+
+    f_b = X_bf (1, r) (R_fe, 0) [force; torque]
+
+Source: Featherstone (2008), equation 2.26.
+"""
+
+from __future__ import annotations
+
+from cardan.algorithms.kinematics import Kinematics, Reference
+from cardan.algorithms.tree import Vector
+from cardan.errors import ParameterError
+from cardan.model import Model
+from cardan.records import WORLD
+from cardan.spatial import SE3, Force
+
+
+def wrench_at(
+    model: Model, q: Vector, frame: str, wrench: Force, point: Vector | None = None, expressed_in: str = "world"
+) -> list[Force]:
+    """Return the wrench on each body, in its own frame, of one that is applied at a frame.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        frame: the body or frame it is applied at.
+        wrench: force and torque, along the axes of `expressed_in`.
+        point: where the force is applied, in the frame; its origin by default.
+        expressed_in: `"frame"`, `"world"` or the name of a frame.
+    """
+    body, X_bf = _carrier(model, frame)
+    (axes, _) = Reference.of(frame, expressed_in, "frame")
+    turn = Kinematics(model, q).in_reference(axes, Reference(axes, frame))  # R_fe; nothing where e is f
+    applied = X_bf @ (SE3(None, point) @ (turn @ wrench))
+    return [applied if name == body else Force.zero() for name in model.body_names]
+
+
+def _carrier(model: Model, frame: str) -> tuple[str, SE3]:
+    """Return the body a frame is fixed on, and the frame's pose in it."""
+    model.attachment(frame)
+    body, pose = next(((f.body, f.pose) for f in model.frames if f.name == frame), (frame, SE3.identity()))
+    if body == WORLD:
+        raise ParameterError(
+            "wrench_at: frame", got=frame, expected="a body, or a frame on one: the world does not move"
+        )
+    return body, pose

@@ -1,0 +1,198 @@
+"""Derivatives that have names of their own, beside those of the dynamics: of moving, and of frames' motions."""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple, TypeVar
+
+from numpy.typing import ArrayLike
+
+from cardan.algorithms import DifferenceDerivatives
+from cardan.functions.configuration import integrate
+from cardan.functions.derivatives import derivative
+from cardan.functions.function import function
+from cardan.functions.kinematics import frame_acceleration, frame_velocity
+from cardan.functions.vocabulary import Frames, Reals, Reference, algorithms
+from cardan.model import Model
+
+Matrix = TypeVar("Matrix")
+
+
+class IntegrateDerivatives(NamedTuple, Generic[Matrix]):
+    """Derivatives of the configuration reached, along the tangent there, each nv x nv.
+
+    Attributes:
+        dq: by the configuration to begin with, along the tangent: q moves to integrate(q, e_j).
+        dv: by the velocity.
+    """
+
+    dq: Matrix
+    dv: Matrix
+
+
+class FrameVelocityDerivatives(NamedTuple, Generic[Matrix]):
+    """Derivatives of a frame's twist, each 6 x nv.
+
+    Attributes:
+        dq: by the configuration, along the tangent.
+        dv: by the velocity: the Jacobian.
+    """
+
+    dq: Matrix
+    dv: Matrix
+
+
+class FrameAccelerationDerivatives(NamedTuple, Generic[Matrix]):
+    """Derivatives of a frame's acceleration, each 6 x nv.
+
+    Attributes:
+        dq: by the configuration, along the tangent.
+        dv: by the velocity.
+        da: by the acceleration: the Jacobian.
+    """
+
+    dq: Matrix
+    dv: Matrix
+    da: Matrix
+
+
+_of_integrate = derivative(integrate, ("q", "v"), tangent=True)
+_of_velocity = derivative(frame_velocity, ("q", "v"))
+_of_acceleration = derivative(frame_acceleration, ("q", "v", "a"))
+
+
+@function
+def integrate_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> IntegrateDerivatives[Reals]:
+    """Return the derivatives of `integrate` by q and v.
+
+    As q moves to integrate(q, e) the result r moves to integrate(r, dq e), to first order in e; as v moves to v + e, to
+    integrate(r, dv e). With v * dt for v, the derivative by v is dv * dt.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities, held constant for one second, shape (..., nv).
+
+    Returns:
+        `IntegrateDerivatives(dq, dv)`, each of shape (..., nv, nv). Where an orientation turns by a multiple of 2 pi,
+        dv is singular: then turning further about another axis changes nothing.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Example:
+        `A = cardan.integrate_derivatives(dog, q, dt * v).dq`
+
+    Peers: Pinocchio `dIntegrate` (ARG0 is dq, ARG1 is dv).
+
+    Source: Sola, Deray and Atchuthan (2018), equations 78 and 79.
+    """
+    by = _of_integrate(model, q, v)
+    return IntegrateDerivatives(by.dq, by.dv)
+
+
+@function
+def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives[Reals]:
+    """Return the derivatives of `difference` by q0 and q1.
+
+    Args:
+        model: the robot.
+        q0: configurations to begin with, shape (..., nq).
+        q1: configurations to end with, shape (..., nq).
+
+    Returns:
+        `DifferenceDerivatives(dq0, dq1)`, each of shape (..., nv, nv), along the tangents at q0 and q1. Where two
+        orientations are a half turn apart the difference jumps from one way round to the other: there the derivatives
+        are those of the way that `difference` takes, and finite.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Example:
+        `by = cardan.difference_derivatives(dog, q_wanted, q)`,
+        `gradient = by.dq1.T @ cardan.difference(dog, q_wanted, q)`
+
+    Peers: Pinocchio `dDifference` (ARG0 is dq0, ARG1 is dq1).
+
+    Source: Sola, Deray and Atchuthan (2018), equations 80 and 81.
+    """
+    return algorithms.difference_derivatives(model, q0, q1)
+
+
+@function
+def frame_velocity_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Frames,
+    *,
+    at: Reference = "frame",
+    expressed_in: Reference = "world",
+) -> FrameVelocityDerivatives[Reals]:
+    """Return the derivatives of `frame_velocity` by q and v.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
+        at: as for `frame_velocity`.
+        expressed_in: as for `frame_velocity`.
+
+    Returns:
+        `FrameVelocityDerivatives(dq, dv)`, each of shape (..., 6, nv), or (..., n, 6, nv): of the components, so that
+        what the axes turn is in it. dv is `jacobian`; that of a pose, along the tangent, is `jacobian`, too.
+
+    Raises:
+        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Example:
+        `dV_dq = cardan.frame_velocity_derivatives(arm, q, v, "tool", expressed_in="frame").dq`
+
+    Peers: Pinocchio `getFrameVelocityDerivatives`, Drake `CalcPartialTranslationalVelocity`.
+
+    Source: differentiation of the program of `frame_velocity`.
+    """
+    by = _of_velocity(model, q, v, frame, at=at, expressed_in=expressed_in)
+    return FrameVelocityDerivatives(by.dq, by.dv)
+
+
+@function
+def frame_acceleration_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    frame: Frames,
+    *,
+    at: Reference = "frame",
+    expressed_in: Reference = "world",
+) -> FrameAccelerationDerivatives[Reals]:
+    """Return the derivatives of `frame_acceleration` by q, v and a.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
+        frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
+        at: as for `frame_velocity`.
+        expressed_in: as for `frame_velocity`.
+
+    Returns:
+        `FrameAccelerationDerivatives(dq, dv, da)`, each of shape (..., 6, nv), or (..., n, 6, nv): of the components.
+        da is `jacobian`.
+
+    Raises:
+        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Example:
+        `by = cardan.frame_acceleration_derivatives(arm, q, v, a, "tool")`
+
+    Peers: Pinocchio `getFrameAccelerationDerivatives`.
+
+    Source: differentiation of the program of `frame_acceleration`.
+    """
+    by = _of_acceleration(model, q, v, a, frame, at=at, expressed_in=expressed_in)
+    return FrameAccelerationDerivatives(by.dq, by.dv, by.da)

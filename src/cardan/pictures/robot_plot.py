@@ -1,0 +1,212 @@
+"""A robot on matplotlib's axes: at one configuration, or at several, whose colours say which is when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import ParameterError, ShapeError
+from cardan.functions import frame_transform
+from cardan.functions.arguments import check_configuration, check_finite, checked_batch
+from cardan.model import Model
+from cardan.pictures.axes import axes_in_space, draw_frame, frame_everything, plain_legend, pyplot
+from cardan.pictures.scene import Scene, joined, lit, scene_of
+
+SHOWN = 9  # configurations of a longer motion that are drawn: more hide one another
+VIEW = {"elev": 22.0, "azim": -60.0}
+IN_PLANE = {"elev": 12.0, "azim": -80.0}  # for a mechanism in the xz plane
+GAP = 1e-3  # of the size of the robot: what is open by less is closed in a picture
+GHOST = 0.45  # opacity of all configurations but the last
+
+
+def plot(
+    model: Model,
+    q: Any = None,
+    ax: Any = None,
+    *,
+    shapes: bool | str = True,
+    frames: bool | str | Sequence[str] = (),
+    paths: str | Sequence[str] = (),
+    t: Any = None,
+    shown: int = SHOWN,
+) -> Any:
+    """Draw a robot, and return the axes.
+
+    Bodies are drawn by their shapes, those without any as lines from their origin to their joints; joints that close
+    loops and are open are dashed red lines. Of a motion at most `shown` configurations are drawn, from the first to the
+    last, in colours whose bar says which is when.
+
+    Args:
+        model: the robot.
+        q: a configuration [rad, m], shape (nq,), or those of a motion, (T, nq); by default `model.neutral()`.
+        ax: matplotlib's axes of three dimensions; by default new ones.
+        shapes: True for visual shapes, of bodies without them collision shapes; `"visual"` or `"collision"` for these
+            alone; False for lines. Meshes need the extra `mesh` too; what cannot be read is logged and drawn as lines.
+        frames: names of frames whose axes are drawn, x red, y green, z blue; True for those of all bodies.
+        paths: names of frames whose origins' path through all of q is drawn.
+        t: times of a motion [s], shape (T,), for the colour bar.
+        shown: largest number of configurations drawn; of a single one it is the last.
+
+    Returns:
+        The axes (`mpl_toolkits.mplot3d.Axes3D`), in metres of the world; `ax.figure.savefig("robot.png")` writes them.
+
+    Raises:
+        MissingExtraError: without matplotlib (`pip install "cardan[plot]"`).
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for a q, or a t, that does not fit.
+        UnknownNameError: for a frame that does not exist.
+        ParameterError: for axes of two dimensions, another word for `shapes`, or `shown` below 1.
+
+    Examples:
+        >>> ax = cardan.plot(arm, [arm.neutral(), q], t=[0.0, 2.0], frames="tool")
+        >>> ax.figure.savefig("arm.png")
+
+    Peers: roboticstoolbox `plot`.
+    """
+    configurations = checked_motion(model, q)
+    times = checked_times(t, len(configurations))
+    roles, framed, tracked = _roles(shapes), _names(model, frames), _names(model, paths)
+    if shown < 1:
+        raise ParameterError("shown", got=shown, expected="at least 1 configuration")
+    rows = np.unique(np.linspace(len(configurations) - 1, 0, shown).round().astype(int))
+    *ghosts, last = (scene_of(model, configurations[row], roles) for row in rows)
+    scenes = [*(_moved_from(last, ghost) for ghost in ghosts), last]
+    new = ax is None
+    ax = axes_in_space(ax)
+    beside = ax.has_data()
+    tints = _tints(len(rows))
+    points = np.concatenate([scene.points() for scene in scenes])
+    size = np.ptp(points, axis=0).max(initial=0.0) or 1.0
+    points = np.concatenate([points, *_draw_paths(ax, model, configurations, tracked)])
+    _draw_facets(ax, scenes, tints)
+    for k, scene in enumerate(scenes):
+        _draw_lines(ax, scene, tints, k, GAP * size)
+    for row in rows if framed else ():
+        for pose in frame_transform(model, configurations[row], framed):
+            draw_frame(ax, np.asarray(pose), 0.12 * size)
+    frame_everything(ax, points, beside)
+    if new:
+        _finish(ax, model, points)
+    if len(rows) > 1:
+        _explain(ax, rows if times is None else times[rows], "row of q" if times is None else "time [s]")
+    return ax
+
+
+def checked_motion(model: Model, q: Any) -> np.ndarray:
+    """Return configurations, shape (T, nq), of one or several."""
+    if not isinstance(model, Model):
+        hint = "A Mechanism has a model: cardan.plot(mechanism.model())."
+        raise ParameterError("model", got=model, expected="a cardan.Model", hint=hint)
+    batch = checked_batch("plot", {"q": model.neutral() if q is None else q}, {"q": (model.nq,)})
+    if len(batch.shape) > 1 or batch.size == 0:
+        got = (*batch.shape, model.nq)
+        raise ShapeError("plot", "q", got=got, expected=f"({model.nq},) or (T, {model.nq}) with T of at least 1")
+    found = batch.arrays[0].astype(float)
+    check_finite("plot", "q", found, batch.shape)
+    check_configuration("plot", "q", found, model.unit_parts)
+    return found
+
+
+def checked_times(t: Any, count: int) -> np.ndarray | None:
+    """Return times, shape (count,), or None."""
+    if t is None:
+        return None
+    times = np.atleast_1d(np.asarray(t, dtype=float))
+    if times.shape != (count,):
+        raise ShapeError("plot", "t", got=times.shape, expected=f"({count},), a time for each row of q")
+    check_finite("plot", "t", times, times.shape)
+    return times
+
+
+def _roles(shapes: bool | str) -> tuple[str, ...]:
+    known = {True: ("visual", "collision"), False: (), "visual": ("visual",), "collision": ("collision",)}
+    if not isinstance(shapes, (bool, str)) or shapes not in known:
+        raise ParameterError("shapes", got=shapes, expected="True, False, 'visual' or 'collision'")
+    return known[shapes]
+
+
+def _names(model: Model, frames: bool | str | Sequence[str]) -> tuple[str, ...]:
+    """Return the frames that are meant: all bodies, none, one, or several.
+
+    Raises:
+        UnknownNameError: for a name of none.
+    """
+    if isinstance(frames, bool):
+        return model.body_names if frames else ()
+    names = (frames,) if isinstance(frames, str) else tuple(frames)
+    for name in names:
+        model.attachment(name)
+    return names
+
+
+def _tints(count: int) -> np.ndarray | None:
+    """Return a colour for each of several configurations, (count, 4); None for a single one, which has its own."""
+    if count == 1:
+        return None
+    tints = np.array(pyplot().get_cmap("viridis")(np.linspace(0.95, 0.0, count)))
+    tints[:-1, 3] = GHOST
+    return tints
+
+
+def _moved_from(last: Scene, ghost: Scene) -> Scene:
+    """Return a scene without what is where it is at the end, too: drawn twice, its colours would mix."""
+    moved = (ghost.facets != last.facets).any(axis=(1, 2))
+    return replace(ghost, facets=ghost.facets[moved], colours=ghost.colours[moved])
+
+
+def _draw_facets(ax: Any, scenes: Sequence[Scene], tints: np.ndarray | None) -> None:
+    """Draw all facets as one collection: those within one are drawn from far to near."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # pyright: ignore[reportMissingImports]
+
+    facets = joined([scene.facets for scene in scenes], (4, 3))
+    if not len(facets):
+        return
+    own = [s.colours if tints is None else np.tile(tints[k], (len(s.facets), 1)) for k, s in enumerate(scenes)]
+    colours = lit(facets, joined(own, (4,)))
+    edges = colours if tints is None else "none"  # of what is opaque they close the gaps between facets
+    ax.add_collection3d(Poly3DCollection(facets, facecolors=colours, edgecolors=edges, linewidths=0.3))
+
+
+def _draw_lines(ax: Any, scene: Scene, tints: np.ndarray | None, k: int, gap: float) -> None:
+    """Draw lines of one scene, and what is open in its loops."""
+    colour = np.array([0.25, 0.25, 0.28, 1.0]) if tints is None else tints[k]
+    if len(scene.dots):
+        ax.plot(*scene.dots.T, color=colour, linestyle="none", marker="o", markersize=5, zorder=4)
+    for ends in scene.bones:
+        ax.plot(*ends.T, color=colour, linewidth=3, solid_capstyle="round", zorder=4)
+    for ends in scene.gaps[np.linalg.norm(np.diff(scene.gaps, axis=1)[:, 0], axis=-1) > gap]:
+        ax.plot(*ends.T, color="tab:red", linewidth=1.2, linestyle="--", zorder=6)
+
+
+def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> list[np.ndarray]:
+    """Draw where frames go, and return the points."""
+    if not names:
+        return []
+    points = np.asarray(frame_transform(model, q, tuple(names)))[..., :3, 3]
+    colours = pyplot().get_cmap("Set1")(range(len(names)))
+    for name, path, colour in zip(names, np.moveaxis(points, -2, 0), colours, strict=True):
+        ax.plot(*path.T, color=colour, linewidth=1.4, label=f"path of {name}", zorder=6)
+    plain_legend(ax, loc="upper left", fontsize="small")
+    return list(points.reshape(-1, len(names), 3))
+
+
+def _finish(ax: Any, model: Model, points: np.ndarray) -> None:
+    """Give new axes their title, and a view from in front, or nearly along y of what is thin along it."""
+    x, y, z = np.ptp(points, axis=0)
+    ax.view_init(**(IN_PLANE if y < 0.15 * max(x, z) else VIEW))
+    if y < 0.15 * max(x, z):
+        ax.set_yticks([])
+        ax.set_ylabel("")
+    ax.set_title(model.name, parse_math=False)
+
+
+def _explain(ax: Any, values: np.ndarray, label: str) -> None:
+    """Say by a bar of colours which configuration is when."""
+    plt = pyplot()
+    colours = plt.get_cmap("viridis")(np.linspace(0.95, 0.0, 256))
+    bar = plt.matplotlib.colors.ListedColormap(colours)
+    norm = plt.Normalize(float(values[0]), float(values[-1]))
+    mappable = plt.cm.ScalarMappable(norm, bar)
+    ax.figure.colorbar(mappable, ax=ax, label=label, shrink=0.6, ticks=values if len(values) < 10 else None)

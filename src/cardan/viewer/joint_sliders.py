@@ -1,0 +1,72 @@
+"""Sliders in the browser, one for each degree of freedom, within its limits; mimic joints follow."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cardan.viewer.slider_coordinates import WAY, SliderRange, slider_ranges, values_of, with_value
+
+if TYPE_CHECKING:
+    from cardan.viewer.shown_robot import ShownRobot
+
+NEUTRAL, FIRST = "neutral", "as shown first"
+
+
+class JointSliders:
+    """The sliders of a robot, and what sets all of them."""
+
+    def __init__(self, robot: ShownRobot) -> None:
+        self.robot = robot
+        gui, by_browser = robot.served.server.gui, robot.served.by_browser
+        if len(robot.rows) > 1:
+            world = gui.add_slider("world", 0, len(robot.rows) - 1, 1, 0, hint="which one sliders and handles move")
+            world.on_update(by_browser(self._choose))
+        self._configurations = {FIRST: None, NEUTRAL: robot.model.neutral(), **robot.model.named_configurations}
+        go = gui.add_dropdown("configuration", tuple(self._configurations), initial_value=FIRST)
+        go.on_update(by_browser(self._go))
+        with gui.add_folder("joints"):
+            self.sliders = [self._slider(place) for place in slider_ranges(robot.model, self._way())]
+        self.follow()
+
+    def _way(self) -> float:
+        """Return how far lengths without limits go [m]: a metre, unless that is much or little for such a robot."""
+        model, q = self.robot.model, self.robot.rows[self.robot.world]
+        lengths = [values_of(model, p.joint, q)[p.index] for p in slider_ranges(model) if p.label.endswith("[m]")]
+        size = self.robot.size
+        far = max(size, min(WAY, 10.0 * size)) + max(map(abs, lengths), default=0.0)
+        digit = 10.0 ** math.floor(math.log10(far))
+        return math.ceil(far / digit) * digit
+
+    def _slider(self, place: SliderRange) -> tuple[SliderRange, Any]:
+        gui = self.robot.served.server.gui
+        value = place.rounded(self._value(place))
+        slider = gui.add_slider(place.label, place.lower, place.upper, place.step, value)
+        slider.disabled = place.lower == place.upper
+        slider.on_update(self.robot.served.by_browser(self._slid, place))
+        return place, slider
+
+    def _value(self, place: SliderRange) -> float:
+        return values_of(self.robot.model, place.joint, self.robot.rows[self.robot.world])[place.index]
+
+    def _slid(self, place: SliderRange, value: Any) -> None:
+        """Move the robot as a slider was moved; what no slider of this page can send is left."""
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            return
+        robot, value = self.robot, min(max(float(value), place.lower), place.upper)
+        robot.led(with_value(robot.model, robot.rows[robot.world], place, value), held=place.joint)
+
+    def _choose(self, world: Any) -> None:
+        self.robot.world = min(max(int(world), 0), len(self.robot.rows) - 1)
+        self.robot.draw()
+
+    def _go(self, name: Any) -> None:
+        q = self._configurations.get(name)
+        self.robot.led(self.robot.start[self.robot.world] if q is None else q)
+
+    def follow(self) -> None:
+        """Set the sliders to where the robot is; those that show it already are let alone."""
+        for place, slider in self.sliders:
+            value = place.rounded(self._value(place))
+            if abs(slider.value - value) > 0.6 * place.step:
+                slider.value = value

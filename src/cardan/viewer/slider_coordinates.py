@@ -1,0 +1,179 @@
+"""Joint coordinates as numbers that can be set one by one, whatever the joint's configuration space is.
+
+They are those in which limits are stated (`Manifold.limit_coordinates`): angles [rad] and lengths [m] themselves, the
+rotation vector of an orientation. Every set of them is a configuration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from cardan.manifolds import Manifold
+from cardan.model import Model
+from cardan.records import WORLD, Connection
+from cardan.spatial import SE3, Vector3
+
+TURN, WAY = 3.1415, 1.0
+"""How far sliders go where there is no limit: half a turn either way [rad]; this far [m] if it is not said."""
+BEYOND = 1e9
+"""From where on a limit is none [rad, m]: files write large numbers for it."""
+STEPS = 1000
+"""About how many steps a slider has."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliderRange:
+    """One degree of freedom as a slider has it.
+
+    Args:
+        joint: its joint's name.
+        index: which of the joint's degrees of freedom it is.
+        label: what it is called, with its unit.
+        lower: least value.
+        upper: largest value.
+        step: a power of ten.
+    """
+
+    joint: str
+    index: int
+    label: str
+    lower: float
+    upper: float
+    step: float
+
+    def rounded(self, value: float) -> float:
+        """Return a value as the slider can show it."""
+        digits = max(0, -round(math.log10(self.step))) + 1
+        return min(max(round(value, digits), self.lower), self.upper)
+
+
+def slider_ranges(model: Model, way: float = WAY) -> list[SliderRange]:
+    """Return the degrees of freedom of a model, in the order of v.
+
+    Args:
+        model: the robot.
+        way: how far to go either way where a length has no limit [m].
+    """
+    return [_range(c, k, way) for c in owners(model) for k in range(c.joint.nv)]
+
+
+def owners(model: Model) -> list[Connection]:
+    """Return the joints that have coordinates of their own: those that move and mimic no other."""
+    spans = {c.name: model.v_slice(c.name) for c in model.connections}
+    return [c for c in model.connections if spans[c.name].stop > spans[c.name].start]
+
+
+def _range(c: Connection, k: int, way: float) -> SliderRange:
+    unit = "rad" if turns(c, k) else "m"
+    reach = TURN if unit == "rad" else way
+    limits = c.limits.resolved(c.joint.nv, c.name)
+    lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
+    if lower < -BEYOND:
+        lower = upper - 2.0 * reach if upper <= BEYOND else -reach
+    if upper > BEYOND:
+        upper = lower + 2.0 * reach
+    step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
+    name = c.name if c.joint.nv == 1 else f"{c.name} {_names(c)[k]}"
+    return SliderRange(c.name, k, f"{name} [{unit}]", lower, upper, step)
+
+
+def turns(c: Connection, k: int) -> bool:
+    """Return whether a degree of freedom turns the child, rather than moves it along a line."""
+    column = c.joint.motion_subspace(tuple(c.joint.neutral()))[k]
+    return any(abs(float(e)) > 1e-9 for e in column.angular)
+
+
+def _names(c: Connection) -> Sequence[str]:
+    """Return short names of a joint's slider coordinates."""
+    if c.joint.nq == c.joint.nv:
+        return c.joint.coordinate_names
+    plain = {k: c.joint.coordinate_names[i] for i, k in scalars(c.joint.manifold)}
+    turning = iter(("rx", "ry", "rz") if c.joint.nv - len(plain) == 3 else ("angle",) * c.joint.nv)
+    return [plain[k] if k in plain else next(turning) for k in range(c.joint.nv)]
+
+
+@lru_cache(maxsize=256)
+def scalars(manifold: Manifold) -> tuple[tuple[int, int], ...]:
+    """Return the indices in q and v of the coordinates that are lengths or angles themselves.
+
+    They are found by what they do: changed alone, one of them changes one limit coordinate alone, and as much.
+    """
+    neutral = [float(e) for e in manifold.neutral()]
+    before = _limited(manifold, neutral)
+    found = []
+    for i in range(manifold.nq):
+        for k in range(manifold.nv):
+            if all(_moves_alone(manifold, neutral, before, i, k, by) for by in PROBES):
+                found.append((i, k))
+    return tuple(found)
+
+
+PROBES = (0.25, -7.0)
+"""Changes of a coordinate, one of them of more than a turn."""
+
+
+def _moves_alone(manifold: Manifold, neutral: list[float], before: list[float], i: int, k: int, by: float) -> bool:
+    changed = [e + by * (n == i) for n, e in enumerate(neutral)]
+    return _limited(manifold, changed) == [changed[i] if n == k else e for n, e in enumerate(before)]
+
+
+def _limited(manifold: Manifold, q: Sequence[float]) -> list[float]:
+    return [float(e) for e in manifold.limit_coordinates(tuple(q))]
+
+
+def values_of(model: Model, joint: str, q: np.ndarray) -> tuple[float, ...]:
+    """Return the slider coordinates of a joint at a configuration (nq,)."""
+    own = tuple(map(float, q[model.q_slice(joint)]))
+    return tuple(float(e) for e in model.joint(joint).manifold.limit_coordinates(own))
+
+
+def with_value(model: Model, q: np.ndarray, place: SliderRange, value: float) -> np.ndarray:
+    """Return a configuration (nq,) with one slider coordinate changed."""
+    values = list(values_of(model, place.joint, q))
+    values[place.index] = value
+    changed = q.copy()
+    changed[model.q_slice(place.joint)] = configuration_of(model.joint(place.joint).manifold, values)
+    return changed
+
+
+def configuration_of(manifold: Manifold, values: Sequence[float]) -> tuple[float, ...]:
+    """Return the configuration whose limit coordinates are given.
+
+    Lengths and angles are coordinates themselves; the rotation vector of an orientation leads to it from the neutral
+    one.
+    """
+    plain = scalars(manifold)
+    turned = list(values)
+    for _, k in plain:
+        turned[k] = 0.0
+    q = list(manifold.integrate(manifold.neutral(), turned))
+    for i, k in plain:
+        q[i] = values[k]
+    return tuple(float(e) for e in q)
+
+
+def start_configuration(model: Model) -> np.ndarray:
+    """Return the neutral configuration, but for what is not within its limits: that is at the nearest one."""
+    q = model.neutral()
+    for place in slider_ranges(model):
+        value = values_of(model, place.joint, q)[place.index]
+        if not place.lower <= value <= place.upper:
+            q = with_value(model, q, place, min(max(value, place.lower), place.upper))
+    return q
+
+
+def lifted(model: Model, q: np.ndarray, by: float) -> np.ndarray:
+    """Return the configuration (nq,) in which what floats freely in the world is higher by so much [m]."""
+    q, up = q.copy(), SE3(None, Vector3(0.0, 0.0, by))
+    for c in owners(model):
+        if c.parent == WORLD and c.joint.is_floating:
+            own = model.q_slice(c.name)
+            before = tuple(map(float, q[own]))
+            X = c.parent_pose.inverse() @ up @ c.parent_pose @ c.joint.transform(before)
+            q[own] = [float(e) for e in c.joint.nearest_configuration(X, before)]
+    return q

@@ -1,0 +1,153 @@
+"""Shapes as triangles, in the axes of the body they are on: primitives are made here, files are read by trimesh.
+
+A file keeps the materials it has, unless the description gives the shape a colour. Files without normals of their own
+(STL) and boxes are shaded face by face, everything else smoothly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import ParameterError
+from cardan.geometry.mesh import USD_ENDINGS, surface_of_file
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
+from cardan.viewer.packages import trimesh
+
+PLANE_SIDE = 10.0
+"""Of the part of a half space that is drawn [m]."""
+SECTIONS = 32
+"""Around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius."""
+PLAIN = {"visual": (0.55, 0.58, 0.64, 1.0), "collision": (0.95, 0.55, 0.2, 0.45)}
+"""Colours (rgba) of shapes whose description and file have none, by role; collision shapes show what is in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """Triangles of one colour, or a binary glTF file with materials of its own.
+
+    Args:
+        vertices: shape (n, 3) [m], in body axes.
+        faces: indices of vertices, shape (m, 3).
+        rgba: colour, in [0, 1].
+        flat: whether every triangle is shaded as the plane it is.
+        glb: the file; empty where the colour counts.
+    """
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    rgba: tuple[float, ...]
+    flat: bool = False
+    glb: bytes = b""
+
+
+def surface_of(shape: Shape) -> Surface:
+    """Return what is drawn for a shape.
+
+    Raises:
+        MissingExtraError: without the extra `view`.
+        ParameterError: if there is no such file, or it cannot be read.
+    """
+    geometry, pose = shape.geometry, np.array(shape.pose.homogeneous(), dtype=float)
+    if isinstance(geometry, Mesh):
+        return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)))
+    mesh = _primitive(geometry).apply_transform(pose)
+    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape), isinstance(geometry, Box | Plane))
+
+
+def _colour(shape: Shape) -> tuple[float, ...]:
+    return PLAIN[shape.role] if shape.rgba is None or shape.role == "collision" else tuple(shape.rgba)
+
+
+# --- primitives ---------------------------------------------------------------------------------------------------
+
+
+def _primitive(geometry: Geometry) -> Any:
+    creation = trimesh().creation
+    match geometry:
+        case Box():
+            return creation.box(extents=geometry.size)
+        case Sphere():
+            return creation.icosphere(subdivisions=3, radius=max(geometry.radius, _POINT))
+        case Ellipsoid():
+            return creation.icosphere(subdivisions=3).apply_scale(np.maximum(geometry.radii, _POINT))
+        case Capsule():
+            return creation.capsule(height=geometry.length, radius=geometry.radius, count=(SECTIONS, SECTIONS // 2))
+        case Cylinder():
+            return _cylinder(geometry.radius, geometry.length)
+        case Plane():
+            return trimesh().Trimesh(*_square(PLANE_SIDE), process=False)
+        case _:
+            raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")
+
+
+_POINT = 1e-9
+"""Least radius [m]: what has none cannot be turned the right side out."""
+
+
+def unit_sphere() -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices and faces of a sphere of radius 1."""
+    mesh = trimesh().creation.icosphere(subdivisions=2)
+    return np.asarray(mesh.vertices), np.asarray(mesh.faces)
+
+
+def _cylinder(radius: float, length: float) -> Any:
+    """Return a cylinder whose ends share no vertex with its side, so that the edge between them is shaded as one."""
+    angle = np.linspace(0.0, 2.0 * np.pi, SECTIONS, endpoint=False)
+    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    rings = [np.column_stack([ring, np.full(SECTIONS, z)]) for z in (-0.5 * length, 0.5 * length)]
+    k, after = np.arange(SECTIONS), np.roll(np.arange(SECTIONS), -1)
+    side = np.concatenate([np.stack([k, after, SECTIONS + after], 1), np.stack([k, SECTIONS + after, SECTIONS + k], 1)])
+    fan = np.stack([np.zeros(SECTIONS - 2, int), k[1:-1], k[2:]], axis=1)
+    faces = np.concatenate([side, 2 * SECTIONS + fan[:, ::-1], 3 * SECTIONS + fan])
+    return trimesh().Trimesh(np.concatenate([*rings, *rings]), faces, process=False)
+
+
+def _square(side: float) -> tuple[np.ndarray, np.ndarray]:
+    corners = 0.5 * side * np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
+    return corners, np.array([(0, 1, 2), (0, 2, 3)])
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray) -> Surface:
+    parts = [part.apply_transform(X) for part in parts_of_file(mesh.uri, mesh.path)]
+    whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate([_bare(part) for part in parts])
+    has_look = any(part.visual.defined for part in parts)
+    keeps = shape.rgba is None and shape.role == "visual" and has_look
+    glb = bytes(trimesh().Scene(parts).export(file_type="glb")) if keeps else b""
+    flat = str(mesh.path).lower().endswith((".stl", *USD_ENDINGS))
+    return Surface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape), flat, glb)
+
+
+def _bare(part: Any) -> Any:
+    """Return the triangles of a part without its look."""
+    return trimesh().Trimesh(part.vertices, part.faces, process=False)
+
+
+def parts_of_file(uri: str, path: str | None) -> list[Any]:
+    """Return the meshes in a file, by trimesh, each placed as the file says, in metres.
+
+    Raises:
+        ParameterError: if there is no such file, it cannot be read, or holds no triangle.
+    """
+    if path is None or not Path(path).is_file() or Path(path).suffix.lower() in USD_ENDINGS:
+        return [surface_of_file(uri, path)]
+    try:
+        scene = trimesh().load_scene(path, process=False)
+        parts = [part for part in scene.dump() if len(getattr(part, "faces", ())) > 0]
+    except Exception as error:  # what a reader of a dozen formats raises on faulty files is not known
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: {error}", expected="a mesh file trimesh can read") from None
+    if not parts or not all(np.isfinite(part.vertices).all() for part in parts):
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle, or not finite", expected="triangles")
+    return [part.apply_scale(_metres(part)) for part in parts]
+
+
+def _metres(part: Any) -> float:
+    """Return the length of a part's unit [m]: COLLADA files say theirs, as `"0.001 * meters"`."""
+    number, _, unit = str(part.metadata.get("units", "")).partition(" * ")
+    return float(number) if unit == "meters" else 1.0

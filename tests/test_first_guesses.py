@@ -1,0 +1,296 @@
+"""What is written first by those who come from elsewhere, and what they are told: the right name, and no riddle."""
+
+import copy
+import pickle
+import pkgutil
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import words
+
+pytestmark = pytest.mark.usefixtures("reference_target")
+
+GUESSES = [
+    # (what is written, what the message must hold)
+    # words of other libraries, asked of the package
+    ("cardan.rnea", "Pinocchio's rnea is cardan.inverse_dynamics"),
+    ("cardan.crba", "Pinocchio's crba is cardan.mass_matrix"),
+    ("cardan.aba", "Pinocchio's aba is cardan.forward_dynamics"),
+    ("cardan.nle", "Pinocchio's nle is cardan.bias_forces"),
+    ("cardan.nonLinearEffects", "cardan.bias_forces"),
+    ("cardan.computeJointJacobians", "cardan.jacobian(model, q, frame)"),
+    ("cardan.getFrameJacobian", "cardan.jacobian"),
+    ("cardan.framesForwardKinematics", "cardan.forward_kinematics"),
+    ("cardan.computeCentroidalMap", "cardan.centroidal_momentum_matrix"),
+    ("cardan.ccrba", "cardan.centroidal_momentum_matrix"),
+    ("cardan.log6", "Pinocchio's log6 is cardan.SE3.log"),
+    ("cardan.exp6", "Pinocchio's exp6 is cardan.SE3.exp"),
+    ("cardan.log3", "cardan.spatial.rotations.rotation_vector_from_matrix"),
+    ("cardan.exp3", "cardan.spatial.rotations.matrix_from_rotation_vector"),
+    ("cardan.neutral", "cardan.Model.neutral"),
+    ("cardan.randomConfiguration", "Pinocchio's randomConfiguration is cardan.Model.random_configuration"),
+    ("cardan.buildModelFromUrdf", "Pinocchio's buildModelFromUrdf is cardan.load"),
+    ("cardan.buildReducedModel", "Pinocchio's buildReducedModel is cardan.Model.lock"),
+    ("cardan.appendModel", "cardan.Mechanism.append"),
+    ("cardan.Data", "Pinocchio's Data is not needed"),
+    ("cardan.mj_step", "cardan.solvers.MuJoCo"),
+    ("cardan.mj_inverse", "cardan.inverse_dynamics"),
+    ("cardan.mj_forward", "cardan.forward_dynamics"),
+    ("cardan.mj_fullM", "cardan.mass_matrix"),
+    ("cardan.mj_jac", "cardan.jacobian"),
+    ("cardan.mj_integratePos", "cardan.integrate"),
+    ("cardan.MjModel", "cardan.load"),
+    ("cardan.MjData", "cardan.State"),
+    ("cardan.eval_jacobian", "Newton's eval_jacobian is cardan.jacobian"),
+    ("cardan.eval_mass_matrix", "Newton's eval_mass_matrix is cardan.mass_matrix"),
+    ("cardan.ModelBuilder", "Newton's ModelBuilder is cardan.WorldBuilder"),
+    ("cardan.ArticulationView", "Newton's ArticulationView is cardan.World.view"),
+    ("cardan.dynamics_bias", "RigidBodyDynamics.jl's dynamics_bias is cardan.bias_forces"),
+    ("cardan.geometric_jacobian", "RigidBodyDynamics.jl's geometric_jacobian is cardan.jacobian"),
+    ("cardan.MechanismState", "not needed: functions take q and v"),
+    ("cardan.CalcMassMatrix", "Drake's CalcMassMatrix is cardan.mass_matrix"),
+    ("cardan.MultibodyPlant", "Drake's MultibodyPlant is cardan.load(file)"),
+    ("cardan.Parser", "Drake's Parser is cardan.load"),
+    ("cardan.RigidTransform", "cardan.SE3"),
+    ("cardan.KinDynComputations", "iDynTree's KinDynComputations is not needed"),
+    ("cardan.fkine", "roboticstoolbox's fkine is cardan.frame_transform"),
+    ("cardan.jacob0", "cardan.jacobian"),
+    ("cardan.gravload", "cardan.gravity_forces"),
+    ("cardan.ikine", "cardan.inverse_kinematics"),
+    ("cardan.jtraj", "cardan.trajectories.MinimumJerk"),
+    ("cardan.teach", "cardan.show"),
+    ("cardan.FrameTask", "cardan.tasks.FramePose"),
+    # guesses
+    ("cardan.log(np.eye(4))", "cardan.SE3.log(X)"),
+    ("cardan.log(cardan.SE3())", "cardan.SE3.log(X)"),
+    ("cardan.Revolute", "it is cardan.joints.Revolute"),
+    ("cardan.Box", "it is cardan.description.Box"),
+    ("cardan.distance", "world.collide(state)"),
+    ("cardan.frame_jacobian", "it is cardan.jacobian(model, q, frame)"),
+    ("cardan.frame_pose", "it is cardan.frame_transform(model, q, frame)"),
+    ("cardan.step", "cardan.solvers.Featherstone(world).step(state)"),
+    ("cardan.simulate", "solver.rollout"),
+    ("cardan.contact", "cardan.WorldBuilder"),
+    ("cardan.keyframes", "model.named_configurations"),
+    ("cardan.mass_matrx", "did you mean 'mass_matrix'"),
+    # frames, references
+    ('cardan.jacobian(arm, q, "tool", at="LOCAL")', "Pinocchio's LOCAL is at='frame', expressed_in='frame'"),
+    ('cardan.jacobian(arm, q, "tool", at="LOCAL_WORLD_ALIGNED")', "at='frame', expressed_in='world' (the default)"),
+    ('cardan.jacobian(arm, q, "tool", expressed_in="WORLD")', "at='world', expressed_in='world'"),
+    ('cardan.jacobian(arm, q, "tool", reference_frame="LOCAL")', "is said by at= and expressed_in="),
+    ('cardan.jacobian(arm, q, "tool", at="wolrd")', "did you mean 'world'?"),
+    ('cardan.jacobian(arm, q, "joint3")', "'joint3' is a joint; the body it moves is 'upper_arm_roll'"),
+    ('cardan.jacobian(arm, q, frame_id="tool")', "there is no argument 'frame_id'; did you mean 'frame'?"),
+    # attributes of a model
+    ("arm.joint_limits", "model.lower and model.upper"),
+    ("arm.lowerPositionLimit", "it is model.lower"),
+    ("arm.keyframes", "model.named_configurations"),
+    ("arm.nbody", "model.nbodies, without the world"),
+    ("arm.getFrameId", "frames are called by their names"),
+    ("arm.mass_matrix", "it is a function: cardan.mass_matrix(model, ...)"),
+    ("arm.rnea", "Pinocchio's rnea is cardan.inverse_dynamics"),
+    ("arm.createData", "not needed: functions return their results"),
+    ("arm.joint_name", "did you mean 'joint_names'"),
+    ("arm7.nq", "coordinates belong to a model, which has a root"),
+    ("arm7.world().state().qpos", "it is state.q"),
+    # arguments
+    ('arm.lock(["joint3"])', "expected coordinates by joint: {'knee': 0.5}"),
+    ('arm7.lock("joint3")', "expected coordinates by joint: {'knee': 0.5}"),
+    ('arm.with_inputs(x=("upper_arm_roll", "Inertia"))', "no constant named 'Inertia'; did you mean 'inertia'"),
+    ("cardan.inverse_dynamics(arm.with_inputs('mass', 'com'), q, v, a, mass=1.0)", "com=..., shape (..., 9, 3)"),
+    ("cardan.mass_matrix(arm, q, q)", "mass_matrix(model, q): too many positional arguments"),
+    ("cardan.mass_matrix(arm)", "mass_matrix(model, q): missing a required argument: 'q'"),
+    ("cardan.inverse_dynamics(arm, q, v, qdd=a)", "there is no argument 'qdd'; did you mean 'a'?"),
+    ("cardan.mass_matrix(arm7, q)", "argument 'model' is a Mechanism, expected a cardan.Model"),
+    ("cardan.mass_matrix(arm, np.zeros((7, 5)))", "The batch comes first: is it transposed?"),
+    ('cardan.inverse_dynamics.on("cuda")', "no target named 'cuda'; the names are 'llvm', 'numpy'"),
+    ("cardan.mass_matrix(dog, np.zeros(dog.nq))", "Begin with model.neutral()"),
+    ('cardan.function(shapes={"x": ("nv-6",)})(lambda model, x: x)', "lambda model: (model.nv - 6,)"),
+    ('cardan.function(shapes={"x": 3})(lambda model, x: x)', "expected a tuple of whole numbers"),
+    # files
+    ('cardan.load("panda")', "cardan.load('robot_descriptions/panda_description')"),
+    ('cardan.load(path, packages="folder")', "no option named 'packages'; did you mean 'package_dirs'"),
+    ('cardan.load(path, mesh_dir="folder")', "no option named 'mesh_dir'; did you mean 'package_dirs'"),
+    # NumPy in one's own functions
+    ("run(lambda model, q: q if q[0] > 0 else -q)", "use cardan.where(condition, a, b)"),
+    ("run(lambda model, q: [q, q[:3]])", "returned as a tuple, a named tuple or a dictionary"),
+    ("run(lambda model, q: float(q[0]))", "no float(), int() or round()"),
+    ("run(lambda model, q: q[q > 0])", "use np.where(mask, x, 0)"),
+    ("run(lambda model, q: np.linalg.lstsq(np.eye(7), q))", "use cardan.solve(A.T @ A, A.T @ b)"),
+    ("run(lambda model, q: np.sort(q))", "choose with np.where, np.minimum, np.maximum"),
+    ("run(lambda model, q: assigned(np.zeros(7), q))", "begin with np.zeros_like(q)"),
+    ("run(lambda model, q: np.linalg.eigh(np.outer(q, q)))", "give its result to the function as an argument"),
+    # one's own joints
+    ("joint(lambda self, q: np.eye(4))", "transform returns a ndarray; return cardan.SE3(rotation, translation)"),
+    ("joint(lambda self, q: (np.eye(3), np.zeros(3)))", "return cardan.SE3(rotation, translation)"),
+    ("joint(lambda self, q: cardan.SE3(translation=(np.cos(q), 0, 0)))", "np.cos(q[0]) instead of np.cos(q)"),
+    ("joint(lambda self, q: cardan.SE3(-cardan.SE3().rotation))", "R is a reflection"),
+    ("joint(lambda self, q: cardan.SE3(), manifold=None)", "manifold = cardan.manifolds.Euclidean(1)"),
+    ("joint(lambda self, q: cardan.SE3(), manifold=1)", "manifold = cardan.manifolds.Euclidean(1)"),
+    ("joint(lambda self, q: slide(math.sin(q[0])))", "not math's"),
+    ("joint(lambda self, q: slide(q[0] if q[0] > 0 else 0.0))", "use cardan.where(condition, a, b)"),
+    ("joint(lambda self, q: slide(CubicSpline([0, 1, 2], [0, 1, 3])(q[0])))", "cardan.joints.NaturalSpline"),
+    ("joint(lambda self, q: cardan.SE3(Rotation.from_euler('z', q[0]).as_matrix()))", "cardan.spatial.rotations"),
+]
+
+
+def run(kernel):
+    return cardan.function(kernel)(cardan.robots.arm7().model(), np.full(7, 0.1))
+
+
+def assigned(out, q):
+    out[0] = q[0]
+    return out
+
+
+def slide(x):
+    return cardan.SE3(translation=(x, 0.0, 0.0))
+
+
+def joint(transform, manifold=cardan.manifolds.Euclidean(1)):  # noqa: B008 -- it is immutable
+    kind = type("Mine", (cardan.Joint,), {"manifold": manifold, "transform": transform})
+    m = cardan.Mechanism()
+    m.add_body("body", cardan.Inertia(1.0))
+    m.add_joint("joint", kind(), "world", "body")
+    return cardan.mass_matrix(m.model(), [0.1])
+
+
+@pytest.fixture(scope="module")
+def names():
+    import math
+
+    arm7 = cardan.robots.arm7()
+    arm = arm7.model()
+    found = {"arm7": arm7, "arm": arm, "dog": cardan.robots.quadruped().model(base="floating"), "math": math}
+    found |= {"q": arm.neutral(), "v": np.zeros(7), "a": np.zeros(7), "path": cardan.robots.urdf_path("arm7")}
+    return globals() | found
+
+
+@pytest.mark.parametrize(("written", "said"), GUESSES, ids=[written for written, _ in GUESSES])
+def test_a_first_guess_leads_to_what_was_meant(written, said, names):
+    if "CubicSpline" in written or "Rotation." in written:
+        pytest.importorskip("scipy")
+        from scipy.interpolate import CubicSpline
+        from scipy.spatial.transform import Rotation
+
+        names = names | {"CubicSpline": CubicSpline, "Rotation": Rotation}
+    with pytest.raises((cardan.CardanError, AttributeError, TypeError)) as caught:
+        eval(written, names)
+    assert said in str(caught.value)
+
+
+WORKS = [
+    # what was refused when the list of guesses was made, and is taken now
+    ("cardan.spatial.rotations.rotation_vector_from_matrix(np.eye(3))", (3,)),
+    ("run(lambda model, q: cardan.where(q > 0, q, 0))", (7,)),
+    ("run(lambda model, q: np.where(q > 0, np.tanh(q), np.arctan(q)))", (7,)),
+    ("run(lambda model, q: np.linalg.solve(np.eye(7), np.clip(q, 0, 1)))", (7,)),
+    ("run(lambda model, q: np.linalg.norm(np.outer(q, q), axis=1))", (7,)),
+    ("run(lambda model, q: (q, q[:3]))[1]", (3,)),
+    ("joint(lambda self, q: slide(np.interp(q[0], [0.0, 1.0], [0.0, 2.0])))", (1, 1)),
+    ("np.array(cardan.SE3())", (4, 4)),
+    ("cardan.SE3.from_matrix(np.eye(4)).matrix()", (4, 4)),
+    ("np.array(cardan.SE3.log(np.eye(4)))", (6,)),
+    ("np.array(cardan.SE3().rotation)[:, 2]", (3,)),
+    ("np.eye(3) @ cardan.SE3().rotation", (3, 3)),
+    ("(1, 2, 3) + cardan.SE3().translation / 2", (3,)),
+]
+
+
+@pytest.mark.parametrize(("written", "shape"), WORKS, ids=[written for written, _ in WORKS])
+def test_what_was_refused_once_is_taken_now(written, shape, names):
+    assert np.shape(eval(written, names)) == shape
+
+
+def said_elsewhere():
+    """Yield every phrase of the tables of words."""
+    for table in words.ELSEWHERE.values():
+        yield from table.values()
+    for table in words.OF_CLASSES.values():
+        yield from table.values()
+
+
+def test_what_the_hints_name_exists():
+    holders = {"cardan": cardan, "model": cardan.Model, "mechanism": cardan.Mechanism, "builder": cardan.WorldBuilder}
+    holders |= {"world": cardan.World, "state": cardan.State, "solver": cardan.solvers.Featherstone}
+    for phrase in said_elsewhere():
+        for path in re.findall(r"\b(?:cardan|model|mechanism|builder|world|state|solver)(?:\.[A-Za-z_]\w*)+", phrase):
+            thing, *parts = path.split(".")
+            found = holders[thing]
+            for part in parts:
+                assert hasattr(found, part), (phrase, path)
+                found = getattr(found, part)
+
+
+PAGES = sorted((Path(__file__).parents[1] / "docs" / "coming-from").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_the_pages_for_those_who_come_name_exists(page):
+    text = page.read_text(encoding="utf-8")
+    for path in re.findall(r"`(cardan\.[A-Za-z_][\w.]*)", text):
+        assert resolved(path), path
+    for holder, name in re.findall(r"`-?(model|mechanism|world|view|state|control|solver)\.([a-z_]\w*)", text):
+        kinds = {"model": cardan.Model, "mechanism": cardan.Mechanism, "world": cardan.World, "state": cardan.State}
+        kinds |= {"view": cardan.simulation.View, "control": cardan.Control, "solver": cardan.solvers.Solver}
+        assert hasattr(kinds[holder], name), (holder, name)
+
+
+def resolved(path):
+    """Return whether a dotted path names something."""
+    found = cardan
+    for part in path.rstrip(".").split(".")[1:]:
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
+
+
+@pytest.mark.parametrize(("page", "module"), [("pinocchio", "pinocchio"), ("mujoco", "mujoco")])
+def test_what_the_pages_say_of_others_is_theirs(page, module):
+    theirs = pytest.importorskip(module)
+    table = (Path(__file__).parents[1] / "docs" / "coming-from" / f"{page}.md").read_text(encoding="utf-8")
+    left = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    words = {word for cell in left for word in re.findall(r"`(\w+)[`(]", cell)}
+    holders = [theirs, getattr(theirs, "Model", None), getattr(theirs, "MjModel", None)]
+    assert len(words) > 10
+    rooms = {room.name for room in pkgutil.iter_modules(theirs.__path__)}
+    assert [w for w in words - rooms if not any(hasattr(holder, w) for holder in holders)] == []
+
+
+@pytest.mark.parametrize(("library", "module"), [("Pinocchio", "pinocchio"), ("MuJoCo", "mujoco")])
+def test_words_of_others_are_theirs(library, module):
+    theirs = pytest.importorskip(module)
+    assert [word for word in words.ELSEWHERE[library] if not hasattr(theirs, word)] == []
+
+
+def test_names_of_arguments_are_arguments():
+    arguments = {n for f in vars(cardan).values() if isinstance(f, cardan.Function) for n in f.parameters.parameters}
+    assert set(words.ARGUMENTS.values()) <= arguments
+
+
+@pytest.mark.parametrize("name", ["_repr_html_", "__wrapped__", "program", "content"])
+def test_probing_for_a_name_costs_and_says_nothing(name):
+    words.answers.cache_clear()
+    assert words.of_package(name) == words.of_instance(cardan.Model, "_" + name) == ""
+    assert words.answers.cache_info().currsize == 0
+
+
+def test_a_property_that_fails_says_its_own():
+    class Broken(words.Explained):
+        @property
+        def size(self):
+            return self.no_such_thing
+
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = Broken().size
+    assert not hasattr(Broken(), "sise")
+
+
+def test_what_is_explained_is_copied_and_sent_as_before(names):
+    for thing in (names["arm"], names["arm7"], names["arm7"].world(), names["arm7"].world().state()):
+        assert type(pickle.loads(pickle.dumps(thing))) is type(copy.deepcopy(thing)) is type(copy.copy(thing))

@@ -1,0 +1,497 @@
+"""Pictures: what is drawn is where forward kinematics says it is, and what a notebook shows is whole and harmless."""
+
+import base64
+import pickle
+import re
+import sys
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.algorithms.kinematics import Kinematics
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan.errors import (
+    ConfigurationError,
+    MissingExtraError,
+    NotFiniteError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+    UnsupportedError,
+)
+from cardan.joints import Prismatic, Revolute
+from cardan.pictures.scene import normals_of
+from cardan.pictures.surfaces import coarsened, facets_of
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+pytestmark = pytest.mark.usefixtures("reference_target", "closed_figures")
+HOSTILE = "<script>alert('$x')</script>\"&"
+
+
+@pytest.fixture
+def closed_figures():
+    pyplot.switch_backend("Agg")
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return cardan.robots.arm7().model()
+
+
+@pytest.fixture(scope="module")
+def slide_and_hinge():
+    """Return a mechanism in the xz plane without a shape: a slide of x at height 1, and on it a hinge of y."""
+    m = cardan.Mechanism("slide and hinge")
+    for name in ("cart", "pole"):
+        m.add_body(name, cardan.Inertia(1.0, (0, 0, 0.5), np.eye(3)))
+    limits = [cardan.Limits([-2.0], [1.0], effort=[10.0]), cardan.Limits([-1.5], [1.5])]
+    m.add_joint("slide", Prismatic([1, 0, 0]), "world", "cart", cardan.SE3(translation=[0, 0, 1]), limits=limits[0])
+    m.add_joint("hinge", Revolute([0, 1, 0]), "cart", "pole", cardan.SE3(translation=[0, 0, 0.2]), limits=limits[1])
+    m.add_frame("tip", "pole", cardan.SE3(translation=[0, 0, 0.5]))
+    return m.model()
+
+
+def lines_of(ax):
+    return [np.stack(line.get_data_3d(), axis=-1) for line in ax.lines]
+
+
+def facets_drawn(ax):
+    (collection,) = ax.collections
+    if hasattr(collection, "_vec"):  # matplotlib before 3.11
+        return np.array(collection._vec)[:3].T.reshape(-1, 4, 3)
+    return np.asarray(collection._faces)
+
+
+# --- surfaces ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    [Box((0.2, 0.3, 0.5)), Sphere(0.4), Ellipsoid((0.2, 0.3, 0.4)), Cylinder(0.2, 0.6), Capsule(0.2, 0.6)],
+    ids=lambda g: type(g).__name__,
+)
+def test_a_surface_is_closed_faces_outwards_and_encloses_the_volume(geometry):
+    """By the divergence theorem: the area vectors of a closed surface add to 0, and 3 V = sum of x . n dA."""
+    facets = facets_of(geometry)
+    area = 0.5 * np.cross(facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1])
+    np.testing.assert_allclose(area.sum(axis=0), 0.0, atol=1e-15)
+    triangles = facets[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 3)
+    volume = np.einsum("ni,ni->", triangles[:, 0], np.cross(triangles[:, 1], triangles[:, 2])) / 6.0
+    assert 0.9 * geometry.volume < volume <= geometry.volume * (1.0 + 1e-12)
+    lengths = np.linalg.norm(normals_of(facets), axis=-1)
+    np.testing.assert_allclose(lengths, 1.0, atol=1e-12)
+    assert (np.einsum("ni,ni->n", facets.mean(axis=1), area) > 0.0).all()
+
+
+def test_a_half_space_has_no_surface_and_a_mesh_that_is_missing_says_so():
+    assert facets_of(Plane()).shape == (0, 4, 3)
+    pytest.importorskip("trimesh")
+    with pytest.raises(ParameterError, match=r"nowhere\.stl"):
+        facets_of(Mesh("package://nowhere.stl"))
+
+
+def test_a_mesh_is_coarsened_and_keeps_its_size(tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    ball = trimesh.creation.icosphere(subdivisions=5, radius=0.5)
+    file = tmp_path / "ball.stl"
+    ball.export(file)
+    facets = facets_of(Mesh("ball.stl", str(file), (1.0, 1.0, 2.0)))
+    assert len(facets) < len(ball.faces) / 5
+    np.testing.assert_allclose(facets.max(axis=(0, 1)), [0.5, 0.5, 1.0], atol=0.05)
+    trimesh.creation.box((2.0, 2.0, 2.0)).export(file)  # written anew: read anew
+    import os
+
+    os.utime(file, ns=(1, 1))
+    np.testing.assert_allclose(facets_of(Mesh("ball.stl", str(file))).max(axis=(0, 1)), 1.0, atol=1e-6)
+
+
+def test_a_mesh_without_extent_leaves_nothing():
+    assert len(coarsened(np.ones((3, 3)), np.array([[0, 1, 2]]))) == 0
+
+
+# --- plot -------------------------------------------------------------------------------------------------------------
+
+
+def test_shapes_are_drawn_where_forward_kinematics_has_the_bodies(arm):
+    q = arm.random_configuration(seed=1)
+    drawn = facets_drawn(cardan.plot(arm, q))
+    X = dict(zip(arm.body_names, cardan.forward_kinematics(arm, q), strict=True))
+    expected = []
+    for shape in arm.shapes:
+        pose = X[shape.body] @ np.array(shape.pose.homogeneous(), dtype=float)
+        expected.append(facets_of(shape.geometry) @ pose[:3, :3].T + pose[:3, 3])
+    np.testing.assert_allclose(drawn, np.concatenate(expected), atol=1e-12)
+
+
+def test_bodies_without_shapes_are_lines_from_their_origins_to_their_joints(slide_and_hinge):
+    x, angle = 0.7, 0.3
+    ax = cardan.plot(slide_and_hinge, [x, angle])
+    dots, slid, up = lines_of(ax)  # the slide, from its rest to the cart; the cart, from its origin to the hinge
+    X = cardan.forward_kinematics(slide_and_hinge, [x, angle])
+    np.testing.assert_allclose(dots, X[:, :3, 3], atol=1e-15)
+    np.testing.assert_allclose(slid, [[0, 0, 1], [x, 0, 1]], atol=1e-15)
+    np.testing.assert_allclose(up, [[x, 0, 1], [x, 0, 1.2]], atol=1e-15)
+
+
+def test_frames_and_paths_are_those_of_frame_transform(slide_and_hinge):
+    q = np.stack([np.linspace(-1, 1, 50), np.linspace(0, 1, 50)], axis=-1)
+    ax = cardan.plot(slide_and_hinge, q, frames="tip", paths=["tip"], shown=2)
+    lines = lines_of(ax)
+    X = cardan.frame_transform(slide_and_hinge, q, "tip")
+    np.testing.assert_allclose(lines[0], X[:, :3, 3], atol=1e-15)
+    ends = [line for line in lines if len(line) == 2]
+    for k in (0, -1):
+        for axis in range(3):
+            arrows = [e[1] - e[0] for e in ends if np.allclose(e[0], X[k, :3, 3])]
+            assert any(np.allclose(a / np.linalg.norm(a), X[k, :3, axis]) for a in arrows)
+
+
+def test_several_configurations_have_colours_that_a_bar_explains(arm):
+    q, t = arm.random_configuration(40, seed=0), np.linspace(2.0, 5.0, 40)
+    ax = cardan.plot(arm, q, t=t, shown=4)
+    bar = ax.figure.axes[1]
+    assert bar.get_ylabel() == "time [s]"
+    np.testing.assert_allclose(bar.get_yticks(), t[[0, 13, 26, 39]])
+    count = len(facets_drawn(cardan.plot(arm)))
+    still = sum(len(facets_of(shape.geometry)) for shape in arm.shapes if shape.body == "base")
+    assert 0 < still < count
+    assert len(facets_drawn(ax)) == 4 * (count - still) + still  # what does not move is drawn once
+    assert cardan.plot(arm, q[:2]).figure.axes[1].get_ylabel() == "row of q"
+    assert len(cardan.plot(arm, q[:1]).figure.axes) == 1
+
+
+def test_a_loop_that_is_open_shows_its_gap():
+    model = cardan.robots.four_bar().model()
+    closed, opened = (cardan.plot(model, q, shapes=False) for q in (model.neutral(), [0.1, 0.0, 0.0]))
+    gaps = [[line for line in ax.lines if line.get_linestyle() == "--"] for ax in (closed, opened)]
+    assert [len(g) for g in gaps] == [0, 1]
+    residual = cardan.loop_residual(model, [0.1, 0.0, 0.0])
+    ends = np.stack(gaps[1][0].get_data_3d(), axis=-1)
+    np.testing.assert_allclose(np.linalg.norm(ends[1] - ends[0]), np.linalg.norm(residual[:3]), atol=1e-12)
+
+
+def test_scales_are_equal_and_everything_is_inside(slide_and_hinge, arm):
+    ax = cardan.plot(slide_and_hinge, [1.0, 0.5])
+    cardan.plot(arm, ax=ax)
+    spans = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim()), np.ptp(ax.get_zlim())])
+    np.testing.assert_allclose(spans / spans.max(), np.array(ax._box_aspect) / max(ax._box_aspect), rtol=1e-12)
+    for points in (facets_drawn(ax).reshape(-1, 3), *lines_of(ax)):
+        for axis, limits in enumerate((ax.get_xlim(), ax.get_ylim(), ax.get_zlim())):
+            assert limits[0] <= points[:, axis].min()
+            assert points[:, axis].max() <= limits[1]
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_any_size_is_drawn(scale):
+    m = cardan.Mechanism("speck")
+    m.add_body("bob", cardan.Inertia(1.0))
+    m.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob")
+    m.add_shape(Shape("bob", "visual", Sphere(scale)))
+    ax = cardan.plot(m.model())
+    assert scale * 2.0 <= np.ptp(ax.get_xlim()) <= scale * 4.0
+    ax.figure.canvas.draw()
+
+
+def test_visual_shapes_come_before_those_for_collision():
+    m = cardan.Mechanism("dressed")
+    m.add_body("bob", cardan.Inertia(1.0))
+    m.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob")
+    m.add_shape(Shape("bob", "collision", Box((4, 4, 4))))
+    m.add_shape(Shape("bob", "visual", Box((2, 2, 2)), rgba=(1.0, 0.0, 0.0, 0.5)))
+    model = m.model()
+    for shapes, reach in {True: 1.0, "visual": 1.0, "collision": 2.0}.items():
+        assert abs(facets_drawn(cardan.plot(model, shapes=shapes))).max() == reach
+    assert not cardan.plot(model, shapes=False).collections
+    assert [len(line) for line in lines_of(cardan.plot(model, shapes=False))] == [1]
+    red = cardan.plot(model).collections[0].get_facecolor()
+    assert (red[:, 0] > 0.0).all()
+    assert (red[:, 1:3] == 0.0).all()
+    assert (red[:, 3] == 0.5).all()
+
+
+def test_drawing_leaves_its_arguments_alone(arm):
+    q = arm.random_configuration(3, seed=0)
+    before = q.copy()
+    cardan.plot(arm, q.astype(np.float32))
+    cardan.plot(arm, q=q[:, :], ax=None, paths=("tool",))
+    np.testing.assert_array_equal(q, before)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"q": np.zeros(6)}, ShapeError, "'q' has shape"),
+        ({"q": np.zeros((2, 2, 7))}, ShapeError, "T of at least 1"),
+        ({"q": np.zeros((0, 7))}, ShapeError, "T of at least 1"),
+        ({"q": np.full(7, np.nan)}, NotFiniteError, "nan"),
+        ({"t": [0.0, 1.0]}, ShapeError, "a time for each row"),
+        ({"frames": "toll"}, UnknownNameError, "'tool'"),
+        ({"paths": ["toll"]}, UnknownNameError, "'tool'"),
+        ({"shapes": "visuals"}, ParameterError, "'collision'"),
+        ({"shown": 0}, ParameterError, "at least 1"),
+        ({"ax": "axes"}, ParameterError, 'projection="3d"'),
+    ],
+)
+def test_what_does_not_fit_is_named(arm, options, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        cardan.plot(arm, **options)
+
+
+def test_a_mechanism_and_a_quaternion_of_length_0_are_refused():
+    dog = cardan.robots.quadruped()
+    with pytest.raises(ParameterError, match=re.escape("mechanism.model()")):
+        cardan.plot(dog)
+    model = dog.model(base="floating")
+    with pytest.raises(ConfigurationError, match="quaternion"):
+        cardan.plot(model, np.zeros(model.nq))
+
+
+def test_without_matplotlib_the_extra_is_named(arm, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingExtraError, match=re.escape('pip install "cardan[plot]"')):
+        cardan.plot(arm)
+    assert "<img" in arm._repr_html_()  # a notebook needs no matplotlib
+
+
+# --- plot_trajectory --------------------------------------------------------------------------------------------------
+
+
+def test_a_trajectory_has_a_panel_for_each_coordinate_with_its_unit_and_limits(slide_and_hinge):
+    t = np.linspace(0.0, 1.0, 30)
+    q, tau = np.stack([1.9 * t - 1.0, t], axis=-1), np.stack([9.0 * t, t], axis=-1)
+    figure = cardan.plot_trajectory(slide_and_hinge, t, q, tau=tau, frames="tip")
+    slide, force, hinge, torque, tip = figure.axes
+    assert [panel.get_ylabel() for panel in figure.axes] == [
+        "slide\n[m]",
+        "[N]",
+        "hinge\n[rad]",
+        "[N m]",
+        "tip\nin the world [m]",
+    ]
+    for panel, values in ((slide, q[:, 0]), (force, tau[:, 0]), (hinge, q[:, 1]), (torque, tau[:, 1])):
+        np.testing.assert_array_equal(panel.lines[0].get_xydata(), np.stack([t, values], axis=-1))
+    dashed = [[line.get_ydata()[0] for line in panel.lines if line.get_linestyle() == "--"] for panel in figure.axes]
+    assert dashed == [[-2.0, 1.0], [10.0], [1.5], [], []]  # those near the curve
+    position = cardan.frame_transform(slide_and_hinge, q, "tip")[:, :3, 3]
+    np.testing.assert_allclose([line.get_ydata() for line in tip.lines], position.T, atol=1e-15)
+
+
+def test_a_floating_robot_has_its_joints_names_and_units():
+    dog = cardan.robots.quadruped().model(base="floating")
+    q = np.stack([dog.neutral()] * 3)
+    figure = cardan.plot_trajectory(dog, [0, 1, 2], q, v=np.zeros((3, dog.nv)), joints="root")
+    names = [panel.get_ylabel() for panel in figure.axes[::2]]
+    assert [name.split("[")[1] for name in names] == ["m]"] * 3 + ["rad]"] * 3
+    assert all(name.startswith("root.") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "words"),
+    [
+        ({"t": np.zeros(4)}, ShapeError, "'t'"),
+        ({"v": np.zeros((5, 6))}, ShapeError, "'v'"),
+        ({"tau": np.zeros(7)}, ShapeError, "'tau'"),
+        ({"tau": np.full((5, 7), np.inf)}, NotFiniteError, "tau"),
+        ({"joints": ["joint99"]}, UnknownNameError, "joint"),
+        ({"joints": "flange"}, ParameterError, "joints that move"),
+        ({"frames": "toll"}, UnknownNameError, "'tool'"),
+    ],
+)
+def test_a_trajectory_that_does_not_fit_is_named(arm, changed, error, words):
+    given = {"t": np.arange(5.0), "q": np.zeros((5, 7))} | changed
+    with pytest.raises(error, match=words):
+        cardan.plot_trajectory(arm, **given)
+
+
+# --- maps -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_measure_of_two_links_in_a_plane_is_that_of_the_book():
+    """Of two links of lengths l1 and l2, w = l1 l2 |sin q2| (Yoshikawa 1985, equation 17)."""
+    l1, l2 = 0.7, 0.4
+    m = cardan.Mechanism("two links")
+    place = m.at("world").add("upper", Revolute([0, 0, 1]))
+    place.add("lower", Revolute([0, 0, 1]), pose=cardan.SE3(translation=[l1, 0, 0]))
+    m.add_frame("tip", "lower", cardan.SE3(translation=[l2, 0, 0]))
+    two = m.model()
+    q = two.random_configuration((20, 3), seed=0)
+    w = cardan.pictures.yoshikawa(two, q, "tip", along="xy")
+    assert w.shape == (20, 3)
+    np.testing.assert_allclose(w, l1 * l2 * np.abs(np.sin(q[..., 1])), atol=1e-12)
+    with pytest.raises(ParameterError, match="at most nv = 2"):
+        cardan.pictures.yoshikawa(two, q, "tip")
+
+
+def test_maps_draw_what_was_computed(arm):
+    ax = cardan.pictures.workspace(arm, "tool", samples=50, seed=3)
+    points = np.stack(ax.collections[-1]._offsets3d, axis=-1)
+    q = arm.random_configuration(50, seed=3)
+    expected = cardan.frame_transform(arm, q, "tool")[:, :3, 3]
+    np.testing.assert_allclose(np.sort(points, axis=0), np.sort(expected, axis=0), atol=1e-12)
+    ax = cardan.pictures.manipulability(arm, "tool", joints=["joint2", "joint4"])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("joint2 [rad]", "joint4 [rad]")
+    assert cardan.pictures.manipulability(arm, "tool", samples=20).collections
+
+
+def test_joints_that_do_not_move_stay(arm):
+    q = arm.random_configuration(seed=0)
+    ax = cardan.pictures.workspace(arm, "tool", q=q, joints=["joint1"], samples=20)
+    points = np.stack(ax.collections[-1]._offsets3d, axis=-1)
+    assert np.ptp(points[:, 2]) < 1e-12  # joint1 turns about the vertical
+    assert np.ptp(points[:, 0]) > 0.1
+
+
+def test_a_mechanism_with_loops_reaches_what_its_loops_allow():
+    bars = cardan.robots.four_bar().model()
+    ax = cardan.pictures.workspace(bars, "coupler", samples=20)
+    points = np.stack(ax.collections[-1]._offsets3d, axis=-1)
+    np.testing.assert_allclose(np.linalg.norm(points, axis=-1), 0.15, atol=1e-9)  # the end of the crank
+    with pytest.raises(UnsupportedError, match="closed loops"):
+        cardan.pictures.manipulability(bars, "coupler")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"joints": ["joint1"]}, ParameterError, "two different joints"),
+        ({"joints": ["joint1", "joint1"]}, ParameterError, "two different joints"),
+        ({"joints": ["joint1", "jont2"]}, UnknownNameError, "joint2"),
+        ({"along": "xx"}, ParameterError, "each once"),
+        ({"along": "w"}, ParameterError, "'xyz'"),
+        ({"samples": 0}, ParameterError, "at least 1"),
+    ],
+)
+def test_a_map_that_cannot_be_is_named(arm, options, error, words):
+    with pytest.raises(error, match=words):
+        cardan.pictures.manipulability(arm, "tool", **options)
+
+
+def test_a_robot_in_a_plane_is_told_its_directions(slide_and_hinge):
+    with pytest.raises(ParameterError, match="along='xz'"):
+        cardan.pictures.manipulability(slide_and_hinge, "tip")
+    assert cardan.pictures.manipulability(slide_and_hinge, "tip", along="xz", joints=["slide", "hinge"])
+
+
+# --- notebooks --------------------------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every tag is closed by its own, in order."""
+
+    void = ("img", "br")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.texts, self.images = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag == "img":
+            self.images.append(dict(attrs))
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def picture_in(page):
+    kind, data = page.images[0]["src"].split(",")
+    assert kind == "data:image/svg+xml;base64"
+    return ET.fromstring(base64.b64decode(data))
+
+
+@pytest.mark.parametrize("build", [*cardan.robots.ROBOTS.values(), *cardan.robots.LOOPED.values()])
+def test_a_notebook_shows_the_tree_and_a_picture(build):
+    mechanism = build()
+    model = mechanism.model()
+    for shown in (model, mechanism):
+        page = Page(shown._repr_html_())
+        for names in (model.body_names, model.joint_names, model.closure_names):
+            assert set(names) <= set(page.texts)
+        assert {type(c.joint).__name__ for c in model.connections} <= set(page.texts)
+        svg = picture_in(page)
+        width, height = float(svg.get("width")), float(svg.get("height"))
+        drawn = " ".join(e.get("points") for e in svg if e.tag.endswith("polygon"))
+        points = np.array([pair.split(",") for pair in drawn.split()], dtype=float)
+        assert len(points) > 20
+        assert (points >= 0.0).all()
+        assert (points <= [width, height]).all()
+
+
+def test_masses_and_limits_are_in_the_table(slide_and_hinge):
+    texts = Page(slide_and_hinge._repr_html_()).texts
+    assert "[-2, 1] m" in texts
+    assert "[-1.5, 1.5] rad" in texts
+    assert texts.count("1") >= 2
+
+
+def hostile():
+    m = cardan.Mechanism(HOSTILE)
+    m.add_body(HOSTILE, cardan.Inertia(1.0))
+    m.add_joint(HOSTILE, Revolute([0, 1, 0]), "world", HOSTILE)
+    m.add_shape(Shape(HOSTILE, "visual", Box((1, 1, 1))))
+    return m
+
+
+def test_names_run_nothing():
+    m = hostile()
+    for shown in (m, m.model()):
+        page = Page(shown._repr_html_())
+        assert "script" not in page.tags
+        assert set(page.tags) <= {"div", "p", "b", "img", "table", "thead", "tbody", "tr", "th", "td"}
+        assert page.images[0]["alt"] == HOSTILE
+        assert sum(HOSTILE in text for text in page.texts) >= 3
+    model = m.model()
+    cardan.plot(model, [[0.0], [1.0]], paths=HOSTILE).figure.canvas.draw()  # `$` begins no formula
+    cardan.plot_trajectory(model, [0.0, 1.0], [[0.0], [1.0]], frames=HOSTILE).canvas.draw()
+
+
+@pytest.mark.parametrize("what", ["empty", "no shape", "no pose", "broken joint", "deep", "inputs"])
+def test_a_notebook_is_never_stopped(what, monkeypatch):
+    m = cardan.Mechanism("odd <b>")
+    if what != "empty":
+        count = 300 if what == "deep" else 1
+        last = "world"
+        for k in range(count):
+            m.add_body(f"b{k}", cardan.Inertia(1.0))
+            m.add_joint(f"j{k}", Revolute([0, 0, 1]), last, f"b{k}")
+            last = f"b{k}"
+    if what == "no pose":
+        monkeypatch.setattr(Kinematics, "pose", lambda self, frame: 1 / 0)
+    if what == "broken joint":
+        monkeypatch.setattr(Revolute, "motion_subspace", lambda self, q: 1 / 0)
+    Page(m._repr_html_())
+    if what != "empty":
+        model = m.model()
+        text = (model.with_inputs("mass") if what == "inputs" else model)._repr_html_()
+        assert "odd &lt;b&gt;" in text
+        assert text.startswith("<pre>") == (what == "broken joint")
+        Page(text)
+        assert ("more</p>" in text) == (what == "deep")
+
+
+def test_the_page_is_the_same_each_time_and_after_pickling(arm):
+    text = arm._repr_html_()
+    assert text == arm._repr_html_() == pickle.loads(pickle.dumps(arm))._repr_html_()
+    assert len(text) < 60_000
+
+
+def test_a_floor_below_asks_by_name_alone():
+    """What a notebook needs is not imported with a model."""
+    import subprocess
+
+    code = "import sys, cardan; cardan.robots.arm7().model(); print('cardan.pictures' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "False"

@@ -1,0 +1,66 @@
+"""The site: every public name has one place in the reference, links are true, a browser asks no other host."""
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import cardan
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = sorted((ROOT / "docs" / "api").glob("*.md"))
+
+
+def test_every_public_name_is_in_the_reference_once():
+    """A new name gets a line `::: cardan.NAME` on the page of docs/api it belongs to."""
+    found = Counter(name for page in REFERENCE for name in re.findall(r"^::: cardan\.(\S+)$", page.read_text(), re.M))
+    assert {name: found[name] for name in {*cardan.__all__, *found} if found[name] != 1} == {"__version__": 0}
+    assert set(found) <= set(cardan.__all__)
+
+
+def test_the_version_is_one():
+    for file in ("CITATION.cff", "conda-recipe/recipe.yaml"):
+        assert re.search(rf'^\s*version: "?{re.escape(cardan.__version__)}"?$', (ROOT / file).read_text(), re.M), file
+
+
+class Asked(HTMLParser):
+    """Collects what a browser fetches for a page by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.urls = set()
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if tag in ("script", "img", "iframe", "source"):
+            self.urls.add(found.get("src") or "")
+        if tag == "link" and found.get("rel") in ("stylesheet", "icon", "preload", "preconnect", "modulepreload"):
+            self.urls.add(found.get("href") or "")
+
+
+@pytest.mark.full
+def test_the_site_is_built_strictly_and_whole_and_asks_no_other_host(tmp_path):
+    for module in ("mkdocs", "material", "mkdocstrings", "jupytext", "nbclient", "ipykernel", "matplotlib"):
+        pytest.importorskip(module, reason="needs the extras `docs` and `plot`")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout + built.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 60
+    headings = Counter(
+        name
+        for page in (tmp_path / "api").glob("*.html")
+        for name in re.findall(r'<h\d id="(\S+)" class="doc', page.read_text())
+    )
+    assert {f"cardan.{name}" for name in cardan.__all__} - {"cardan.__version__"} <= headings.keys()
+    assert [name for name, count in headings.items() if count > 1] == []
+    for page in pages:
+        asked = Asked()
+        asked.feed(page.read_text(encoding="utf-8"))
+        assert [url for url in asked.urls if re.match(r"(https?:)?//", url)] == [], page.name
+    for style in tmp_path.rglob("*.css"):
+        assert not re.search(r"url\((['\"]?)(https?:)?//", style.read_text(encoding="utf-8")), style.name

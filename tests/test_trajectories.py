@@ -1,0 +1,405 @@
+"""Motions in time: continuity, invariance, closed forms, limits, and what is said about bad input."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.joints import FreeFlyer, Prismatic, Revolute, Spherical
+from cardan.trajectories import (
+    FourierSeries,
+    MinimumJerk,
+    PoseMove,
+    Spline,
+    Timed,
+    TimeLaw,
+    Trapezoidal,
+    time_optimal,
+)
+from mechanisms import random_model
+
+pytestmark = pytest.mark.usefixtures("quick_target")
+KNOTS = np.array([0.0, 0.5, 1.5, 2.0, 3.7])
+
+
+def one_joint(joint, **limits):
+    m = cardan.Mechanism("one")
+    m.add_body("body", cardan.Inertia(2.0, [0.0, 0.0, 0.0], np.diag([0.1, 0.2, 0.25])))
+    m.add_joint("joint", joint, "world", "body", limits=cardan.Limits(**limits))
+    return m.model()
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """Every joint of the catalogue."""
+    return random_model(0)
+
+
+@pytest.fixture(scope="module")
+def points(tree):
+    return tree.random_configuration(len(KNOTS), seed=1)
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return one_joint(Spherical())
+
+
+def check_derivatives(trajectory, t, atol=2e-7):
+    """v is the rate of q, and a that of v."""
+    model, found = trajectory.model, trajectory.at(t)
+    before, after = trajectory.at(t - 1e-5), trajectory.at(t + 1e-5)
+    scale = 1.0 + np.abs(found.a).max()
+    np.testing.assert_allclose(cardan.difference(model, before.q, after.q) / 2e-5, found.v, atol=atol * scale)
+    np.testing.assert_allclose((after.v - before.v) / 2e-5, found.a, atol=atol * scale)
+
+
+# --- splines
+
+
+def test_spline_passes_its_points_with_v_and_a_of_its_own(tree, points):
+    spline = Spline(tree, KNOTS, points, 0.0)
+    np.testing.assert_allclose(cardan.difference(tree, points, spline.at(KNOTS).q), 0.0, atol=1e-13)
+    check_derivatives(spline, np.linspace(0.01, 3.69, 23))
+
+
+def test_spline_is_twice_continuously_differentiable(tree, points):
+    spline = Spline(tree, KNOTS, points)
+    left, right = (spline.at(KNOTS[1:-1] + side * 1e-12) for side in (-1.0, 1.0))
+    for before, after in zip(left, right, strict=True):
+        np.testing.assert_allclose(before, after, atol=1e-8)
+
+
+def test_ends_of_a_spline_are_natural_or_as_given(tree, points):
+    v = np.random.default_rng(0).normal(size=tree.nv)
+    spline = Spline(tree, KNOTS, points, start_velocity=v)
+    np.testing.assert_allclose(spline.at(0.0).v, v, atol=1e-12)
+    np.testing.assert_allclose(spline.at(3.7).a, 0.0, atol=1e-10)
+    np.testing.assert_allclose(Spline(tree, KNOTS, points, end_velocity=0.0).at(3.7).v, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("ends", [(None, None), (0.3, -0.2), (0.0, None)])
+def test_spline_of_lengths_is_that_of_scipy(ends):
+    interpolate = pytest.importorskip("scipy.interpolate")
+    model, x = one_joint(Prismatic([1.0, 0.0, 0.0])), np.array([[0.1], [0.7], [0.7], [-0.4], [0.2]])
+    kinds = [(2, 0.0) if end is None else (1, end) for end in ends]
+    theirs = interpolate.CubicSpline(KNOTS, x[:, 0], bc_type=kinds)
+    t = np.linspace(0.0, 3.7, 50)
+    for ours, order in zip(Spline(model, KNOTS, x, *ends).at(t), range(3), strict=True):
+        np.testing.assert_allclose(ours[:, 0], theirs(t, order), atol=1e-12)
+
+
+def test_spline_turns_with_its_points():
+    """Of a free body and of an orientation: spline(X q) = X spline(q)."""
+    model, rng = one_joint(FreeFlyer()), np.random.default_rng(3)
+    q = model.random_configuration(5, seed=2)
+    X = cardan.spatial.exp_se3(cardan.Motion(rng.normal(size=3), rng.normal(size=3)))
+
+    def moved(q):
+        turned = X @ model.manifold.factors[0].pose(tuple(np.moveaxis(q, -1, 0)))
+        quaternion = cardan.spatial.rotations.quaternion_xyzw_from_matrix(turned.rotation)
+        return np.stack([*turned.translation, *quaternion], axis=-1)
+
+    t = np.linspace(0.0, 3.7, 9)
+    one, other = Spline(model, KNOTS, q).at(t), Spline(model, KNOTS, moved(q)).at(t)
+    np.testing.assert_allclose(cardan.difference(model, moved(one.q), other.q), 0.0, atol=1e-12)
+    np.testing.assert_allclose(one.v, other.v, atol=1e-11)
+    np.testing.assert_allclose(one.a, other.a, atol=1e-10)
+
+
+def test_spline_does_not_see_signs_of_quaternions_and_gives_none_that_jump(ball):
+    q = ball.random_configuration(5, seed=5)
+    t = np.linspace(0.0, 3.7, 2000)
+    found = Spline(ball, KNOTS, q).at(t)
+    flipped = Spline(ball, KNOTS, q * np.array([1.0, -1.0, -1.0, 1.0, -1.0])[:, None]).at(t)
+    np.testing.assert_allclose(found.v, flipped.v, atol=1e-12)
+    np.testing.assert_allclose(found.q, flipped.q, atol=1e-14)
+    assert np.abs(np.diff(found.q, axis=0)).max() < 0.02
+    np.testing.assert_allclose(np.linalg.norm(found.q, axis=-1), 1.0, atol=1e-14)
+
+
+def test_spline_takes_half_turns(ball):
+    q = np.array([[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, -1.0], [0.0, 1.0, 0.0, 0.0]])
+    spline = Spline(ball, [0.0, 1.0, 2.0, 3.0], q, 0.0, 0.0)
+    check_derivatives(spline, np.linspace(0.01, 2.99, 20), atol=1e-6)
+    np.testing.assert_allclose(cardan.difference(ball, q, spline.at(np.arange(4.0)).q), 0.0, atol=1e-12)
+
+
+def test_steady_turning_stays_steady(ball):
+    turns = np.outer(np.arange(9.0), [1.0, 2.0, -0.5])
+    q = cardan.integrate(ball, ball.neutral(), turns)
+    found = Spline(ball, np.arange(9.0), q, turns[1], turns[1]).at(np.linspace(0.0, 8.0, 33))
+    np.testing.assert_allclose(found.v, np.broadcast_to(turns[1], found.v.shape), atol=1e-12)
+    np.testing.assert_allclose(found.a, 0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+@pytest.mark.parametrize("pace", [1e-9, 1e9])
+def test_spline_of_any_size_and_pace(size, pace):
+    model = one_joint(Prismatic([1.0, 0.0, 0.0]))
+    x, t = np.array([[0.1], [0.7], [-0.4], [0.4], [0.2]]), np.linspace(0.0, 3.7, 9)
+    unit, scaled = Spline(model, KNOTS, x, 0.0).at(t), Spline(model, KNOTS * pace, x * size, 0.0).at(t * pace)
+    for order, (one, other) in enumerate(zip(unit, scaled, strict=True)):
+        np.testing.assert_allclose(other, one * size / pace**order, rtol=1e-9, atol=1e-11 * size / pace**order)
+
+
+def test_repeated_points_rest_and_times_may_come_in_any_order_and_shape(ball):
+    q = ball.random_configuration(seed=7)
+    spline = Spline(ball, [0.0, 1.0, 2.0], [q, -q, q])
+    np.testing.assert_allclose(spline.at(1.7).v, 0.0, atol=1e-15)
+    t = np.array([[1.5, 0.2], [0.0, 2.0]])
+    assert [x.shape for x in spline.at(t)] == [(2, 2, 4), (2, 2, 3), (2, 2, 3)]
+    np.testing.assert_array_equal(spline.at(t).q[0, 1], spline.at(0.2).q)
+    np.testing.assert_array_equal(spline.times(0.3), np.linspace(0.0, 2.0, 8))
+
+
+def test_what_is_given_is_copied_and_trajectories_travel(ball):
+    q, t = ball.random_configuration(3, seed=1), np.array([0.0, 1.0, 2.0])
+    spline = Spline(ball, t, q)
+    before = spline.at(0.5).q
+    q[:], t[:] = 0.0, 5.0
+    np.testing.assert_array_equal(spline.at(0.5).q, before)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(spline)).at(0.5).q, before)
+
+
+# --- from rest to rest
+
+
+def test_minimum_jerk_is_the_quintic_along_the_shortest_way(tree, points):
+    move = MinimumJerk(tree, points[0], points[1], 2.0, start=1.0)
+    d, u = cardan.difference(tree, points[0], points[1]), np.linspace(0.0, 1.0, 7)[:, None]
+    found = move.at(1.0 + 2.0 * u[:, 0])
+    expected = cardan.integrate(tree, points[0], (10 * u**3 - 15 * u**4 + 6 * u**5) * d)
+    np.testing.assert_allclose(cardan.difference(tree, expected, found.q), 0.0, atol=1e-13)
+    np.testing.assert_allclose(found.v, 30.0 * u**2 * (1.0 - u) ** 2 * d / 2.0, atol=1e-12)
+    np.testing.assert_allclose(found.a, 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) * d / 4.0, atol=1e-11)
+    check_derivatives(move, np.linspace(1.01, 2.99, 11))
+
+
+def test_minimum_jerk_takes_the_shortest_time_within_limits():
+    arm = cardan.robots.arm7().model()
+    q0, q1 = 0.4 * arm.random_configuration(2, seed=3)
+    by_speed = MinimumJerk(arm, q0, q1)
+    t = np.linspace(0.0, by_speed.duration, 2001)
+    assert np.abs(by_speed.at(t).v / arm.velocity_upper).max() == pytest.approx(1.0, abs=1e-6)
+    by_both = MinimumJerk(arm, q0, q1, acceleration=1.0)
+    assert np.abs(by_both.at(by_both.times(1e-3)).a).max() == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("rate", "acceleration", "duration"),
+    [
+        (0.5, 1.0, 1 / 0.5 + 0.5 / 1.0),
+        (10.0, 1.0, 2.0),
+        (np.inf, 4.0, 1.0),
+        (1.0, 1.0, 2.0),
+        (1e-9, 1e9, 1e9),
+        (1e9, 1e-18, 2e9),
+    ],
+)
+def test_trapezoids_take_the_time_they_must(rate, acceleration, duration):
+    law = TimeLaw.trapezoid(rate, acceleration)
+    assert law.duration == pytest.approx(duration, rel=1e-12)
+    s, v, a = law.at(np.linspace(0.0, law.duration, 1001))
+    assert s[0] == pytest.approx(0.0, abs=1e-20)
+    assert s[-1] == pytest.approx(1.0, abs=1e-12)
+    assert v.max() <= rate * (1.0 + 1e-12)
+    assert np.abs(a).max() <= acceleration * (1.0 + 1e-12)
+
+
+def enumerated(knots):
+    return np.arange(len(knots)), knots
+
+
+@pytest.mark.parametrize("rate", [0.1, 1.0, 10.0, np.inf])
+@pytest.mark.parametrize("acceleration", [0.1, 1.0, 10.0, np.inf])
+@pytest.mark.parametrize("jerk", [0.1, 1.0, 100.0])
+def test_double_s_keeps_three_limits_and_reaches_one_of_them(rate, acceleration, jerk):
+    law = TimeLaw.double_s(rate, acceleration, jerk)
+    t = np.interp(np.arange(0.0, len(law.progress.knots) - 0.9, 0.1), *enumerated(law.progress.knots))
+    s, v, a = law.at(t)
+    np.testing.assert_allclose((s[-1], v[-1], a[-1]), (1.0, 0.0, 0.0), atol=1e-9 * max(1.0, np.abs(a).max()))
+    np.testing.assert_allclose(np.diff(s) / np.diff(t), 0.5 * (v[1:] + v[:-1]), atol=0.01 * v.max())
+    assert v.max() <= rate * (1.0 + 1e-9)
+    assert np.abs(a).max() <= acceleration * (1.0 + 1e-9)
+    steepest = np.abs(np.diff(a) / np.diff(t)).max()
+    assert steepest == pytest.approx(jerk, rel=1e-6)
+
+
+def test_trapezoids_of_joints_keep_in_step_and_touch_the_tightest_limit(tree, points):
+    move = Trapezoidal(tree, points[0], points[1], acceleration=5.0, velocity=np.linspace(1.0, 2.0, tree.nv))
+    found = move.at(move.times(1e-3))
+    used = np.abs(found.v).max(axis=0) / np.linspace(1.0, 2.0, tree.nv)
+    assert used.max() == pytest.approx(1.0, abs=1e-9)
+    assert np.abs(found.a).max() <= 5.0 + 1e-9
+    np.testing.assert_allclose(cardan.difference(tree, found.q[-1], points[1]), 0.0, atol=1e-12)
+    slow = Trapezoidal(tree, points[0], points[1], 5.0, jerk=40.0, duration=9.0)
+    assert slow.duration == pytest.approx(9.0, rel=1e-12)
+    check_derivatives(slow, np.linspace(0.1, 8.9, 13))
+
+
+def test_one_sided_velocity_limits_count_in_their_direction():
+    model = one_joint(Prismatic([1.0, 0.0, 0.0]), velocity=[2.0], velocity_lower=[-0.5])
+    there, back = Trapezoidal(model, [0.0], [10.0], 100.0), Trapezoidal(model, [10.0], [0.0], 100.0)
+    assert (there.duration, back.duration) == pytest.approx((5.02, 20.005))
+
+
+def test_another_time_along_a_path(tree, points):
+    timed = Timed(Spline(tree, KNOTS, points), TimeLaw.minimum_jerk(4.0), start=1.0)
+    assert timed.interval == (1.0, 5.0)
+    np.testing.assert_allclose(timed.at([1.0, 5.0]).v, 0.0, atol=1e-12)
+    check_derivatives(timed, np.linspace(1.1, 4.9, 7))
+
+
+def test_fourier_series(tree):
+    rng = np.random.default_rng(0)
+    sines, cosines = 0.1 * rng.normal(size=(2, 3, tree.nv))
+    wave = FourierSeries(tree, 2.0, sines, cosines, tree.random_configuration(seed=4), periods=2)
+    check_derivatives(wave, np.linspace(0.1, 3.9, 7))
+    np.testing.assert_allclose(wave.at(0.3).v, wave.at(2.3).v, atol=1e-12)
+
+
+# --- poses
+
+
+@pytest.mark.parametrize("interpolation", ["decoupled", "screw"])
+def test_pose_moves_have_their_velocity_and_acceleration(interpolation):
+    X0 = cardan.spatial.exp_se3(cardan.Motion([0.1, 0.2, 0.3], [1.0, 0.0, -0.4]))
+    X1 = cardan.spatial.exp_se3(cardan.Motion([1.0, 2.0, 3.0], [0.3, 0.5, 2.0]))
+    move = PoseMove(X0, X1.matrix(), 2.0, interpolation=interpolation)
+    t = np.linspace(0.1, 1.9, 5)
+    before, now, after = (move.at(t + h) for h in (-1e-5, 0.0, 1e-5))
+    rate = (after.pose - before.pose)[:, :3] / 2e-5
+    spin = rate[:, :, :3] @ np.swapaxes(now.pose[:, :3, :3], 1, 2)
+    found = np.stack([*rate[:, :, 3].T, spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=-1)
+    np.testing.assert_allclose(found, now.velocity, atol=1e-8)
+    np.testing.assert_allclose((after.velocity - before.velocity) / 2e-5, now.acceleration, atol=1e-7)
+    np.testing.assert_allclose(move.at([0.0, 2.0]).pose, [X0.matrix(), X1.matrix()], atol=1e-14)
+    assert move.at(1.0).pose.shape == (4, 4)
+
+
+def test_pose_moves_within_limits():
+    X1 = cardan.SE3(cardan.spatial.rotations.matrix_from_rotation_vector([0.0, 0.0, np.pi]), [3.0, 4.0, 0.0])
+    move = PoseMove(cardan.SE3(), X1, velocity=(1.0, 10.0), acceleration=(2.0, 100.0))
+    assert move.duration == pytest.approx(5.0 / 1.0 + 1.0 / 2.0)
+    line = move.at(np.linspace(0.0, move.duration, 9)).pose[:, :3, 3]
+    np.testing.assert_allclose(np.cross(line, [3.0, 4.0, 0.0]), 0.0, atol=1e-12)
+
+
+# --- the least time
+
+
+@pytest.fixture(scope="module")
+def toppra():
+    return pytest.importorskip("toppra")
+
+
+@pytest.mark.parametrize("far", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("force", [1e-6, 3.0, 1e6])
+def test_bang_bang_of_a_mass(toppra, far, force):
+    model = one_joint(Prismatic([1.0, 0.0, 0.0]), effort=[force])
+    best = time_optimal(model, [[0.0], [far]])
+    assert best.duration == pytest.approx(2.0 * np.sqrt(far * 2.0 / force), rel=1e-6)
+    pushed = cardan.inverse_dynamics(model, *best.at(best.duration * np.array([0.1, 0.4, 0.6, 0.9])))
+    np.testing.assert_allclose(pushed[:, 0], force * np.array([1.0, 1.0, -1.0, -1.0]), rtol=1e-5)
+
+
+def test_least_time_under_velocity_and_acceleration_is_the_trapezoid(toppra):
+    model = one_joint(Revolute([0.0, 1.0, 0.0]), velocity=[0.5])
+    best, closed = time_optimal(model, [[0.0], [1.0]], acceleration=1.0), Trapezoidal(model, [0.0], [1.0], 1.0)
+    assert best.duration == pytest.approx(closed.duration, rel=1e-4)
+
+
+def test_least_time_of_an_arm_saturates_limits_and_exceeds_none(toppra):
+    arm = cardan.robots.arm7().model()
+    best = time_optimal(arm, 0.5 * arm.random_configuration(4, seed=0), effort=60.0)
+    found = best.at(best.times(2e-3))
+    of_torque = np.abs(cardan.inverse_dynamics(arm, *found)).max(axis=1) / 60.0
+    of_speed = np.abs(found.v / arm.velocity_upper).max(axis=1)
+    assert max(of_torque.max(), of_speed.max()) < 1.001
+    assert np.mean(np.maximum(of_torque, of_speed) > 0.98) > 0.9
+    np.testing.assert_allclose(best.at(best.interval).v, 0.0, atol=1e-9)
+
+
+def test_least_time_of_an_orientation(toppra, ball):
+    q = ball.random_configuration(3, seed=3)
+    best = time_optimal(ball, q, effort=1.0)
+    tau = cardan.inverse_dynamics(ball, *best.at(best.times(1e-3)))
+    assert 0.95 < np.abs(tau).max() < 1.005
+
+
+def test_infeasible_paths_say_where_and_why(toppra):
+    arm = cardan.robots.arm7().model()
+    q = 0.5 * arm.random_configuration(4, seed=0)
+    with pytest.raises(
+        cardan.CardanError, match=r"at its s = 0: to stand there joint 'joint2' needs -20\.\d+, allowed"
+    ):
+        time_optimal(arm, q, effort=10.0)
+    swing = one_joint(Revolute([0.0, 1.0, 0.0]), effort=[1.0])
+    heavy = swing.with_values(com=[[0.1, 0.0, 0.0]])
+    with pytest.raises(cardan.CardanError, match=r"joint 'joint' needs") as caught:
+        time_optimal(heavy, [[np.pi / 2], [-np.pi / 2]])
+    assert 0.0 < caught.value.s < np.pi
+
+
+# --- bad input
+
+
+def refused(error, said, make, *arguments, **options):
+    with pytest.raises(error, match=said):
+        make(*arguments, **options)
+
+
+def test_bad_knots(ball):
+    q = ball.random_configuration(3, seed=0)
+    errors = cardan.errors
+    refused(errors.ParameterError, r"2 s then 1 s \(knots 1 and 2\).*argsort", Spline, ball, [0.0, 2.0, 1.0], q)
+    refused(errors.ParameterError, r"1 s then 1 s \(knots 1 and 2\)", Spline, ball, [0.0, 1.0, 1.0], q)
+    refused(errors.ParameterError, "at least two times", Spline, ball, [0.0], q[:1])
+    refused(errors.ShapeError, "a time for each configuration", Spline, ball, [0.0, 1.0], q)
+    refused(errors.NotFiniteError, r"knots\[1\] is nan", Spline, ball, [0.0, np.nan, 2.0], q)
+    q[1, 2] = np.nan
+    refused(errors.NotFiniteError, r"q\[1, 2\] is nan", Spline, ball, [0.0, 1.0, 2.0], q)
+    refused(errors.ConfigurationError, "norm 0", Spline, ball, [0.0, 1.0], np.zeros((2, 4)))
+    refused(errors.ShapeError, r"start_velocity.*\(3,\) or a number", Spline, ball, [0, 1], np.eye(4)[:2], [1.0, 2.0])
+
+
+def test_bad_times(ball):
+    spline = Spline(ball, [0.0, 1.0], ball.random_configuration(2, seed=0))
+    refused(cardan.errors.ParameterError, r"got 1\.5, expected times from 0 to 1 s.*Clip", spline.at, [0.5, 1.5])
+    refused(cardan.errors.NotFiniteError, r"t\[1\] is nan", spline.at, [0.5, np.nan])
+    refused(cardan.errors.DTypeError, "real numbers", spline.at, "now")
+    refused(cardan.errors.ParameterError, "dt", spline.times, 0.0)
+    np.testing.assert_array_equal(spline.at(1.0 + 1e-12).q, spline.at(1.0).q)
+
+
+def test_bad_limits():
+    slide = one_joint(Prismatic([1.0, 0.0, 0.0]))
+    error, ends = cardan.errors.ParameterError, ([0.0], [1.0])
+    refused(error, "velocity limit of joint 'joint': got 'none'.*duration=", MinimumJerk, slide, *ends)
+    refused(error, "acceleration of joint 'joint': got -1", Trapezoidal, slide, *ends, -1.0)
+    refused(error, "acceleration limit of joint 'joint': got 'none'", Trapezoidal, slide, *ends, np.inf)
+    refused(error, "q0 again", Trapezoidal, slide, [0.0], [0.0], 1.0)
+    refused(error, r"at least 2 s, the shortest", Trapezoidal, slide, *ends, 1.0, duration=1.0)
+    refused(error, "duration", MinimumJerk, slide, *ends, -1.0)
+    refused(error, "or acceleration=", PoseMove, cardan.SE3(), cardan.SE3())
+    refused(error, "'decoupled' or 'screw'", PoseMove, cardan.SE3(), cardan.SE3(), 1.0, interpolation="line")
+    stuck = one_joint(Prismatic([1.0, 0.0, 0.0]), velocity=[0.0], velocity_lower=[-1.0])
+    refused(error, "velocity limit of joint 'joint'.*lets it move", Trapezoidal, stuck, *ends, 1.0)
+
+
+def test_bad_paths(toppra, ball):
+    slide = one_joint(Prismatic([1.0, 0.0, 0.0]), effort=[1.0])
+    error = cardan.errors.ParameterError
+    free = one_joint(Prismatic([1.0, 0.0, 0.0]))
+    refused(error, "acceleration or effort limit of joint 'joint': got 'none'", time_optimal, free, [[0.0], [1.0]])
+    refused(error, r"stands still at its s = 0", time_optimal, slide, MinimumJerk(slide, [0.0], [1.0], 1.0))
+    refused(error, "all the same", time_optimal, slide, [[1.0], [1.0]])
+    refused(cardan.errors.MechanismError, "path is of", time_optimal, slide, Spline(ball, [0, 1], np.eye(4)[:2]))
+
+
+def test_toppra_is_an_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "toppra.algorithm", None)
+    slide = one_joint(Prismatic([1.0, 0.0, 0.0]), effort=[1.0])
+    refused(cardan.errors.MissingExtraError, r'"cardan\[toppra\]"', time_optimal, slide, [[0.0], [1.0]])
