@@ -86,7 +86,7 @@ def targets_shape(tasks: Sequence[Task]) -> Shape:
 
 @functools.lru_cache(maxsize=256)
 def _function(structure: Structure) -> Function:
-    tasks = structure.tasks
+    tasks = structure.kept()
 
     def linearized_tasks(model: Model, q: Any, targets: Any) -> Linearization:
         errors, rows = (part(tasks, model, q, targets) for part in (stacked_errors, stacked_jacobian))

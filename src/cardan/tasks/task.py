@@ -37,6 +37,7 @@ from cardan.functions.derivatives import derivative
 from cardan.functions.function import Function
 from cardan.functions.results import packed
 from cardan.functions.signature import token
+from cardan.joints.state import copied
 from cardan.model import Model
 
 NUMBERS = {"target": None, "weight": 1.0, "gain": 1.0, "priority": 0}
@@ -194,6 +195,10 @@ class Structure:
     def __hash__(self) -> int:
         return hash(self.state)
 
+    def kept(self) -> tuple[Task, ...]:
+        """Return the tasks as programs keep them, which are traced for other models later: nobody can change these."""
+        return copied(self.tasks)
+
 
 def core(task: Task, model: Model) -> tuple[int, ...]:
     """Return the shape of a target as a program takes it: for a task without, that of an empty array."""
@@ -209,7 +214,7 @@ def error_of(task: Task, model: Model, q: Any, target: Any) -> np.ndarray:
 
 @functools.lru_cache(maxsize=256)
 def _error_function(structure: Structure) -> Function:
-    (task,) = structure.tasks
+    (task,) = structure.kept()
 
     def task_error(model: Model, q: Any, target: Any) -> np.ndarray:
         return error_of(task, model, q, target)
