@@ -173,6 +173,19 @@ def test_a_field_changed_later_is_not_what_programs_of_other_models_are_made_of(
     assert cardan.inverse_kinematics(second, Turned([2.0]), q0=(1.0, 0.0)).converged
 
 
+def test_a_weight_that_was_changed_to_none_is_refused_when_it_is_used():
+    weight = np.ones(3)
+    reach = FramePosition("tool", (0.4, 0.0, 0.6), weight=weight)
+    weight[0] = -1.0
+    with pytest.raises(ParameterError, match="weight of FramePosition"):
+        Stack(cardan.robots.arm7().model(), reach).weights()
+
+
+@pytest.mark.parametrize("gain", [1, np.float32(0.5), np.int64(1)])
+def test_a_gain_is_a_number_of_any_type(gain):
+    assert Stack(cardan.robots.arm7().model(), FramePosition("tool", np.zeros(3), gain=gain)).gains()[0] == gain
+
+
 def test_targets_broadcast_against_each_other(reference_target):
     arm = cardan.robots.arm7().model()
     X = cardan.frame_transform(arm, arm.random_configuration((4, 1), seed=0), "tool")
