@@ -336,3 +336,28 @@ def test_it_is_what_mink_finds():
         mine = [BodyTwist("tool", X, weight=(1, 1, 1, 0.5, 0.5, 0.5), gain=0.3), Posture(home, weight=0.1, gain=0.5)]
         np.testing.assert_allclose(solve_ik(ARM, q, mine, DT, damping=1e-6), theirs, atol=1e-8)
     assert mujoco.__version__
+
+
+class Nothing(Task):
+    """A task of no rows."""
+
+    def error(self, model, q, target):
+        return []
+
+
+def test_a_priority_may_ask_nothing_and_a_robot_have_nothing_to_move():
+    asked = [FramePosition("tool", (0.4, 0.0, 0.6)), Nothing(priority=1)]
+    np.testing.assert_allclose(
+        solve_ik(ARM, ARM.neutral(), asked, DT), solve_ik(ARM, ARM.neutral(), asked[0], DT), atol=1e-6
+    )
+    rock = cardan.Mechanism("rock")
+    rock.add_body("stone")
+    rock.add_joint("lies", cardan.joints.Fixed(), "world", "stone")
+    still = rock.model()
+    assert solve_ik(still, still.neutral(), FramePosition("stone", np.zeros((2, 3))), DT).shape == (2, 0)
+
+
+def test_a_model_with_inputs_is_sent_to_where_they_are_filled_in():
+    model = ARM.with_inputs("gravity")
+    with pytest.raises(ParameterError, match=r"inputs of the model of solve_ik.*filled_with"):
+        solve_ik(model, ARM.neutral(), Nothing(), DT)

@@ -104,7 +104,7 @@ def derivative(
     wrt: str | Sequence[str],
     *,
     mode: Mode = "auto",
-    tangent: bool | Sequence[str | int] = False,
+    tangent: bool | str | int | Sequence[str | int] = False,
 ) -> Function:
     """Return the compiled function of the derivatives of a compiled function.
 
@@ -116,7 +116,7 @@ def derivative(
         tangent: whether results that are configurations move along the tangent, too: nv rows, the velocity at which
             they move, instead of nq. With True these are the one result, or of several those of shape (nq,): in a
             dictionary or named tuple, of these the ones called q, q0, q1 or q_..., such as `q_next`. Else their names,
-            or their places in a tuple: `tangent=("goal",)`, `tangent=(0,)`.
+            or their places in a tuple: `tangent=("goal",)`, `tangent=(0,)`; one may stand alone.
 
     Returns:
         A function of the same arguments; its results have the shapes (*y, nv) where x is a configuration, (*y, *x)
@@ -142,7 +142,7 @@ def derivative(
     if mode not in MODES:
         raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
     names = wrt if isinstance(wrt, str) else _several(wrt)
-    chosen = tangent if isinstance(tangent, bool) else tuple(tangent)
+    chosen = tangent if isinstance(tangent, bool) else (tangent,) if isinstance(tangent, (str, int)) else tuple(tangent)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
         moving = moving_results(of.name, model, program, chosen) if chosen else ()

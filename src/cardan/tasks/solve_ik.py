@@ -21,14 +21,13 @@ from numpy.typing import ArrayLike
 
 from cardan.errors import InfeasibleError, ParameterError
 from cardan.functions.arguments import broadcast, check_finite, checked_batch
-from cardan.functions.signature import check_model
 from cardan.model import Model
 from cardan.scalar import is_finite
 from cardan.tasks.bounds import entries_of_limits, other_limits
 from cardan.tasks.differential import differential, priorities
 from cardan.tasks.quadratic import Quadratic, Solver, solver_of
 from cardan.tasks.stack import Stack
-from cardan.tasks.task import Task, checked_tasks
+from cardan.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan.tasks.whole_body import ClosedLoops, Damping
 
 WHERE = "solve_ik"
@@ -84,7 +83,7 @@ def solve_ik(
 
     Source: Escande, Mansard and Wieber (2014); see `tasks/solve_ik.py`.
     """
-    check_model(WHERE, model)
+    check_model_without_inputs(WHERE, model)
     _check_positive("dt", dt, "[s]")
     _check_positive("damping", damping, "[1/rad^2, 1/m^2]")
     solve = solver_of(solver, WHERE)
@@ -99,7 +98,7 @@ def solve_ik(
     if failed:
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
         raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
-    return steps.of_full_size(np.array(x, dtype=float).reshape(-1, model.nv)).reshape((*batch, model.nv)) / dt
+    return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
 
 
 def _check_positive(name: str, value: Any, unit: str) -> None:
