@@ -403,8 +403,9 @@ def test_a_collada_file_says_its_unit(tmp_path):
     path = tmp_path / "brick.dae"
     text = trimesh.creation.box(extents=(100.0, 200.0, 300.0)).export(file_type="dae").decode()
     path.write_text(text.replace("<up_axis>", '<unit name="mm" meter="0.001"/><up_axis>'))
-    surface = surface_of(Shape("b", "visual", Mesh("brick", str(path))))
-    assert np.allclose(np.ptp(surface.vertices, axis=0), [0.1, 0.2, 0.3])
+    mesh = Mesh("brick", str(path))
+    assert np.allclose(np.ptp(surface_of(Shape("b", "visual", mesh)).vertices, axis=0), [0.1, 0.2, 0.3])
+    assert mesh.volume == pytest.approx(0.006)
 
 
 def test_materials_of_a_file_count_unless_the_description_has_a_colour(tmp_path):
