@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 EXAMPLES, PICTURES = ROOT / "examples", ROOT / ".ci" / "gallery"
 RUN = "import runpy, sys; runpy.run_path(sys.argv[1])['main'](sys.argv[2])"
+PAGE = re.compile(r"\bdocs/([\w/-]+)\.md\b")  # as an example names one
 TOGETHER = 2  # examples that run at the same time
 HEAD = """# Gallery
 
@@ -44,7 +46,10 @@ def drawn(example: Path) -> Path | None:
     if not picture.exists() or picture.stat().st_mtime < example.stat().st_mtime:
         PICTURES.mkdir(parents=True, exist_ok=True)
         settings = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
-        subprocess.run([sys.executable, "-c", RUN, str(example), str(picture)], env=settings, cwd=PICTURES, check=True)
+        command = [sys.executable, "-c", RUN, str(example), str(picture)]
+        done = subprocess.run(command, env=settings, cwd=PICTURES, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{example.name} does not run:\n{done.stderr}")
     return picture
 
 
@@ -61,10 +66,10 @@ def pages() -> dict[str, str | bytes]:
 
 
 def claim(example: Path) -> tuple[str, str]:
-    """Return the first sentence of an example, and what else its docstring says."""
+    """Return the first sentence of an example, and what else its docstring says, as Markdown."""
     text = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or example.stem
     first, _, rest = text.partition("\n")
-    return first.rstrip("."), rest.strip()
+    return first.rstrip("."), PAGE.sub(r"[\1](../\1.md)", rest.strip("\n"))
 
 
 def cards(pictures: dict[Path, Path | None]) -> str:

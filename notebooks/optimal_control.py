@@ -8,7 +8,7 @@
 # %% [markdown]
 # # Optimal control: iLQR swings up a cart-pole
 #
-# The dynamics and their Jacobians along a whole trajectory are one call each: time is a batch axis. What is left is the recursion of Riccati, in NumPy.
+# The Jacobians of the dynamics along a whole trajectory are one call: time is a batch axis. What is left is the recursion of Riccati, in NumPy.
 #
 # Source: Li and Todorov (2004); Tassa, Erez and Todorov (2012).
 
@@ -32,7 +32,7 @@ def step(model, x, u):
     return np.concatenate([cardan.integrate(model, q, DT * v), v])
 
 
-by_x, by_u = cardan.derivative(step, "x"), cardan.derivative(step, "u")
+jacobians = cardan.derivative(step, ("x", "u"))  # by both in one program
 move = step.bind(model)
 
 # %% [markdown]
@@ -58,7 +58,7 @@ def cost(x, u):
 
 def improve(x, u, damping):
     """Return changes k (N, 1) and gains K (N, 1, 4): one Riccati recursion backwards."""
-    A, B = by_x(model, x[:-1], u), by_u(model, x[:-1], u)  # (N, 4, 4), (N, 4, 1): one call each
+    A, B = jacobians(model, x[:-1], u)  # (N, 4, 4), (N, 4, 1): one call for all times
     k, K = np.zeros((N, 1)), np.zeros((N, 1, 4))
     Vx, Vxx = Q_END @ (x[-1] - goal), Q_END
     for t in reversed(range(N)):

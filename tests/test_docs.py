@@ -18,7 +18,7 @@ from representatives import represented
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
-    "getting-started.md": (),
+    "getting-started.md": ("matplotlib",),
     "faq.md": (),
     "control-loop.md": (),
     "rl.md": (),

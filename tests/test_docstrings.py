@@ -167,6 +167,8 @@ def missing_arguments(parameters, described):
 
 
 def missing_example(said):
+    if re.search(r"^Example:", said[""], re.MULTILINE):
+        yield "the plural: its section 'Example:' is called 'Examples:' and has lines '>>> ...'"
     if ">>> " not in said.get("Examples", ""):
         yield "a section 'Examples:' with one to three lines '>>> ...' that run"
 

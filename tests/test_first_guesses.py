@@ -1,5 +1,7 @@
 """What is written first by those who come from elsewhere, and what they are told: the right name, and no riddle."""
 
+import copy
+import pickle
 import pkgutil
 import re
 from pathlib import Path
@@ -25,6 +27,8 @@ GUESSES = [
     ("cardan.framesForwardKinematics", "cardan.forward_kinematics"),
     ("cardan.computeCentroidalMap", "cardan.centroidal_momentum_matrix"),
     ("cardan.ccrba", "cardan.centroidal_momentum_matrix"),
+    ("cardan.log6", "Pinocchio's log6 is cardan.SE3.log"),
+    ("cardan.exp6", "Pinocchio's exp6 is cardan.SE3.exp"),
     ("cardan.log3", "cardan.spatial.rotations.rotation_vector_from_matrix"),
     ("cardan.exp3", "cardan.spatial.rotations.matrix_from_rotation_vector"),
     ("cardan.neutral", "cardan.Model.neutral"),
@@ -56,7 +60,21 @@ GUESSES = [
     ("cardan.fkine", "roboticstoolbox's fkine is cardan.frame_transform"),
     ("cardan.jacob0", "cardan.jacobian"),
     ("cardan.gravload", "cardan.gravity_forces"),
+    ("cardan.ikine", "cardan.inverse_kinematics"),
+    ("cardan.jtraj", "cardan.trajectories.MinimumJerk"),
+    ("cardan.teach", "cardan.show"),
+    ("cardan.FrameTask", "cardan.tasks.FramePose"),
+    ("cardan.dIntegrate", "Pinocchio's dIntegrate is cardan.integrate_derivatives"),
+    ("cardan.dDifference", "Pinocchio's dDifference is cardan.difference_derivatives"),
+    ("cardan.base_parameters", "it is cardan.identification.base_parameters"),
+    ("cardan.friction_regressor", "cardan.identification.regressor"),
+    ("cardan.energy_regressor", "cardan.kinetic_energy_regressor"),
     # guesses
+    ("cardan.log(np.eye(4))", "cardan.SE3.log(X)"),
+    ("cardan.log(cardan.SE3())", "cardan.SE3.log(X)"),
+    ("cardan.Revolute", "it is cardan.joints.Revolute"),
+    ("cardan.Box", "it is cardan.description.Box"),
+    ("cardan.distance", "world.collide(state)"),
     ("cardan.frame_jacobian", "it is cardan.jacobian(model, q, frame)"),
     ("cardan.frame_pose", "it is cardan.frame_transform(model, q, frame)"),
     ("cardan.step", "cardan.solvers.Featherstone(world).step(state)"),
@@ -180,6 +198,11 @@ WORKS = [
     ("run(lambda model, q: (q, q[:3]))[1]", (3,)),
     ("joint(lambda self, q: slide(np.interp(q[0], [0.0, 1.0], [0.0, 2.0])))", (1, 1)),
     ("np.array(cardan.SE3())", (4, 4)),
+    ("cardan.SE3.from_matrix(np.eye(4)).matrix()", (4, 4)),
+    ("np.array(cardan.SE3.log(np.eye(4)))", (6,)),
+    ("cardan.derivative(cardan.inverse_dynamics, ('q', 'v'))(arm, q, v, a).dv", (7, 7)),
+    ("cardan.derivative(cardan.inverse_dynamics, ['q', 'v'])(arm, q, v, a).dq", (7, 7)),
+    ("cardan.inverse_kinematics(arm, frame='tool', target=cardan.frame_transform(arm, q, 'tool')).q", (7,)),
     ("np.array(cardan.SE3().rotation)[:, 2]", (3,)),
     ("np.eye(3) @ cardan.SE3().rotation", (3, 3)),
     ("(1, 2, 3) + cardan.SE3().translation / 2", (3,)),
@@ -263,3 +286,26 @@ def test_probing_for_a_name_costs_and_says_nothing(name):
     words.answers.cache_clear()
     assert words.of_package(name) == words.of_instance(cardan.Model, "_" + name) == ""
     assert words.answers.cache_info().currsize == 0
+
+
+def test_the_command_line_knows_other_words_too(names, capsys, tmp_path):
+    from cardan.cli import main
+
+    assert main(["generate", str(names["path"]), "--function", "rnea", "-o", str(tmp_path / "f.c")]) != 0
+    assert "Pinocchio's rnea is cardan.inverse_dynamics" in capsys.readouterr().err
+
+
+def test_a_property_that_fails_says_its_own():
+    class Broken(words.Explained):
+        @property
+        def size(self):
+            return self.no_such_thing
+
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = Broken().size
+    assert not hasattr(Broken(), "sise")
+
+
+def test_what_is_explained_is_copied_and_sent_as_before(names):
+    for thing in (names["arm"], names["arm7"], names["arm7"].world(), names["arm7"].world().state()):
+        assert type(pickle.loads(pickle.dumps(thing))) is type(copy.deepcopy(thing)) is type(copy.copy(thing))

@@ -190,6 +190,7 @@ def test_values_are_counted_before_they_are_read():
         cardan.from_json('{"cardan": [' + "[[0]]," * 2_000_000 + "0]}")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("quick")
 def test_unknown_elements_are_not_compared_for_minutes():
     tags = "".join(f"<lin{k}/>" for k in range(200_000))
@@ -336,7 +337,7 @@ def test_names_drive_no_terminal(tmp_path, capsys, command):
 COMMANDS = (("info",), ("info", "--graph"), ("info", "--json"), ("check",))
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("utf-8", marks=pytest.mark.full)])
 def test_any_name_on_any_terminal(tmp_path, encoding):
     file = odd_robot(tmp_path, "h\u00fcfte", "half\ud800")
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(Path(cardan.__file__).parents[1])}

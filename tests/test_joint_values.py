@@ -222,7 +222,7 @@ def lift_felt(model):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_two_joints_of_one_class_keep_their_own_parameters(make):
+def test_two_joints_of_one_class_keep_their_own_parameters(make, quick_target):
     for r in (0.1, 0.7, 0.1, 2.0):
         assert lift_felt(model_of(make(r))) == pytest.approx(r, rel=1e-12)
 

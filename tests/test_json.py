@@ -192,7 +192,7 @@ def test_shipped_robots_come_back(name):
 
 @pytest.mark.parametrize(
     "file",
-    represented(urdf_files(), by=urdf_files()[::8].count)
+    represented(urdf_files(), by=urdf_files()[::12].count)
     or [pytest.param(None, marks=pytest.mark.skip(reason="example-robot-data is not installed"))],
     ids=lambda f: short(f) if f else "",
 )
@@ -207,7 +207,7 @@ def test_real_robots_come_back(file):
 
 
 @pytest.mark.parametrize("seed", represented(range(3), by=[0].count))
-def test_the_dynamics_are_the_same_to_the_last_bit(seed):
+def test_the_dynamics_are_the_same_to_the_last_bit(seed, quick_target):
     m = random_mechanism(seed)
     model = m.model(base="floating", gravity=(1.0, 2.0, -9.0))
     state = random_state(model, seed, (3,))

@@ -247,7 +247,7 @@ def test_many_worlds_are_the_same_ones_and_steps_are_repeated_bit_for_bit(make):
     np.testing.assert_array_equal(solver.step(state, steps=3).q, solver.step(solver.step(state, steps=2)).q)
 
 
-@every
+@pytest.mark.parametrize("make", [pytest.param(XPBD, marks=pytest.mark.full), Variational, SemiImplicit])
 def test_a_step_is_differentiated_through_a_contact(make):
     slope = np.arctan(0.4)
     world = on_ground(Sphere(0.1), 0.0999, Material(friction=0.1), slope=slope)

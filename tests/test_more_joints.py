@@ -506,8 +506,8 @@ MORE = [
     ids=lambda j: type(j).__name__,
 )
 @pytest.mark.parametrize("base", [pytest.param("fixed", marks=pytest.mark.full), "floating"])
-def test_every_algorithm_runs_with_it(joint, base):
-    """A hinge, the joint, a hinge: the laws, at compiled speed, on a batch."""
+def test_every_algorithm_runs_with_it(joint, base, quick_target):
+    """A hinge, the joint, a hinge: the laws on a batch, with --full at compiled speed."""
     model = random_mechanism(3, [Revolute(AXIS), joint, Revolute(Y)], chain=True, armature=False).model(base=base)
     q, v, a = random_state(model, 4, (5,))
     tau = cardan.inverse_dynamics(model, q, v, a)

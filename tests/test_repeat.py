@@ -13,6 +13,7 @@ import pytest
 
 import cardan
 from cardan.errors import DTypeError, ParameterError, ProgramError, ShapeError, UnknownNameError
+from cardan.joints import CATALOGUE
 from cardan.program import Array, Program, expr, trace, verify
 from cardan.program.autodiff import vector_jacobian_product
 from cardan.program.program import Region
@@ -78,17 +79,12 @@ def passes(program, target, arrays, count):
     return arrays
 
 
+ROBOTS = ("double_pendulum", "arm7", "quadruped", "humanoid")
+REPEATED = [(robot, dtype) for robot in ROBOTS for dtype in (np.float64, np.float32)]
+
+
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(
-    "robot",
-    [
-        "double_pendulum",
-        "arm7",
-        pytest.param("quadruped", marks=pytest.mark.full),
-        pytest.param("humanoid", marks=pytest.mark.full),
-    ],
-)
+@pytest.mark.parametrize(("robot", "dtype"), represented(REPEATED, by=REPEATED[:3].count))
 def test_repeat_is_as_many_calls(robot, dtype, target):
     model = getattr(cardan.robots, robot)().model(base="fixed" if robot == "arm7" else "floating")
     one, many = step.on(target), step.repeated(5).on(target)
@@ -99,9 +95,12 @@ def test_repeat_is_as_many_calls(robot, dtype, target):
         assert same(found, chained(one, model, 5, *given)), batch
 
 
-@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
-def test_every_joint(dtype, reference_target):
-    model = random_model(0)
+EACH = [(np.float64, CATALOGUE[1::4]), (np.float64, CATALOGUE), (np.float32, CATALOGUE)]
+
+
+@pytest.mark.parametrize(("dtype", "joints"), represented(EACH, by=EACH[:1].count))
+def test_every_joint(dtype, joints, reference_target):
+    model = random_model(0, joints=joints)
     given = arguments(model, (9,), dtype)
     assert same(step.repeated(3)(model, *given), chained(step, model, 3, *given))
 
@@ -123,8 +122,11 @@ def test_what_is_passed_on_is_read_before_it_is_overwritten(target):
     assert same(only.values(), one(model, x, y, one(model, x, y, z)["z"]).values())
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("count", "long", "stack"), [(7, plan.LONG, plan.STACK), (7, 100, plan.STACK), (2, 100, 0)])
+PLANS = [(7, plan.LONG, plan.STACK), (7, 100, plan.STACK), (2, 100, 0)]
+PLANNED = [(*case, dtype) for case in PLANS for dtype in (np.float64, np.float32)]
+
+
+@pytest.mark.parametrize(("count", "long", "stack", "dtype"), represented(PLANNED, by=PLANNED[1::2].count))
 def test_many_blocks_tiles_and_a_workspace_on_the_heap(monkeypatch, dtype, count, long, stack):
     monkeypatch.setattr(plan, "LONG", long)
     monkeypatch.setattr(plan, "STACK", stack)

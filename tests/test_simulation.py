@@ -510,14 +510,15 @@ def test_derivatives_of_a_step_in_contact_are_those_of_differences(contact):
     check_derivatives(solver, q, v, np.zeros(6), ["q", "v"])
 
 
-def test_derivatives_of_a_ball_that_touches_are_those_of_differences():
+@pytest.mark.parametrize("by", ["v", *long("q")])
+def test_derivatives_of_a_ball_that_touches_are_those_of_differences(by):
     b, material = WorldBuilder(), Material(friction=0.5, stiffness=1e4)
     b.add_ground(material)
     b.add_body("ball", pose=SE3(translation=[0.0, 0.0, 0.099]))
     b.add_shape("ball", Sphere(0.1), material=material)
     world = b.finalize()
     v = np.array([0.3, -0.1, -0.2, 0.1, 0.2, 0.3])
-    check_derivatives(Featherstone(world, 1e-3, iterations=2), world.initial, v, np.zeros(6), ["q", "v"])
+    check_derivatives(Featherstone(world, 1e-3, iterations=2), world.initial, v, np.zeros(6), [by])
 
 
 def test_derivatives_of_a_driven_step_are_those_of_differences():
@@ -667,7 +668,7 @@ AWKWARD = {
 }
 
 
-@pytest.mark.parametrize("name", AWKWARD)
+@pytest.mark.parametrize("name", [*long("universal with skew axes"), "X-Y-X"])
 def test_axes_that_are_not_orthogonal_or_come_twice_move_as_the_equations_say(name):
     world = one_joint(AWKWARD[name]).world()
     model, dt = world.model, 1e-3
@@ -678,7 +679,7 @@ def test_axes_that_are_not_orthogonal_or_come_twice_move_as_the_equations_say(na
         np.testing.assert_allclose((after.v[0] - v) / dt, a, rtol=0.02, atol=0.02 * np.abs(a).max(), err_msg=solver)
 
 
-@pytest.mark.parametrize("make", [Featherstone, MuJoCo, XPBD, Variational, SemiImplicit])
+@pytest.mark.parametrize("make", [Featherstone, MuJoCo, XPBD, *long(Variational, SemiImplicit)])
 def test_orphans_fall_as_others_do(make):
     b = WorldBuilder()
     for link in ("upper", "lower"):
@@ -819,7 +820,7 @@ def test_memory_is_flat_over_many_calls(seed):
     [Featherstone, Variational, *(partial(Featherstone, integrator=i) for i in ("semi_implicit", "leapfrog"))],
     ids=["implicit", "variational", "semi_implicit", "leapfrog"],
 )
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", *long("float32")])
 def test_a_spinning_ball_in_flight_keeps_its_speed(make, dtype):
     """At 0.1 rad a step. Along the ball's own turning axes an Euler step made it 17 times as fast in a second."""
     b = WorldBuilder(gravity=(0.0, 0.0, 0.0))

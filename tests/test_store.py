@@ -174,7 +174,11 @@ print(cardan.potential_energy(arm, arm.neutral() + 0.1))
 
 @native
 @pytest.mark.parametrize(
-    "what", ["algorithms.potential_energy = halved", "cardan.spatial.Vector3.dot = lambda a, b: a[2] * b[2] * 0.5"]
+    "what",
+    [
+        "algorithms.potential_energy = halved",
+        pytest.param("cardan.spatial.Vector3.dot = lambda a, b: a[2] * b[2] * 0.5", marks=pytest.mark.full),
+    ],
 )
 def test_what_was_found_while_cardan_was_patched_is_kept_for_nobody(tmp_path, what):
     """Nor does a process that patches take what others found."""

@@ -26,8 +26,9 @@ def test_models_that_are_dropped_leave_nothing():
     assert stress.memory_of_models(150) < 6.0
 
 
+@pytest.mark.full  # tests/test_llvm.py starts some, too
 def test_processes_at_once():
-    assert stress.empty_cache(3)[0]
+    assert stress.empty_cache(4)[0]
 
 
 def test_a_killed_compile_leaves_nothing_wrong():
@@ -43,6 +44,7 @@ def test_damage_is_seen_and_mended(every):
     assert stress.damaged(every)[0]
 
 
+@pytest.mark.full  # tests/test_llvm.py has such places
 def test_unsafe_places():
     assert all(stress.unsafe_places().values())
 

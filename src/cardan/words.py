@@ -11,7 +11,6 @@ import contextlib
 import functools
 import importlib
 import importlib.util
-import inspect
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,8 +21,10 @@ LINE = re.compile(r"^\s*Peers:(.*?)(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 WORDS = re.compile(r"([A-Za-z][\w.]*)((?: `[\w!]+`)+)")
 CLOSE = 0.7
 """How alike a name is to one that was misspelt: all else would be offered names that have little in common."""
-CLASSES = ("Model", "Mechanism", "World", "WorldBuilder", "State", "SE3", "Inertia", "Function")
+CLASSES = tuple(f"cardan.{name}" for name in ("Model", "Mechanism", "World", "WorldBuilder", "SE3"))
 """Classes whose methods may be what another library's function is."""
+FURTHER = ("cardan.spatial.rotations", "cardan.description")
+"""Modules that are not among the package's own names."""
 
 ELSEWHERE = {
     "Pinocchio": {
@@ -66,6 +67,7 @@ ELSEWHERE = {
     "Drake": {
         "MultibodyPlant": "cardan.load(file), a cardan.Model; for a scene cardan.WorldBuilder",
         "DiagramBuilder": "cardan.WorldBuilder",
+        "Meshcat": "cardan.show(model)",
         "Simulator": "a solver, such as cardan.solvers.Featherstone(world)",
         "Context": "not needed: functions take q and v",
         "RigidTransform": "cardan.SE3",
@@ -101,6 +103,10 @@ ELSEWHERE = {
         "rollout": "a method of a solver, such as cardan.solvers.Featherstone",
         "contact": "a cardan.WorldBuilder, whose shapes touch; world.collide(state) finds where",
         "keyframes": "model.named_configurations",
+        "MeshcatVisualizer": "cardan.show(model)",
+        "friction_regressor": 'cardan.identification.regressor(model, q, v, a, ("viscous", "coulomb"))',
+        "energy_regressor": "cardan.kinetic_energy_regressor and cardan.potential_energy_regressor",
+        "distance": "world.collide(state).gap of a cardan.World; of configurations, cardan.difference",
     },
 }
 """Words that are asked of the package, by whose they are, and what to say of them: `it is ...`."""
@@ -194,22 +200,23 @@ def answers() -> dict[str, str]:
         whose = f"{library}'s {{}} is " if library else "it is "
         found |= {word: whose.format(word) + said for word, said in words.items()}
     for name, thing in _public():
-        found |= {word: f"{library}'s {word} is {name}" for word, library in words_of(thing).items()}
+        found.setdefault(name.rpartition(".")[2], f"it is {name}")  # of a module, such as cardan.joints.Revolute
+        for word, library in words_of(thing).items():
+            found.setdefault(word, f"{library}'s {word} is {name}")
     return found
 
 
 def _public() -> Iterator[tuple[str, Any]]:
-    """Yield what the package offers, methods of its main classes and functions of its modules included."""
+    """Yield what the package offers: its own names, those of its modules, the methods of its main classes."""
     cardan = importlib.import_module("cardan")
-    rotations = cardan.spatial.rotations
-    for name, function in inspect.getmembers(rotations, inspect.isfunction):
-        yield f"cardan.spatial.rotations.{name}", function
-    for name in cardan.__all__:
+    for path in (*(f"cardan.{name}" for name in cardan.__all__), *FURTHER):
         with contextlib.suppress(ImportError):  # what needs an extra
-            thing = getattr(cardan, name)
-            yield f"cardan.{name}", thing
-            for own, member in vars(thing).items() if name in CLASSES else ():
-                yield f"cardan.{name}.{own}", getattr(member, "__func__", member)
+            thing = importlib.import_module(path) if path in FURTHER else getattr(cardan, path.partition(".")[2])
+            yield path, thing
+            for own in getattr(thing, "__all__", ()):
+                yield f"{path}.{own}", getattr(thing, own)
+            for own, member in vars(thing).items() if path in CLASSES else ():
+                yield f"{path}.{own}", getattr(member, "__func__", member)
 
 
 def of_package(word: str) -> str:
@@ -254,5 +261,7 @@ class Explained:
     if not TYPE_CHECKING:  # to which there is no such attribute
 
         def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):  # a property, which failed: its own error is what counts
+                return object.__getattribute__(self, name)
             hint = of_instance(type(self), name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")

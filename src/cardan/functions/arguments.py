@@ -66,7 +66,7 @@ def check_shape(what: str, shape: Any) -> None:
 
 
 def _is_size(entry: Any) -> bool:
-    return hasattr(Model, entry) if isinstance(entry, str) else isinstance(entry, (int, np.integer)) and entry >= 0
+    return hasattr(Model, entry) if isinstance(entry, str) else isinstance(entry, (int, np.integer)) and int(entry) >= 0
 
 
 def core_shape(shape: Shape, model: Any) -> tuple[int, ...]:

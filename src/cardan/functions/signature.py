@@ -149,7 +149,7 @@ class Signature:
             try:
                 self.parameters.bind(model, *args, **kwargs)
             except TypeError as error:
-                raise TypeError(f"{self.name}{self._plain}: {self._unknown(kwargs) or error}") from None
+                raise TypeError(f"{self.name}{self._plain}: {error}{self._meant(kwargs, str(error))}") from None
         return given
 
     @property
@@ -158,10 +158,13 @@ class Signature:
         plain = [p.replace(annotation=p.empty) for p in self.parameters.parameters.values()]
         return str(inspect.Signature(plain))
 
-    def _unknown(self, kwargs: Mapping[str, Any]) -> str:
-        """Return what is wrong with the first keyword that is no argument, and what was meant by it."""
+    def _meant(self, kwargs: Mapping[str, Any], said: str) -> str:
+        """Return what was meant by the first keyword that is no argument, which may not have been said yet."""
         unknown = next((name for name in kwargs if name not in self._names), None)
-        return "" if unknown is None else f"there is no argument {unknown!r}{of_argument(unknown, self.arguments)}"
+        if unknown is None:
+            return ""
+        named = "" if repr(unknown) in said else f"; there is no argument {unknown!r}"
+        return named + of_argument(unknown, self.arguments)
 
     def _is_array(self, model: Model, name: str, value: Any) -> bool:
         if name in self.shapes:

@@ -200,7 +200,7 @@ class _Problem:
     def solved(self, measured: Measured, noise: np.ndarray) -> tuple[np.ndarray, int, bool]:
         """Return the parameter vector that fits best, after how many steps, and whether it has settled."""
         equations = np.concatenate([measured.W, measured.tau[..., None]], axis=-1) / noise[:, None]
-        R: np.ndarray = np.linalg.qr(equations.reshape(-1, equations.shape[-1]), mode="r")
+        R = np.asarray(np.linalg.qr(equations.reshape(-1, equations.shape[-1]), mode="r"))
         A, b = R[:, :-1] @ self.to_parameters, R[:, -1]
         x, steps, settled = self.start, 0, False
         heaviest = max(1.0, float(((A @ x - b) ** 2).sum()) / len(x) / self.weight)

@@ -342,8 +342,6 @@ def pose_error(
         >>> bool(np.allclose(J @ (1e-4 * v), cardan.pose_error(X, target), atol=1e-6))
         True
 
-    Peers: Pinocchio `log6`.
-
     Source: Sola, Deray and Atchuthan (2018), the right minus; Park, Bobrow and Ploen (1995).
     """
     for name, given in (("at", at), ("expressed_in", expressed_in)):

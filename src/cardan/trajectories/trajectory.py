@@ -78,6 +78,10 @@ class Trajectory(ABC):
         Raises:
             DTypeError, NotFiniteError: for what is no time.
             ParameterError: for a time outside the interval.
+
+        Examples:
+            >>> cardan.inverse_dynamics(arm, *path.at(t)).shape[-1]
+            7
         """
         return self.evaluated(checked_times(type(self).__name__, t, *self.interval))
 

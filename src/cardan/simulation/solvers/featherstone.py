@@ -193,8 +193,10 @@ class Featherstone(CompiledSolver):
         Raises:
             ParameterError: for a state or control of other worlds.
 
-        Example:
-            `solver.contact_forces(state).force[..., 2].sum(axis=-1)` is what the ground bears.
+        Examples:
+            >>> stands = cardan.robots.quadruped().world("floating", ground=True)
+            >>> felt = cardan.solvers.Featherstone(stands, dt=0.002).contact_forces(stands.state())
+            >>> borne = felt.force[..., 2].sum(axis=-1)  # by the ground [N]
         """
         arrays = self._asked(state, control)
         if not self.settings.pairs:
