@@ -692,9 +692,7 @@ def test_in_a_browser_the_robot_is_seen_and_a_slider_moves_it(browser):
     mechanism.add_shape(Shape("box", "visual", Box((0.4, 0.4, 0.4)), rgba=(1.0, 0.0, 0.0, 1.0)))
     page = browser.new_page(viewport={"width": 640, "height": 360})
     with cardan.show(mechanism) as view:
-        view.server.scene.configure_default_lights(cast_shadow=False)  # what takes a processor without graphics long
-        view.server.scene.configure_environment_map(None)
-        view.server.scene.get_handle_by_name("/ground").visible = False
+        plain(view)
         page.goto(view.url)
         picture = lambda: red(imageio.v3.imread(page.screenshot()))  # noqa: E731
         before = seen(page, lambda: (mask := picture()).sum() > 500 and mask)
@@ -707,6 +705,47 @@ def test_in_a_browser_the_robot_is_seen_and_a_slider_moves_it(browser):
         moved = lambda: abs(np.argwhere(picture())[:, 1].mean() - np.argwhere(before)[:, 1].mean()) > 20  # noqa: E731
         seen(page, lambda: picture().any() and moved())
         page.close()
+
+
+def plain(view):
+    """Leave out what takes a processor without graphics long to draw."""
+    view.server.scene.configure_default_lights(cast_shadow=False)
+    view.server.scene.configure_environment_map(None)
+    view.server.scene.get_handle_by_name("/ground").visible = False
+
+
+def test_in_a_browser_a_hand_is_dragged(browser, arm):
+    """The arrow of the handle along the tool's y is pulled back by 8 cm: the tool follows, and turns not."""
+    page = browser.new_page(viewport={"width": 860, "height": 520})
+    with cardan.show(arm, [0.3, 0.5, -0.2, -1.0, 0.4, 0.8, 0.1]) as view:
+        plain(view)
+        view.drag("tool")
+        page.goto(view.url)
+        seen(page, lambda: bool(view.server.get_clients()))
+        (client,) = view.server.get_clients().values()
+        X = cardan.frame_transform(arm, view.q, frame="tool")
+        arrow = 0.5 * view.robot().dragging.handle.scale
+        goal = X @ matrix((0.0, -0.08, 0.0), (1.0, 0.0, 0.0, 0.0))
+
+        def is_pulled():  # again, until the handle is drawn
+            for back in (0.0, 0.04, 0.08):
+                page.mouse.move(*pixel(client.camera, X[:3, 3] + (arrow - back) * X[:3, 1]))
+                page.wait_for_timeout(100)
+                if not back:
+                    page.mouse.down()
+            page.mouse.up()
+            view.flush()
+            return bool(np.abs(cardan.frame_transform(arm, view.q, frame="tool") - goal).max() < 0.01)
+
+        seen(page, is_pulled)
+        page.close()
+
+
+def pixel(camera, point):
+    """Return where a point is in the window: the camera looks along its z, and its y points down."""
+    x, y, z = (np.linalg.inv(matrix(camera.position, camera.wxyz)) @ (*point, 1.0))[:3]
+    focal = 0.5 * camera.image_height / np.tan(0.5 * camera.fov)
+    return 0.5 * camera.image_width + focal * x / z, 0.5 * camera.image_height + focal * y / z
 
 
 def seen(page, condition, timeout=30.0):
