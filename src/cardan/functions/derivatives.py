@@ -132,9 +132,9 @@ def derivative(
         >>> by_q = cardan.derivative(cardan.frame_transform, "q")
         >>> by_q(arm, q, "tool").shape
         (4, 4, 7)
-        >>> by = cardan.derivative(cardan.inverse_dynamics, ("q", "v"))(arm, q, v, a)
-        >>> by.dq.shape, by.dv.shape
-        ((7, 7), (7, 7))
+        >>> by = cardan.derivative(cardan.inverse_dynamics, ("q", "v", "a"))(arm, q, v, a)
+        >>> bool(np.allclose(by.da, cardan.mass_matrix(arm, q)))
+        True
 
     Source: Griewank and Walther, Evaluating Derivatives (2008).
     """

@@ -414,9 +414,9 @@ class Function(Generic[P, R]):
             Arrays of truth values, shaped and named as the results of one state.
 
         Examples:
-            >>> gravity = cardan.derivative(cardan.gravity_forces, "q").sparsity(arm)
-            >>> bool(gravity[:, 0].any())
-            False
+            >>> pattern = cardan.derivative(cardan.frame_transform, "q").sparsity(arm, frame="elbow")
+            >>> pattern.any(axis=(0, 1)).tolist()  # the joints that move the elbow
+            [True, True, True, True, False, False, False]
         """
         traced = self.trace(model, *optional, **options)
         program, form = traced.program, traced.form
