@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import CardanError, MechanismError, ParameterError
+from cardan.errors import MechanismError, ParameterError, PathError
 from cardan.functions import difference, inverse_dynamics
 from cardan.model import Model
 from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name, whole
@@ -33,27 +33,15 @@ WHERE = "time_optimal"
 STANDSTILL = 1e-9
 """Of the largest tangent of a path: one this small is no direction."""
 
-CHECKED = 4
+CHECKED = 10
 """Points in each stretch of the grid at which the limits are looked at again when all is done."""
 
 FINEST = 8
 """How many times as many points as asked for a grid has at most."""
 
-CLOSE = 0.99
+CLOSE = 0.999
 """The speed at which the limits hold between the points of the grid, relative to that at them, below which a finer grid
 is worth its time."""
-
-
-class InfeasibleError(CardanError, ValueError):
-    """A path cannot be followed within the limits.
-
-    Attributes:
-        s: where, in the path's own time.
-    """
-
-    def __init__(self, s: float, why: str) -> None:
-        self.s = s
-        super().__init__(f"{WHERE}: the path cannot be followed at its s = {s:.6g}: {why}")
 
 
 class Limits(NamedTuple):
@@ -101,7 +89,7 @@ def time_optimal(
         A trajectory, from time 0. Limits hold at the points of the grid and several between any two.
 
     Raises:
-        InfeasibleError: where the limits do not let it follow the path; says where and which joint.
+        PathError: where the limits do not let it follow the path; says where and which joint.
         ParameterError: for a joint that moves without any limit of acceleration or effort, a path that stands still.
         MechanismError: for a path of another robot.
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that do not fit.
@@ -132,7 +120,7 @@ def time_optimal(
         count *= 2
         law, speed, worst = _fastest(model, curve, limits, count)
     if not speed > 0.0:
-        raise InfeasibleError(_own(curve, worst), "no speed is slow enough there; more gridpoints= may find one.")
+        raise PathError(_own(curve, worst), "no speed is slow enough there; more gridpoints= may find one.")
     return Timed(curve, law.stretched(law.duration / speed))
 
 
@@ -150,15 +138,27 @@ def _through(model: Model, q: Any) -> Spline:
 
 def _fastest(model: Model, path: Trajectory, limits: Limits, count: int) -> tuple[TimeLaw, float, float]:
     """Return the law on a grid, at what share of its speed all limits hold between its points, and where just so."""
-    grid = np.linspace(0.0, 1.0, count + 1)
+    grid = _grid(path, count)
     rows = _rows(model, path, limits, grid)
     x = _profile(rows, grid, path, model, limits)
     speeds = np.sqrt(x)
     steps = np.diff(grid)
     if (speeds[:-1] + speeds[1:] <= 0.0).any():
         k = int(np.argmin(speeds[:-1] + speeds[1:]))
-        raise InfeasibleError(_own(path, grid[k]), "it would have to stand still there.")
+        raise PathError(_own(path, grid[k]), "it would have to stand still there.")
     return _law(grid, speeds), *_speed_between(model, path, limits, grid, x, np.diff(x) / (2.0 * steps))
+
+
+def _grid(path: Trajectory, count: int) -> np.ndarray:
+    """Return points of the path from 0 to 1, about equally far apart, a spline's knots among them.
+
+    At a knot accelerations change their course: in a stretch around it, they are not what they are at its ends.
+    """
+    knots = path.knots if isinstance(path, Spline) else np.array(path.interval)
+    breaks = (knots - knots[0]) / (knots[-1] - knots[0])
+    counts = np.ceil(count * np.diff(breaks) * (1.0 - 1e-12)).astype(int)
+    pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(breaks[:-1], breaks[1:], counts, strict=True)]
+    return np.concatenate([*pieces, [1.0]])
 
 
 def _own(path: Trajectory, s: float) -> float:
@@ -216,7 +216,7 @@ def _profile(rows: Rows, grid: np.ndarray, path: Trajectory, model: Model, limit
     """Return x at the points of the grid.
 
     Raises:
-        InfeasibleError: where there is none.
+        PathError: where there is none.
     """
     for end in (0, -1):  # there it rests
         _check_holds(rows, grid, end, path, model, limits)
@@ -225,9 +225,7 @@ def _profile(rows: Rows, grid: np.ndarray, path: Trajectory, model: Model, limit
     if stuck is not None:
         for k in (stuck, int(np.argmax(rows.c.max(axis=1)))):  # there, or where it would be hardest to stand
             _check_holds(rows, grid, k, path, model, limits)
-        raise InfeasibleError(
-            _own(path, grid[stuck]), "no speed there is slow enough for what comes after, or fast enough."
-        )
+        raise PathError(_own(path, grid[stuck]), "no speed there is slow enough for what comes after, or fast enough.")
     return x * scale
 
 
@@ -240,7 +238,7 @@ def _check_holds(rows: Rows, grid: np.ndarray, k: int, path: Trajectory, model: 
     j = int(np.argmax(np.maximum(held - limits.effort.upper, limits.effort.lower - held)))
     allowed = f"{limits.effort.lower[j]:.6g} to {limits.effort.upper[j]:.6g}"
     why = f"to stand there {dof_name(model, j)} needs {held[j]:.6g}, allowed is {allowed} (N m, N)."
-    raise InfeasibleError(_own(path, grid[k]), why)
+    raise PathError(_own(path, grid[k]), why)
 
 
 def _scale(rows: Rows) -> float:
