@@ -66,7 +66,7 @@ axes[0].legend()
 plt.show()
 
 # %% [markdown]
-# **Tasks** are what is asked, each with a weight: here the hand's place and what it looks at, and as little as possible away from a posture.
+# **Tasks** are what is asked, each with a weight: here the place of the hand, and what it looks at.
 
 # %%
 point = np.array([0.9, 0.0, 0.2])  # m
@@ -77,9 +77,8 @@ tasks = [
 look = cardan.inverse_kinematics(arm, tasks)
 X = cardan.frame_transform(arm, look.q, "tool")
 to_point = (point - X[:3, 3]) / np.linalg.norm(point - X[:3, 3])
-print(
-    "angle between the hand's z and the point:", np.degrees(np.arccos(np.clip(X[:3, 2] @ to_point, -1, 1))), "degrees"
-)
+angle = np.degrees(np.arccos(np.clip(X[:3, 2] @ to_point, -1, 1)))
+print("angle between the hand's z and the point:", angle, "degrees")
 assert look.converged
 
 # %% [markdown]

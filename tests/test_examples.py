@@ -12,7 +12,7 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 
 EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
 LONGER = {"learn_swing_up"}  # more than sixty lines
-SLOW = {"learn_swing_up", "own_joint", "direct_collocation"}  # the first and last are run by tests of their own, too
+SLOW = {"learn_swing_up", "own_joint", "direct_collocation", "base_parameters"}  # of 5 to 15 s
 PACKAGES = {"gymnasium": "gym", "daqp": "qp", "toppra": "toppra", "casadi": "oracles", "scipy": "test"}
 COLOURS = 40  # a blank page has one, lines and letters alone a few dozen
 

@@ -229,6 +229,24 @@ class AssemblyError(CardanError, ValueError):
         )
 
 
+class InfeasibleError(CardanError, ValueError):
+    """What is asked cannot be had within hard limits: a program of an optimiser has no solution.
+
+    Attributes:
+        where: the function.
+        rows: indices in the batch; empty for a single problem.
+        constraints: what is in the way, for the first of them.
+    """
+
+    def __init__(self, where: str, rows: Sequence[Any], constraints: Sequence[str]) -> None:
+        self.where, self.rows, self.constraints = where, list(rows), list(constraints)
+        shown = ", ".join(str(row[0] if len(row) == 1 else row) for row in self.rows[:6])
+        of = f" in {len(self.rows)} rows of the batch ({shown}{', ...' if len(self.rows) > 6 else ''})" if rows else ""
+        hint = "Begin within the limits and with the loops closed (cardan.assemble), or pass limits=False."
+        cause = f"{', '.join(self.constraints)} exclude one another" if constraints else "the solver found none"
+        super().__init__(f"{where}: no velocity{of} is within all limits: {cause}. {hint}")
+
+
 class PathError(CardanError, ValueError):
     """A path cannot be followed within the limits (`trajectories.time_optimal`); `s` is where, in its own time."""
 
