@@ -437,6 +437,7 @@ def test_bad_limits():
     refused(error, "q0 again", Trapezoidal, slide, [0.0], [0.0], 1.0)
     refused(error, r"at least 2 s, the shortest", Trapezoidal, slide, *ends, 1.0, duration=1.0)
     refused(error, "duration", MinimumJerk, slide, *ends, -1.0)
+    refused(cardan.errors.NotFiniteError, "start", MinimumJerk, slide, *ends, 1.0, start=np.nan)
     refused(error, "or acceleration=", PoseMove, cardan.SE3(), cardan.SE3())
     refused(error, "'decoupled' or 'screw'", PoseMove, cardan.SE3(), cardan.SE3(), 1.0, interpolation="line")
     stuck = one_joint(Prismatic([1.0, 0.0, 0.0]), velocity=[0.0], velocity_lower=[-1.0])
