@@ -11,6 +11,7 @@ def test_there_are_six():
     assert len(NOTEBOOKS) >= 6
 
 
+@pytest.mark.full  # they run for the site, too
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(path, tmp_path):
     jupytext = pytest.importorskip("jupytext", reason="needs the `docs` extra: jupytext")
