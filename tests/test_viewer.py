@@ -499,6 +499,8 @@ def test_contacts_are_points_and_arrows(view):
         ends = page.nodes["/contacts/forces"]["points"].reshape(-1, 2, 3)
         assert np.allclose(ends, [[[0, 0, 0], [0, 0, 1]], [[0.5, 0, 0], [0.5, 0.5, 0]]])
         assert np.allclose(page.nodes["/contacts/points"]["batched_positions"].reshape(-1, 3), points)
+        view.contacts(points, 2.0 * forces, scale=0.1)
+        page.until(lambda: np.isclose(page.nodes["/contacts/forces"]["points"].max(), 2.0))
         view.contacts(np.empty((0, 3)))
         assert page.until(lambda: "/contacts/forces" not in page.nodes)
         with pytest.raises(cardan.errors.ShapeError, match=r"'forces'.*as the points"):
