@@ -730,17 +730,19 @@ def test_in_a_browser_a_hand_is_dragged(browser, arm):
         page.goto(view.url)
         seen(page, lambda: bool(view.server.get_clients()))
         (client,) = view.server.get_clients().values()
-        X = cardan.frame_transform(arm, view.q, frame="tool")
         arrow = 0.5 * view.robot().dragging.handle.scale
-        goal = X @ matrix((0.0, -0.08, 0.0), (1.0, 0.0, 0.0, 0.0))
 
-        def is_pulled():  # again, until the handle is drawn
+        def is_pulled():  # again, until the handle is drawn: before, the mouse turns the camera
+            page.wait_for_timeout(500)
+            X = cardan.frame_transform(arm, view.q, frame="tool")
+            goal = X @ matrix((0.0, -0.08, 0.0), (1.0, 0.0, 0.0, 0.0))
             for back in (0.0, 0.04, 0.08):
                 page.mouse.move(*pixel(client.camera, X[:3, 3] + (arrow - back) * X[:3, 1]))
                 page.wait_for_timeout(100)
                 if not back:
                     page.mouse.down()
             page.mouse.up()
+            page.wait_for_timeout(100)
             view.flush()
             return bool(np.abs(cardan.frame_transform(arm, view.q, frame="tool") - goal).max() < 0.01)
 
