@@ -87,6 +87,9 @@ def solve_ik(
     check_model(WHERE, model)
     _check_positive("dt", dt, "[s]")
     _check_positive("damping", damping, "[1/rad^2, 1/m^2]")
+    if model.inputs:
+        hint = "Give them: model.filled_with(model.input_values())."
+        raise ParameterError(f"inputs of the model of {WHERE}", got=tuple(model.inputs), expected="none", hint=hint)
     solve = solver_of(solver, WHERE)
     stack = Stack(model, _asked(model, tasks), WHERE)
     batch, given = _broadcast(model, q, stack, damping)
@@ -99,7 +102,7 @@ def solve_ik(
     if failed:
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
         raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
-    return steps.of_full_size(np.array(x, dtype=float).reshape(-1, model.nv)).reshape((*batch, model.nv)) / dt
+    return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
 
 
 def _check_positive(name: str, value: Any, unit: str) -> None:
@@ -216,7 +219,7 @@ class Steps:
         self.asked = {level: self._normal(found[f"H{level}"], found[f"g{level}"], damping) for level in self.levels}
 
     def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        size = np.trace(H, axis1=1, axis2=2) / H.shape[1]
+        size = np.trace(H, axis1=1, axis2=2) / max(1, self.model.nv)
         return H / size[:, None, None], g / (size[:, None] * self.unit), damping / size
 
     def of_full_size(self, x: np.ndarray) -> np.ndarray:
