@@ -58,7 +58,9 @@ def solution(world, dt, iterations=None):
 SLOPES = [(stiffness, dtype) for stiffness in (3e4, 1e9) for dtype in ("float64", "float32")]
 
 
-@pytest.mark.parametrize(("contact", "dt"), [("convex", 1e-3), ("convex", 1e-2), ("hard", 5e-3)])
+@pytest.mark.parametrize(
+    ("contact", "dt"), [pytest.param("convex", 1e-3, marks=pytest.mark.full), ("convex", 1e-2), ("hard", 5e-3)]
+)
 def test_a_box_slides_as_far_as_friction_lets_it(contact, dt):
     world = box_world(SOLID)
     state = world.state()

@@ -76,7 +76,7 @@ def test_batches_and_fixed_bases():
     np.testing.assert_array_equal(fast(q, v, a).dq, by.dq)
 
 
-def test_energies_forces_and_jacobians_are_each_others_derivatives():
+def test_energies_forces_and_jacobians_are_each_others_derivatives(quick_target):
     model = cardan.robots.quadruped().model(base="floating")
     q, v, _ = random_state(model, 0, shape=(5,))
     close(cardan.gradient(cardan.potential_energy, "q")(model, q), cardan.gravity_forces(model, q))
@@ -120,7 +120,7 @@ def test_second_derivatives_of_inverse_dynamics():
     close(twice["dq"], dqv)
 
 
-def test_products():
+def test_products(quick_target):
     model = cardan.robots.quadruped().model(base="floating")
     q, v, a = random_state(model, 4, shape=(3,))
     rng = np.random.default_rng(0)

@@ -64,6 +64,11 @@ GUESSES = [
     ("cardan.jtraj", "cardan.trajectories.MinimumJerk"),
     ("cardan.teach", "cardan.show"),
     ("cardan.FrameTask", "cardan.tasks.FramePose"),
+    ("cardan.dIntegrate", "Pinocchio's dIntegrate is cardan.integrate_derivatives"),
+    ("cardan.dDifference", "Pinocchio's dDifference is cardan.difference_derivatives"),
+    ("cardan.base_parameters", "it is cardan.identification.base_parameters"),
+    ("cardan.friction_regressor", "cardan.identification.regressor"),
+    ("cardan.energy_regressor", "cardan.kinetic_energy_regressor"),
     # guesses
     ("cardan.log(np.eye(4))", "cardan.SE3.log(X)"),
     ("cardan.log(cardan.SE3())", "cardan.SE3.log(X)"),
@@ -195,6 +200,9 @@ WORKS = [
     ("np.array(cardan.SE3())", (4, 4)),
     ("cardan.SE3.from_matrix(np.eye(4)).matrix()", (4, 4)),
     ("np.array(cardan.SE3.log(np.eye(4)))", (6,)),
+    ("cardan.derivative(cardan.inverse_dynamics, ('q', 'v'))(arm, q, v, a).dv", (7, 7)),
+    ("cardan.derivative(cardan.inverse_dynamics, ['q', 'v'])(arm, q, v, a).dq", (7, 7)),
+    ("cardan.inverse_kinematics(arm, frame='tool', target=cardan.frame_transform(arm, q, 'tool')).q", (7,)),
     ("np.array(cardan.SE3().rotation)[:, 2]", (3,)),
     ("np.eye(3) @ cardan.SE3().rotation", (3, 3)),
     ("(1, 2, 3) + cardan.SE3().translation / 2", (3,)),
@@ -278,6 +286,13 @@ def test_probing_for_a_name_costs_and_says_nothing(name):
     words.answers.cache_clear()
     assert words.of_package(name) == words.of_instance(cardan.Model, "_" + name) == ""
     assert words.answers.cache_info().currsize == 0
+
+
+def test_the_command_line_knows_other_words_too(names, capsys, tmp_path):
+    from cardan.cli import main
+
+    assert main(["generate", str(names["path"]), "--function", "rnea", "-o", str(tmp_path / "f.c")]) != 0
+    assert "Pinocchio's rnea is cardan.inverse_dynamics" in capsys.readouterr().err
 
 
 def test_a_property_that_fails_says_its_own():

@@ -337,7 +337,7 @@ def test_names_drive_no_terminal(tmp_path, capsys, command):
 COMMANDS = (("info",), ("info", "--graph"), ("info", "--json"), ("check",))
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("utf-8", marks=pytest.mark.full)])
 def test_any_name_on_any_terminal(tmp_path, encoding):
     file = odd_robot(tmp_path, "h\u00fcfte", "half\ud800")
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(Path(cardan.__file__).parents[1])}

@@ -267,6 +267,18 @@ def test_what_is_not_seen_stays_as_it_was(planar, measured):
     np.testing.assert_allclose(fit.model.inertial_parameters(), planar.inertial_parameters(), rtol=1e-4, atol=1e-5)
 
 
+def test_a_firm_prior_keeps_the_model_and_a_loose_one_lets_go(planar, measured):
+    states = measured[0]
+    tau = 3.0 * cardan.inverse_dynamics(planar, *states)
+    firm, loose = (
+        identification.identify_consistent(planar, *states, tau, terms=(), noise=10.0, prior=prior).model.mass
+        / planar.mass
+        for prior in (1e-4, 1e3)
+    )
+    assert firm == pytest.approx(1.0, abs=0.01)
+    assert loose > 1.5
+
+
 def test_massless_and_flat_bodies_are_taken_as_they_are(measured):
     m, rng = cardan.Mechanism("odd"), np.random.default_rng(0)
     m.add_body("upper", random_inertia(rng))

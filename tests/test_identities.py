@@ -126,7 +126,9 @@ class Detent(Rising):
 
 @pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("height", [detent, smooth_step, wrapped, wrapped_by_sine, far_away])
-@pytest.mark.parametrize("q", [-3.9, -0.02, 0.03, 1.1, 2.0, 2.6, 4.0, 1e4])
+@pytest.mark.parametrize(
+    "q", represented([-3.9, -0.02, 0.03, 1.1, 2.0, 2.6, 4.0, 1e4], by=[-3.9, 0.03, 2.6, 1e4].count)
+)
 def test_joints_of_any_function(height, q):
     assert_consistent(Rising(height), q, rtol=1e-10)
 

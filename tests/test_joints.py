@@ -828,7 +828,9 @@ def arguments(joint, kinds, shape):
     ]
 
 
-@catalogue
+@pytest.mark.parametrize(
+    "joint", represented(CATALOGUE, by=lambda j: isinstance(j, OF_EACH_KIND)), ids=lambda j: type(j).__name__
+)
 @pytest.mark.parametrize(("quantity", "kinds", "core"), QUANTITIES, ids=[q for q, *_ in QUANTITIES])
 def test_evaluate_joint_shapes_and_values(joint, quantity, kinds, core):
     for shape in ((), (1,), (3, 1, 2)):

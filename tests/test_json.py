@@ -192,7 +192,7 @@ def test_shipped_robots_come_back(name):
 
 @pytest.mark.parametrize(
     "file",
-    represented(urdf_files(), by=urdf_files()[::8].count)
+    represented(urdf_files(), by=urdf_files()[::12].count)
     or [pytest.param(None, marks=pytest.mark.skip(reason="example-robot-data is not installed"))],
     ids=lambda f: short(f) if f else "",
 )

@@ -141,7 +141,7 @@ def test_single_is_rounded_from_double(name):
     assert error.max() < 0.51
 
 
-@pytest.mark.parametrize("scalar", ["double", "float"])
+@pytest.mark.parametrize("scalar", ["double", pytest.param("float", marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_width_gives_the_same_bits(name, scalar, monkeypatch):
     dtype = np.float64 if scalar == "double" else np.float32

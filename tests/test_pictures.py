@@ -4,6 +4,7 @@ import base64
 import pickle
 import re
 import sys
+import warnings
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
@@ -15,9 +16,11 @@ from cardan.algorithms.kinematics import Kinematics
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.errors import (
     ConfigurationError,
+    DTypeError,
     MissingExtraError,
     NotFiniteError,
     ParameterError,
+    RecompilationWarning,
     ShapeError,
     UnknownNameError,
     UnsupportedError,
@@ -151,6 +154,15 @@ def test_frames_and_paths_are_those_of_frame_transform(slide_and_hinge):
             assert any(np.allclose(a / np.linalg.norm(a), X[k, :3, axis]) for a in arrows)
 
 
+def test_no_program_is_made_for_a_frame_that_is_drawn():
+    hand = cardan.robots.arm7().model()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RecompilationWarning)
+        for frame in hand.frame_names:
+            cardan.plot(hand, hand.random_configuration(5, seed=0), frames=frame, paths=frame)
+            cardan.plot_trajectory(hand, 0.0, hand.neutral(), joints="joint1", frames=frame)
+
+
 def test_several_configurations_have_colours_that_a_bar_explains(arm):
     q, t = arm.random_configuration(40, seed=0), np.linspace(2.0, 5.0, 40)
     ax = cardan.plot(arm, q, t=t, shown=4)
@@ -229,11 +241,15 @@ def test_drawing_leaves_its_arguments_alone(arm):
         ({"q": np.zeros((2, 2, 7))}, ShapeError, "T of at least 1"),
         ({"q": np.zeros((0, 7))}, ShapeError, "T of at least 1"),
         ({"q": np.full(7, np.nan)}, NotFiniteError, "nan"),
-        ({"t": [0.0, 1.0]}, ShapeError, "a time for each row"),
+        ({"t": [0.0, 1.0]}, ShapeError, "a row for each of q"),
         ({"frames": "toll"}, UnknownNameError, "'tool'"),
         ({"paths": ["toll"]}, UnknownNameError, "'tool'"),
         ({"shapes": "visuals"}, ParameterError, "'collision'"),
         ({"shown": 0}, ParameterError, "at least 1"),
+        ({"shown": 2.5}, ParameterError, "whole number"),
+        ({"shapes": None}, ParameterError, "'collision'"),
+        ({"frames": 3}, DTypeError, "a name, or several"),
+        ({"t": "noon"}, DTypeError, "real numbers"),
         ({"ax": "axes"}, ParameterError, 'projection="3d"'),
     ],
 )
@@ -244,11 +260,31 @@ def test_what_does_not_fit_is_named(arm, options, error, words):
 
 def test_a_mechanism_and_a_quaternion_of_length_0_are_refused():
     dog = cardan.robots.quadruped()
-    with pytest.raises(ParameterError, match=re.escape("mechanism.model()")):
-        cardan.plot(dog)
+    for draw in (cardan.plot, cardan.pictures.workspace):
+        with pytest.raises(DTypeError, match=re.escape("Mechanism(...).model()")):
+            draw(dog, "trunk")
     model = dog.model(base="floating")
     with pytest.raises(ConfigurationError, match="quaternion"):
         cardan.plot(model, np.zeros(model.nq))
+
+
+def test_a_model_with_inputs_is_drawn_with_its_own_values(arm):
+    varied = arm.with_inputs("mass", "parent_pose")
+    one, other = (facets_drawn(cardan.plot(model, paths="tool")) for model in (arm, varied))
+    np.testing.assert_allclose(other, one, atol=1e-15)
+    assert cardan.plot_trajectory(varied, 0.0, varied.neutral(), frames="tool").axes
+    assert cardan.pictures.manipulability(varied, "tool", samples=3).collections
+
+
+def test_what_cannot_be_drawn_is_said(caplog):
+    m = cardan.Mechanism("lost")
+    m.add_body("bob", cardan.Inertia(1.0))
+    m.add_joint("hinge", Revolute([0, 1, 0]), "world", "bob")
+    for name in ("one", "two"):
+        m.add_shape(Shape("bob", "visual", Mesh(f"{name}.stl")))
+    cardan.plot(m.model())
+    assert "not drawn, of body 'bob'" in caplog.text
+    assert caplog.text.count("\n") == 1
 
 
 def test_without_matplotlib_the_extra_is_named(arm, monkeypatch):

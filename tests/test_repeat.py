@@ -79,17 +79,12 @@ def passes(program, target, arrays, count):
     return arrays
 
 
+ROBOTS = ("double_pendulum", "arm7", "quadruped", "humanoid")
+REPEATED = [(robot, dtype) for robot in ROBOTS for dtype in (np.float64, np.float32)]
+
+
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(
-    "robot",
-    [
-        "double_pendulum",
-        "arm7",
-        pytest.param("quadruped", marks=pytest.mark.full),
-        pytest.param("humanoid", marks=pytest.mark.full),
-    ],
-)
+@pytest.mark.parametrize(("robot", "dtype"), represented(REPEATED, by=REPEATED[:3].count))
 def test_repeat_is_as_many_calls(robot, dtype, target):
     model = getattr(cardan.robots, robot)().model(base="fixed" if robot == "arm7" else "floating")
     one, many = step.on(target), step.repeated(5).on(target)

@@ -668,7 +668,7 @@ AWKWARD = {
 }
 
 
-@pytest.mark.parametrize("name", AWKWARD)
+@pytest.mark.parametrize("name", [*long("universal with skew axes"), "X-Y-X"])
 def test_axes_that_are_not_orthogonal_or_come_twice_move_as_the_equations_say(name):
     world = one_joint(AWKWARD[name]).world()
     model, dt = world.model, 1e-3
@@ -679,7 +679,7 @@ def test_axes_that_are_not_orthogonal_or_come_twice_move_as_the_equations_say(na
         np.testing.assert_allclose((after.v[0] - v) / dt, a, rtol=0.02, atol=0.02 * np.abs(a).max(), err_msg=solver)
 
 
-@pytest.mark.parametrize("make", [Featherstone, MuJoCo, XPBD, Variational, SemiImplicit])
+@pytest.mark.parametrize("make", [Featherstone, MuJoCo, XPBD, *long(Variational, SemiImplicit)])
 def test_orphans_fall_as_others_do(make):
     b = WorldBuilder()
     for link in ("upper", "lower"):
@@ -820,7 +820,7 @@ def test_memory_is_flat_over_many_calls(seed):
     [Featherstone, Variational, *(partial(Featherstone, integrator=i) for i in ("semi_implicit", "leapfrog"))],
     ids=["implicit", "variational", "semi_implicit", "leapfrog"],
 )
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", *long("float32")])
 def test_a_spinning_ball_in_flight_keeps_its_speed(make, dtype):
     """At 0.1 rad a step. Along the ball's own turning axes an Euler step made it 17 times as fast in a second."""
     b = WorldBuilder(gravity=(0.0, 0.0, 0.0))

@@ -16,7 +16,7 @@ from cardan.verification.differences import derivative
 from planted_faults import FAULTS, Polar, Sign
 from representatives import represented
 
-ALWAYS = {"Fixed", "Mimic", "Revolute", "Spherical", "Ellipsoid"}
+ALWAYS = {"Fixed", "Mimic", "Revolute", "Spherical"}  # and one of a user, below
 FIRST_OF_EACH_CHECK = [next(fault for fault in FAULTS if fault[1] == name) for name in {f[1]: None for f in FAULTS}]
 LONG = {"limits", "rate of the coordinates", "no memory", "off the manifold", "serialisation", "equivalent chain"}
 LONG |= {"float32", "smooth", "value"}

@@ -124,6 +124,7 @@ if TYPE_CHECKING:
     from cardan.pictures import plot, plot_trajectory
     from cardan.simulation import Control, State, World, WorldBuilder
     from cardan.tasks.inverse_kinematics import inverse_kinematics
+    from cardan.tasks.solve_ik import solve_ik
     from cardan.verification import Certificate, verify_joint
     from cardan.viewer import Viewer, show
 
@@ -150,7 +151,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
     "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
     # inverse kinematics
-    "inverse_kinematics", "tasks",
+    "inverse_kinematics", "solve_ik", "tasks",
     # closed loops
     "assemble", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
     "constrained_forward_dynamics", "constrained_inverse_dynamics",
@@ -186,7 +187,7 @@ _fetch = fetcher(
         ".coordinates": "conventions converter representation",
         ".pictures": "plot plot_trajectory",
         ".simulation": "Control State World WorldBuilder",
-        ".tasks": "inverse_kinematics",
+        ".tasks": "inverse_kinematics solve_ik",
         ".verification": "Certificate verify_joint",
         ".viewer": "Viewer show",
     },

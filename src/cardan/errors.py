@@ -229,6 +229,54 @@ class AssemblyError(CardanError, ValueError):
         )
 
 
+class InfeasibleError(CardanError, ValueError):
+    """What is asked cannot be had within hard limits: a program of an optimiser has no solution.
+
+    Attributes:
+        where: the function.
+        rows: indices in the batch; empty for a single problem.
+        constraints: what is in the way, for the first of them.
+    """
+
+    def __init__(self, where: str, rows: Sequence[Any], constraints: Sequence[str]) -> None:
+        self.where, self.rows, self.constraints = where, list(rows), list(constraints)
+        shown = ", ".join(str(row[0] if len(row) == 1 else row) for row in self.rows[:6])
+        of = f" in {len(self.rows)} rows of the batch ({shown}{', ...' if len(self.rows) > 6 else ''})" if rows else ""
+        hint = "Begin within the limits and with the loops closed (cardan.assemble), or pass limits=False."
+        cause = f"{', '.join(self.constraints)} exclude one another" if constraints else "the solver found none"
+        super().__init__(f"{where}: no velocity{of} is within all limits: {cause}. {hint}")
+
+
+class PathError(CardanError, ValueError):
+    """A path cannot be followed within the limits (`trajectories.time_optimal`); `s` is where, in its own time."""
+
+    def __init__(self, s: float, why: str) -> None:
+        self.s, self.why = s, why
+        super().__init__(f"time_optimal: the path cannot be followed at its s = {s:.6g}: {why}")
+
+
+class ExcitationError(CardanError, ValueError):
+    """The measurements do not show some base parameter: the robot moved too little, or too few samples were taken."""
+
+    def __init__(self, where: str, combination: str, ratio: float) -> None:
+        self.where, self.combination, self.ratio = where, combination, ratio
+        super().__init__(
+            f"{where}: the samples do not show {combination} (its part of the torques is {ratio:.1e} of the largest). "
+            "Measure along cardan.identification.excitation(model), take more samples, or lock joints that stand still."
+        )
+
+
+class ExcessiveEffortError(CardanError, ValueError):
+    """No motion was found whose efforts stay within the limits (`identification.excitation`)."""
+
+    def __init__(self, period: float, overload: float) -> None:
+        self.period, self.overload = period, overload
+        super().__init__(
+            f"excitation: the best motion of {period:g} s needs {100.0 * overload:.3g} % more effort than the model's "
+            "limits. Give a longer period, a smaller velocity= or acceleration=, or more trials."
+        )
+
+
 class TraceError(CardanError, TypeError):
     """A function cannot be turned into a straight-line program."""
 

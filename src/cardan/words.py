@@ -104,6 +104,8 @@ ELSEWHERE = {
         "contact": "a cardan.WorldBuilder, whose shapes touch; world.collide(state) finds where",
         "keyframes": "model.named_configurations",
         "MeshcatVisualizer": "cardan.show(model)",
+        "friction_regressor": 'cardan.identification.regressor(model, q, v, a, ("viscous", "coulomb"))',
+        "energy_regressor": "cardan.kinetic_energy_regressor and cardan.potential_energy_regressor",
         "distance": "world.collide(state).gap of a cardan.World; of configurations, cardan.difference",
     },
 }

@@ -17,6 +17,7 @@ from cardan.formats import load, read_robot
 from cardan.formats.load import FORMATS
 from cardan.functions import Function
 from cardan.model import WORLD, Model
+from cardan.words import answers
 
 FUNCTIONS = {name: f for name, f in vars(functions).items() if isinstance(f, Function)}
 """The compiled functions by name."""
@@ -108,7 +109,7 @@ def add_functions(parser: argparse.ArgumentParser, **options: Any) -> None:
 def function_named(name: str) -> Function:
     """Return a compiled function."""
     if name not in FUNCTIONS:
-        raise UnknownNameError("function", name, FUNCTIONS)
+        raise UnknownNameError("function", name, FUNCTIONS, hint=answers().get(name, ""))
     return FUNCTIONS[name]
 
 

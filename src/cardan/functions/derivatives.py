@@ -128,13 +128,13 @@ def derivative(
             for a result of `tangent` that does not exist.
         ParameterError: if there is no such mode; when it is called, if it is not clear which result `tangent` means.
 
-    Example:
-        `by = cardan.derivative(step, ("q", "v", "tau"), tangent=True)(arm, q, v, tau)`
-
     Examples:
         >>> by_q = cardan.derivative(cardan.frame_transform, "q")
         >>> by_q(arm, q, "tool").shape
         (4, 4, 7)
+        >>> by = cardan.derivative(cardan.inverse_dynamics, ("q", "v", "a"))(arm, q, v, a)
+        >>> bool(np.allclose(by.da, cardan.mass_matrix(arm, q)))
+        True
 
     Source: Griewank and Walther, Evaluating Derivatives (2008).
     """

@@ -413,8 +413,10 @@ class Function(Generic[P, R]):
         Returns:
             Arrays of truth values, shaped and named as the results of one state.
 
-        Example:
-            `cardan.derivative(step, ("q", "v", "tau")).sparsity(arm).dtau`
+        Examples:
+            >>> pattern = cardan.derivative(cardan.frame_transform, "q").sparsity(arm, frame="elbow")
+            >>> pattern.any(axis=(0, 1)).tolist()  # the joints that move the elbow
+            [True, True, True, True, False, False, False]
         """
         traced = self.trace(model, *optional, **options)
         program, form = traced.program, traced.form

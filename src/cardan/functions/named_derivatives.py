@@ -70,17 +70,19 @@ def integrate_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> Integrate
     Args:
         model: the robot.
         q: configurations [rad, m], shape (..., nq).
-        v: velocities, held constant for one second, shape (..., nv).
+        v: velocities [rad/s, m/s], held constant for one second, shape (..., nv).
 
     Returns:
-        `IntegrateDerivatives(dq, dv)`, each of shape (..., nv, nv). Where an orientation turns by a multiple of 2 pi,
-        dv is singular: then turning further about another axis changes nothing.
+        `IntegrateDerivatives(dq, dv)`, each of shape (..., nv, nv) [-]. Where an orientation turns by a multiple of
+        2 pi, dv is singular: then turning further about another axis changes nothing.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `A = cardan.integrate_derivatives(dog, q, dt * v).dq`
+    Examples:
+        >>> by = cardan.integrate_derivatives(arm, q, 0.01 * v)
+        >>> bool(np.allclose(by.dq, np.eye(7)))  # arm7's configurations are plain numbers
+        True
 
     Peers: Pinocchio `dIntegrate` (ARG0 is dq, ARG1 is dv).
 
@@ -96,20 +98,22 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
 
     Args:
         model: the robot.
-        q0: configurations to begin with, shape (..., nq).
-        q1: configurations to end with, shape (..., nq).
+        q0: configurations to begin with [rad, m], shape (..., nq).
+        q1: configurations to end with [rad, m], shape (..., nq).
 
     Returns:
-        `DifferenceDerivatives(dq0, dq1)`, each of shape (..., nv, nv), along the tangents at q0 and q1. Where two
+        `DifferenceDerivatives(dq0, dq1)`, each of shape (..., nv, nv) [-], along the tangents at q0 and q1. Where two
         orientations are a half turn apart the difference jumps from one way round to the other: there the derivatives
         are those of the way that `difference` takes, and finite.
 
     Raises:
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `by = cardan.difference_derivatives(dog, q_wanted, q)`,
-        `gradient = by.dq1.T @ cardan.difference(dog, q_wanted, q)`
+    Examples:
+        >>> by = cardan.difference_derivatives(arm, arm.neutral(), q)
+        >>> gradient = by.dq1.T @ cardan.difference(arm, arm.neutral(), q)  # of half the squared distance
+        >>> bool(np.allclose(gradient, q))
+        True
 
     Peers: Pinocchio `dDifference` (ARG0 is dq0, ARG1 is dq1).
 
@@ -139,15 +143,17 @@ def frame_velocity_derivatives(
         expressed_in: as for `frame_velocity`.
 
     Returns:
-        `FrameVelocityDerivatives(dq, dv)`, each of shape (..., 6, nv), or (..., n, 6, nv): of the components, so that
-        what the axes turn is in it. dv is `jacobian`; that of a pose, along the tangent, is `jacobian`, too.
+        `FrameVelocityDerivatives(dq, dv)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components [m/s,
+        rad/s], so that what the axes turn is in it. dv is `jacobian`, which is that of a pose along the tangent, too.
 
     Raises:
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `dV_dq = cardan.frame_velocity_derivatives(arm, q, v, "tool", expressed_in="frame").dq`
+    Examples:
+        >>> by = cardan.frame_velocity_derivatives(arm, q, v, "tool", expressed_in="frame")
+        >>> bool(np.allclose(by.dv, cardan.jacobian(arm, q, "tool", expressed_in="frame")))
+        True
 
     Peers: Pinocchio `getFrameVelocityDerivatives`, Drake `CalcPartialTranslationalVelocity`.
 
@@ -180,15 +186,17 @@ def frame_acceleration_derivatives(
         expressed_in: as for `frame_velocity`.
 
     Returns:
-        `FrameAccelerationDerivatives(dq, dv, da)`, each of shape (..., 6, nv), or (..., n, 6, nv): of the components.
-        da is `jacobian`.
+        `FrameAccelerationDerivatives(dq, dv, da)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components
+        [m/s^2, rad/s^2]. da is `jacobian`.
 
     Raises:
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
         ShapeError, DTypeError: for an array that does not fit.
 
-    Example:
-        `by = cardan.frame_acceleration_derivatives(arm, q, v, a, "tool")`
+    Examples:
+        >>> by = cardan.frame_acceleration_derivatives(arm, q, v, a, "tool")
+        >>> bool(np.allclose(by.da, cardan.jacobian(arm, q, "tool")))
+        True
 
     Peers: Pinocchio `getFrameAccelerationDerivatives`.
 

@@ -22,14 +22,14 @@ import numpy as np
 from cardan.errors import ParameterError
 from cardan.functions import integrate
 from cardan.functions.signature import check_model
-from cardan.identification.terms import TERMS, Term, checked_terms, names, regressor
+from cardan.identification.terms import PARTS, TERMS, Term, checked_terms, names, regressor
 from cardan.model import Model
 
 FAMILIAR = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
 """The order in which a body's parameters are tried: those that are kept in textbooks first."""
 
-_ORDER = (4, 5, 6, 7, 8, 9, 1, 2, 3, 0)  # of FAMILIAR among the ten
-_POWER = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)  # of length in the units of the ten
+POWERS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)
+"""Of length, in the units of the ten parameters."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +156,7 @@ def natural_units(model: Model) -> Units:
     g = float(np.linalg.norm(np.array(model.gravity, dtype=float))) or length
     time = np.sqrt(length / g)
     speed = length / time / _leverage(model, length)
-    return Units(length, time, speed, np.tile(length ** np.array(_POWER, dtype=float), model.nbodies))
+    return Units(length, time, speed, np.tile(length ** np.array(POWERS, dtype=float), model.nbodies))
 
 
 def _leverage(model: Model, length: float) -> np.ndarray:
@@ -183,7 +183,7 @@ def _scaled_rows(model: Model, terms: Sequence[Term], units: Units, seed: int) -
 def _outwards(model: Model, terms: int) -> list[int]:
     """Return the order in which parameters are tried: from the root outwards, then the terms."""
     bodies = sorted(range(model.nbodies), key=lambda b: model.attachments[model.body_names[b]].node)
-    inertial = [10 * b + k for b in bodies for k in _ORDER]
+    inertial = [10 * b + k for b in bodies for k in map(PARTS.index, FAMILIAR)]
     return inertial + list(range(10 * model.nbodies, 10 * model.nbodies + terms * model.nv))
 
 

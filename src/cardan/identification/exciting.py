@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import CardanError, MechanismError
+from cardan.errors import ExcessiveEffortError, MechanismError
 from cardan.functions import integrate, inverse_dynamics
 from cardan.identification.combinations import BaseParameters, base_parameters, natural_units
 from cardan.identification.terms import Term, checked_terms, regressor
@@ -96,17 +96,6 @@ def excitation(
         raise ExcessiveEffortError(period, overload)
     sines, cosines = search.coefficients(best[None])
     return FourierSeries(model, period, sines[:, 0], cosines[:, 0], room.center)
-
-
-class ExcessiveEffortError(CardanError, ValueError):
-    """No motion was found whose torques stay within the limits."""
-
-    def __init__(self, period: float, overload: float) -> None:
-        self.period, self.overload = period, overload
-        super().__init__(
-            f"{WHERE}: the best motion of {period:g} s needs {100.0 * overload:.3g} % more effort than the model's "
-            "limits. Give a longer period, a smaller velocity= or acceleration=, or more trials."
-        )
 
 
 class _Room(NamedTuple):

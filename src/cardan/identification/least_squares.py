@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import CardanError, ParameterError, ShapeError
+from cardan.errors import ExcitationError, ParameterError, ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.identification.combinations import BaseParameters, base_parameters, natural_units
 from cardan.identification.terms import Measured, Term, checked_terms, regressor
@@ -24,17 +24,6 @@ from cardan.model import Model
 WHERE = "identify"
 BLIND = 1e-10
 """Smallest singular value, relative to the largest, of a regressor whose data show all base parameters."""
-
-
-class ExcitationError(CardanError, ValueError):
-    """The measurements do not show some base parameter: the robot moved too little, or too few samples were taken."""
-
-    def __init__(self, where: str, combination: str, ratio: float) -> None:
-        self.combination, self.ratio = combination, ratio
-        super().__init__(
-            f"{where}: the samples do not show {combination} (its part of the torques is {ratio:.1e} of the largest). "
-            "Measure along cardan.identification.excitation(model), take more samples, or lock joints that stand still."
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

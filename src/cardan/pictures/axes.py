@@ -55,7 +55,7 @@ def frame_everything(ax: Any, points: np.ndarray, beside: bool) -> None:
     for name, axis, m, h in zip("xyz", (ax.xaxis, ax.yaxis, ax.zaxis), middle, half, strict=True):
         ax.set(**{f"{name}lim": (m - h, m + h)})
         axis.get_major_locator().set_params(nbins=7 if h > 0.35 * span else 3)
-    ax.set_box_aspect(half, zoom=0.93)
+    ax.set_box_aspect(half, zoom=0.87)
 
 
 def plain_legend(ax: Any, **options: Any) -> None:

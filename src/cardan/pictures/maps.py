@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import AssemblyError, ParameterError, UnknownNameError, UnsupportedError
+from cardan.errors import AssemblyError, ParameterError, UnsupportedError
 from cardan.functions import assemble, frame_transform, jacobian, limit_coordinates
 from cardan.model import Model
+from cardan.pictures.asked import checked_count, checked_joints, checked_model, checked_motion
 from cardan.pictures.axes import axes_in_space, frame_everything, pyplot
 from cardan.pictures.freedoms import freedoms
-from cardan.pictures.robot_plot import checked_motion, plot
+from cardan.pictures.robot_plot import plot
 
 GRID = 61  # values of each joint of a map over two
 SLACK = 1e-9  # by which coordinates of an assembled mechanism may be beyond their limits [rad, m]
@@ -57,7 +58,8 @@ def workspace(
     Examples:
         >>> cardan.pictures.workspace(arm, "tool", samples=200).figure.savefig("workspace.png")
     """
-    found = sampled(model, q, joints, samples, seed)
+    model = checked_model("workspace", model)
+    found = sampled("workspace", model, q, joints, samples, seed)
     points = np.asarray(frame_transform(model, found, frame))[..., :3, 3]
     ax = plot(model, q, axes_in_space(ax))
     distance = np.linalg.norm(points - points.mean(axis=0), axis=-1)
@@ -102,11 +104,12 @@ def manipulability(
         >>> ax.get_xlabel()
         'joint2 [rad]'
     """
+    model = checked_model("manipulability", model)
     if model.closures:
         raise UnsupportedError("closed loops", "manipulability", "workspace shows where such a robot gets")
     if joints is not None:
-        return _over_two(model, frame, q, tuple(joints), along, ax)
-    found = sampled(model, q, None, samples, seed)
+        return _over_two(model, frame, q, joints, along, ax)
+    found = sampled("manipulability", model, q, None, samples, seed)
     measure = _nonzero(yoshikawa(model, found, frame, along=along), along)
     points = np.asarray(frame_transform(model, found, frame))[..., :3, 3]
     ax = plot(model, q, axes_in_space(ax))
@@ -137,6 +140,7 @@ def yoshikawa(model: Model, q: Any, frame: str, *, along: str = "xyz") -> np.nda
 
     Source: Yoshikawa, Manipulability of robotic mechanisms (1985), equation 9.
     """
+    model = checked_model("yoshikawa", model)
     rows = ["xyz".find(axis) for axis in along]
     if not 0 < len(rows) == len(set(rows)) or -1 in rows:
         raise ParameterError("along", got=along, expected="some of 'xyz', each once")
@@ -147,17 +151,16 @@ def yoshikawa(model: Model, q: Any, frame: str, *, along: str = "xyz") -> np.nda
     return np.prod(np.linalg.svd(J, compute_uv=False), axis=-1)
 
 
-def sampled(model: Model, q: Any, joints: Sequence[str] | None, samples: int, seed: Any) -> np.ndarray:
-    """Return random configurations within the limits, loops closed, (n, nq): n = samples without loops."""
-    if samples < 1:
-        raise ParameterError("samples", got=samples, expected="at least 1")
-    found = model.random_configuration(samples, seed=seed)
-    if joints is not None:
-        base = np.tile(checked_motion(model, q)[0], (samples, 1))
-        for name in joints:
-            base[:, model.q_slice(name)] = found[:, model.q_slice(name)]
-        found = base
-    return _closed(model, found) if model.closures else found
+def sampled(where: str, model: Model, q: Any, joints: Any, samples: Any, seed: Any) -> np.ndarray:
+    """Return random configurations within the limits, loops closed, (n, nq): n = samples without loops.
+
+    Joints that are not named stay as they are in q.
+    """
+    found = model.random_configuration(checked_count(where, "samples", samples), seed=seed)
+    still = np.tile(checked_motion(where, model, q)[0], (len(found), 1))
+    for name in checked_joints(where, model, joints):
+        still[:, model.q_slice(name)] = found[:, model.q_slice(name)]
+    return _closed(model, still) if model.closures else still
 
 
 def _closed(model: Model, q: np.ndarray) -> np.ndarray:
@@ -190,11 +193,11 @@ def _cloud(ax: Any, points: np.ndarray, values: np.ndarray, label: str) -> Any:
     return ax
 
 
-def _over_two(model: Model, frame: str, q: Any, joints: tuple[str, ...], along: str, ax: Any) -> Any:
+def _over_two(model: Model, frame: str, q: Any, joints: Any, along: str, ax: Any) -> Any:
     """Draw the measure over a grid of two coordinates."""
     one, other = _two_freedoms(model, joints)
     grid = [np.linspace(*_range(model, freedom), GRID) for freedom in (one, other)]
-    configurations = np.tile(checked_motion(model, q)[0], (GRID, GRID, 1))
+    configurations = np.tile(checked_motion("manipulability", model, q)[0], (GRID, GRID, 1))
     for freedom, values in zip((one, other), np.meshgrid(*grid), strict=True):
         configurations[..., model.q_slice(freedom.joint).start] = values
     measure = _nonzero(yoshikawa(model, configurations, frame, along=along), along)
@@ -208,13 +211,11 @@ def _over_two(model: Model, frame: str, q: Any, joints: tuple[str, ...], along: 
     return ax
 
 
-def _two_freedoms(model: Model, joints: tuple[str, ...]) -> list[Any]:
-    for name in joints:
-        if name not in model.joint_names:
-            raise UnknownNameError("joint", name, model.joint_names, where="joints")
-    found = [f for name in joints for f in freedoms(model) if f.joint == name and model.joint(name).nq == 1]
-    if len(joints) != 2 or len(found) != 2 or joints[0] == joints[1]:
-        raise ParameterError("joints", got=joints, expected="two different joints of one coordinate each")
+def _two_freedoms(model: Model, joints: Any) -> list[Any]:
+    names = checked_joints("manipulability", model, joints)
+    found = [f for name in names for f in freedoms(model) if f.joint == name and model.joint(name).nq == 1]
+    if len(names) != 2 or len(found) != 2 or names[0] == names[1]:
+        raise ParameterError("manipulability: joints", got=names, expected="two different joints of one coordinate")
     return found
 
 

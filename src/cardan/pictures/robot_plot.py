@@ -8,16 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import ParameterError, ShapeError
-from cardan.functions import frame_transform
-from cardan.functions.arguments import check_configuration, check_finite, checked_batch
 from cardan.model import Model
+from cardan.pictures.asked import (
+    checked_count,
+    checked_frames,
+    checked_model,
+    checked_motion,
+    checked_roles,
+    checked_rows,
+)
 from cardan.pictures.axes import axes_in_space, draw_frame, frame_everything, plain_legend, pyplot
-from cardan.pictures.scene import Scene, joined, lit, scene_of
+from cardan.pictures.scene import Scene, frames_at, joined, lit, scene_of
 
+WHERE = "plot"
 SHOWN = 9  # configurations of a longer motion that are drawn: more hide one another
 VIEW = {"elev": 22.0, "azim": -60.0}
 IN_PLANE = {"elev": 12.0, "azim": -80.0}  # for a mechanism in the xz plane
+FLAT = 0.25  # along y of what it is along x and z: such a mechanism is one
 GAP = 1e-3  # of the size of the robot: what is open by less is closed in a picture
 GHOST = 0.45  # opacity of all configurations but the last
 
@@ -65,12 +72,12 @@ def plot(
 
     Peers: roboticstoolbox `plot`.
     """
-    configurations = checked_motion(model, q)
-    times = checked_times(t, len(configurations))
-    roles, framed, tracked = _roles(shapes), _names(model, frames), _names(model, paths)
-    if shown < 1:
-        raise ParameterError("shown", got=shown, expected="at least 1 configuration")
-    rows = np.unique(np.linspace(len(configurations) - 1, 0, shown).round().astype(int))
+    model = checked_model(WHERE, model)
+    configurations = checked_motion(WHERE, model, q)
+    times = None if t is None else checked_rows(WHERE, "t", t, (len(configurations),))
+    framed, tracked = (checked_frames(WHERE, model, names) for names in (frames, paths))
+    roles, count = checked_roles(WHERE, shapes), checked_count(WHERE, "shown", shown)
+    rows = np.unique(np.linspace(len(configurations) - 1, 0, count).round().astype(int))
     *ghosts, last = (scene_of(model, configurations[row], roles) for row in rows)
     scenes = [*(_moved_from(last, ghost) for ghost in ghosts), last]
     new = ax is None
@@ -83,62 +90,14 @@ def plot(
     _draw_facets(ax, scenes, tints)
     for k, scene in enumerate(scenes):
         _draw_lines(ax, scene, tints, k, GAP * size)
-    for row in rows if framed else ():
-        for pose in frame_transform(model, configurations[row], framed):
-            draw_frame(ax, np.asarray(pose), 0.12 * size)
+    for pose in frames_at(model, configurations[rows], framed).reshape(-1, 4, 4):
+        draw_frame(ax, pose, 0.12 * size)
     frame_everything(ax, points, beside)
     if new:
         _finish(ax, model, points)
     if len(rows) > 1:
         _explain(ax, rows if times is None else times[rows], "row of q" if times is None else "time [s]")
     return ax
-
-
-def checked_motion(model: Model, q: Any) -> np.ndarray:
-    """Return configurations, shape (T, nq), of one or several."""
-    if not isinstance(model, Model):
-        hint = "A Mechanism has a model: cardan.plot(mechanism.model())."
-        raise ParameterError("model", got=model, expected="a cardan.Model", hint=hint)
-    batch = checked_batch("plot", {"q": model.neutral() if q is None else q}, {"q": (model.nq,)})
-    if len(batch.shape) > 1 or batch.size == 0:
-        got = (*batch.shape, model.nq)
-        raise ShapeError("plot", "q", got=got, expected=f"({model.nq},) or (T, {model.nq}) with T of at least 1")
-    found = batch.arrays[0].astype(float)
-    check_finite("plot", "q", found, batch.shape)
-    check_configuration("plot", "q", found, model.unit_parts)
-    return found
-
-
-def checked_times(t: Any, count: int) -> np.ndarray | None:
-    """Return times, shape (count,), or None."""
-    if t is None:
-        return None
-    times = np.atleast_1d(np.asarray(t, dtype=float))
-    if times.shape != (count,):
-        raise ShapeError("plot", "t", got=times.shape, expected=f"({count},), a time for each row of q")
-    check_finite("plot", "t", times, times.shape)
-    return times
-
-
-def _roles(shapes: bool | str) -> tuple[str, ...]:
-    known = {True: ("visual", "collision"), False: (), "visual": ("visual",), "collision": ("collision",)}
-    if not isinstance(shapes, (bool, str)) or shapes not in known:
-        raise ParameterError("shapes", got=shapes, expected="True, False, 'visual' or 'collision'")
-    return known[shapes]
-
-
-def _names(model: Model, frames: bool | str | Sequence[str]) -> tuple[str, ...]:
-    """Return the frames that are meant: all bodies, none, one, or several.
-
-    Raises:
-        UnknownNameError: for a name of none.
-    """
-    if isinstance(frames, bool):
-        return model.body_names if frames else ()
-    names = (frames,) if isinstance(frames, str) else tuple(frames)
-    for name in names:
-        model.attachment(name)
-    return names
 
 
 def _tints(count: int) -> np.ndarray | None:
@@ -184,7 +143,7 @@ def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> l
     """Draw where frames go, and return the points."""
     if not names:
         return []
-    points = np.asarray(frame_transform(model, q, tuple(names)))[..., :3, 3]
+    points = frames_at(model, q, names)[..., :3, 3]
     colours = pyplot().get_cmap("Set1")(range(len(names)))
     for name, path, colour in zip(names, np.moveaxis(points, -2, 0), colours, strict=True):
         ax.plot(*path.T, color=colour, linewidth=1.4, label=f"path of {name}", zorder=6)
@@ -195,8 +154,9 @@ def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> l
 def _finish(ax: Any, model: Model, points: np.ndarray) -> None:
     """Give new axes their title, and a view from in front, or nearly along y of what is thin along it."""
     x, y, z = np.ptp(points, axis=0)
-    ax.view_init(**(IN_PLANE if y < 0.15 * max(x, z) else VIEW))
-    if y < 0.15 * max(x, z):
+    in_plane = y < FLAT * min(x, z)
+    ax.view_init(**(IN_PLANE if in_plane else VIEW))
+    if in_plane:
         ax.set_yticks([])
         ax.set_ylabel("")
     ax.set_title(model.name, parse_math=False)

@@ -78,7 +78,7 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
 
 
 def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[Shape, np.ndarray]]:
-    """Yield shapes and their facets, of each body those of one role; what cannot be drawn is logged, once."""
+    """Yield shapes and their facets, of each body those of one role; what cannot be drawn is logged."""
     of_body: dict[str, dict[str, list[tuple[Shape, np.ndarray]]]] = {}
     refused: dict[str, str] = {}
     done: set[str] = set()
@@ -92,8 +92,10 @@ def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[Shape, np.ndarray
             if len(found):
                 of_body.setdefault(shape.body, {}).setdefault(role, []).append((shape, found))
         done = set(of_body)
-    for message, body in refused.items():
-        log().info("not drawn, of body %r: %s", body, message)
+    if refused:
+        message, body = next(iter(refused.items()))
+        others = f" (and {len(refused) - 1} others)" if len(refused) > 1 else ""
+        log().warning("not drawn, of body %r: %s%s", body, message, others)
     for by_role in of_body.values():
         yield from next(iter(by_role.values()))
 
@@ -125,6 +127,14 @@ def _anchors(kinematics: Kinematics, c: Connection) -> tuple[Any, Any]:
     """Return where a joint's two frames are in the world."""
     sides = ((c.parent, c.parent_pose), (c.child, c.child_pose))
     return tuple((kinematics.pose(body) @ pose).translation for body, pose in sides)  # pyright: ignore[reportReturnType]
+
+
+def frames_at(model: Model, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Return poses of frames in the world, shape (T, frames, 4, 4), for configurations (T, nq): nothing is compiled."""
+    kinematics = Kinematics(model, tuple(q.T))
+    entries = [[e for row in kinematics.pose(name).homogeneous() for e in row] for name in names]
+    full = [[np.broadcast_to(np.asarray(e, dtype=float), len(q)) for e in entry] for entry in entries]
+    return np.moveaxis(np.array(full), -1, 0).reshape(len(q), len(names), 4, 4)
 
 
 def matrix(X: SE3) -> np.ndarray:

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from cardan.errors import ParameterError
 from cardan.geometry.mesh import surface_of_file
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 
@@ -81,6 +82,8 @@ def mesh_facets(uri: str, path: str | None) -> np.ndarray:
 def _read_facets(uri: str, path: str | None, stamp: int | None) -> np.ndarray:
     """Read a file once, and again when it was written anew (its stamp)."""
     surface = surface_of_file(uri, path)
+    if not np.isfinite(surface.vertices).all():
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: a corner that is not finite", expected="finite numbers")
     triangles = coarsened(np.asarray(surface.vertices, dtype=float), np.asarray(surface.faces))
     facets = triangles[:, [0, 1, 2, 2]]
     facets.setflags(write=False)

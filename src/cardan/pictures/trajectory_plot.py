@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import ParameterError, ShapeError, UnknownNameError
-from cardan.functions import frame_transform, limit_coordinates
-from cardan.functions.arguments import check_finite, checked_batch
+from cardan.errors import ParameterError
+from cardan.functions import limit_coordinates
 from cardan.model import Model
+from cardan.pictures.asked import checked_frames, checked_joints, checked_model, checked_motion, checked_rows
 from cardan.pictures.axes import AXES, plain_legend, pyplot
 from cardan.pictures.freedoms import Freedom, freedoms
-from cardan.pictures.robot_plot import checked_motion
+from cardan.pictures.scene import frames_at
 
+WHERE = "plot_trajectory"
 ROW, COLUMN = 1.25, 4.2  # inches of a panel: twenty joints are still read
 NEAR = 1.0  # ranges of a curve by which a limit may be away from it to be in the picture
 
@@ -71,11 +72,10 @@ def plot_trajectory(
         >>> t = move.times(0.1)
         >>> figure = cardan.plot_trajectory(arm, t, *move.at(t))
     """
-    motion = checked_motion(model, q)
-    times = _rows("t", t, (len(motion),))
-    tracked = (frames,) if isinstance(frames, str) else tuple(frames)
-    for name in tracked:
-        model.attachment(name)
+    model = checked_model(WHERE, model)
+    motion = checked_motion(WHERE, model, q)
+    times = checked_rows(WHERE, "t", t, (len(motion),))
+    tracked = checked_frames(WHERE, model, frames)
     rows = _chosen(model, joints)
     columns = _columns(model, motion, {"v": v, "a": a, "tau": tau})
     size = (COLUMN * max(len(columns), 2), ROW * (len(rows) + 2 * len(tracked)) + 0.8)
@@ -90,9 +90,9 @@ def plot_trajectory(
             _draw(panel, times, column, freedom)
             if i == 0:
                 panel.set_title(column.title, fontsize="medium")
-    for i, name in enumerate(tracked):
-        points = np.asarray(frame_transform(model, motion, name))[..., :3, 3]
-        _draw_position(figure.add_subplot(grid[len(rows) + i, :], sharex=first), times, points, name)
+    for i, (name, poses) in enumerate(zip(tracked, frames_at(model, motion, tracked).swapaxes(0, 1), strict=True)):
+        panel = figure.add_subplot(grid[len(rows) + i, :], sharex=first)
+        _draw_position(panel, times, poses[:, :3, 3], name)
     for panel in figure.axes:
         is_last = panel.get_subplotspec().is_last_row()
         panel.tick_params(labelbottom=is_last)
@@ -101,23 +101,12 @@ def plot_trajectory(
     return figure
 
 
-def _rows(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
-    found = np.asarray(checked_batch("plot_trajectory", {name: values}, {name: shape[1:]}).arrays[0], dtype=float)
-    if np.shape(values) not in (shape, shape[1:] * (shape[0] == 1)):
-        raise ShapeError("plot_trajectory", name, got=np.shape(values), expected=f"{shape}, a row for each of q")
-    check_finite("plot_trajectory", name, found, shape[:1])
-    return found.reshape(shape)
-
-
-def _chosen(model: Model, joints: Sequence[str] | str | None) -> list[Freedom]:
+def _chosen(model: Model, joints: Any) -> list[Freedom]:
     """Return the degrees of freedom of some joints."""
-    names = model.joint_names if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
-    for name in names:
-        if name not in model.joint_names:
-            raise UnknownNameError("joint", name, model.joint_names, where="joints")
+    names = checked_joints(WHERE, model, joints)
     found = [freedom for freedom in freedoms(model) if freedom.joint in names]
     if not found:
-        raise ParameterError("joints", got=names, expected="joints that move")
+        raise ParameterError(f"{WHERE}: joints", got=names, expected="joints that move")
     return found
 
 
@@ -134,7 +123,7 @@ def _columns(model: Model, q: np.ndarray, given: dict[str, Any]) -> list[Column]
     for name, values in given.items():
         if values is not None:
             title, lower, upper, unit = about[name]
-            columns.append(Column(title, _rows(name, values, (len(q), model.nv)), lower, upper, unit))
+            columns.append(Column(title, checked_rows(WHERE, name, values, (len(q), model.nv)), lower, upper, unit))
     return columns
 
 

@@ -3,6 +3,7 @@
 from cardan.tasks.frames import FrameOrientation, FramePose, FramePosition, LookAt, RelativeFrame
 from cardan.tasks.inverse_kinematics import inverse_kinematics
 from cardan.tasks.result import InverseKinematics
+from cardan.tasks.solve_ik import solve_ik
 from cardan.tasks.stack import Linearization, Stack
 from cardan.tasks.task import Task
 from cardan.tasks.whole_body import CenterOfMass, ClosedLoops, Damping, Posture
@@ -22,6 +23,7 @@ __all__ = [
     "Stack",
     "Task",
     "inverse_kinematics",
+    "solve_ik",
 ]
 
 

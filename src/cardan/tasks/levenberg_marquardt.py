@@ -67,19 +67,19 @@ class Problem:
         model: the robot.
         targets: of all tasks, side by side.
         weights: of their rows.
-        limits: whether the position limits count.
+        stiffness: weight of limits that are no bounds of entries of q; None where no limits count.
 
     Attributes:
         bounds: of entries of q; all other limits are one task more, after the others.
     """
 
     def __init__(
-        self, tasks: Sequence[Task], model: Model, targets: Any, weights: Sequence[Scalar], limits: bool
+        self, tasks: Sequence[Task], model: Model, targets: Any, weights: Sequence[Scalar], stiffness: Scalar | None
     ) -> None:
-        others = other_limits(model) if limits else ()
+        others = () if stiffness is None else other_limits(model)
         self.tasks = (*tasks, WithinLimits(others)) if others else tasks
-        self.model, self.targets, self.weights = model, targets, [*weights, *(1.0 for _ in others)]
-        self.bounds = bounds_of(model) if limits else ()
+        self.model, self.targets, self.weights = model, targets, [*weights, *(stiffness for _ in others)]
+        self.bounds = () if stiffness is None else bounds_of(model)
 
     def errors(self, q: Sequence[Scalar]) -> list[Scalar]:
         """Return the errors, times no weight."""
@@ -135,7 +135,7 @@ def _damped(rows: Rows, mu: Scalar) -> Factor:
 
 @functools.lru_cache(maxsize=256)
 def descent(structure: Structure, size: int, limits: bool) -> Function:
-    """Return the compiled function of `PASSES` passes: (model, q, damping, targets, weights) -> `Descent`.
+    """Return the compiled function of `PASSES` passes: (model, q, damping, stiffness, targets, weights) -> `Descent`.
 
     Args:
         structure: of the tasks.
@@ -143,8 +143,10 @@ def descent(structure: Structure, size: int, limits: bool) -> Function:
         limits: whether the configuration stays within the position limits.
     """
 
-    def inverse_kinematics_passes(model: Model, q: Any, damping: float, targets: Any, weights: Any) -> Descent:
-        problem = Problem(structure.tasks, model, targets, weights.tolist(), limits)
+    def inverse_kinematics_passes(
+        model: Model, q: Any, damping: float, stiffness: float, targets: Any, weights: Any
+    ) -> Descent:
+        problem = Problem(structure.tasks, model, targets, weights.tolist(), stiffness if limits else None)
         found, nu = repeat(PASSES, problem.descended, clipped(q.tolist(), problem.bounds), damping)
         errors = problem.errors(found)
         asked = [where(w > 0.0, e, 0.0) for w, e in zip(weights.tolist(), errors, strict=False)]

@@ -28,6 +28,9 @@ NEARER = 0.3
 FINISH, RESTING, STILL = 40, 1e-12, 2
 """Calls that bring to rest: as many, or until some in a row take less than this part off the squared error. One may do
 so only because its damping is still too small."""
+STIFFER = (30.0, 1000.0)
+"""Weights of limits that are no bounds of entries, one after the other, where the best is outside at rest. As the first
+of all, 1 finds more solutions."""
 WITHIN = 1e-9
 """How far [rad, m] a configuration may be outside limits that are no bounds of its entries."""
 
@@ -96,7 +99,7 @@ class Search:
         self.settings = settings
         self.at, self.damping = q.copy(), np.full(n, DAMPING)
         self.found = Found(q.copy(), np.zeros(n, bool), np.full(n, np.inf), np.zeros(n, int), np.zeros(n, int))
-        self.cost = np.full(n, np.inf)
+        self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
 
     @cached_property
     def starts(self) -> np.ndarray:
@@ -129,11 +132,14 @@ class Search:
                 calls[again], last[again] = 0, np.inf
 
     def _finish(self, rows: np.ndarray) -> None:
-        """Bring what is best of problems that are not solved to rest, by the weights that were given."""
-        self._place(rows, self.found.q[rows])
-        self.cost[rows] = np.inf
-        for step, of in self._resting(rows, self.weights.first):
-            self._note(of, step)
+        """Bring what is best of problems that are not solved to rest, by the weights that were given, within limits."""
+        for stiffness in (1.0, *STIFFER):
+            self.stiffness[rows] = stiffness
+            self._place(rows, self.found.q[rows])
+            self.cost[rows] = np.inf
+            for step, of in self._resting(rows, self.weights.first):
+                self._note(of, step)
+            rows = rows[self.violation[rows] > WITHIN]
 
     def _improve(self, rows: np.ndarray) -> None:
         """Bring solutions to rest with all tasks, and back to where the first ones are solved."""
@@ -141,7 +147,7 @@ class Search:
         for _ in self._resting(rows, self.weights.all):
             pass
         self._place(rows, self.at[rows])
-        for _ in range(LONGEST):
+        for _ in range(LONGEST if rows.size else 0):
             step = self._descended(rows, self.weights.first)
             solved = self._solved(step)
             self.found.q[rows[solved]], self.found.residual[rows[solved]] = step.q[solved], step.residual[solved]
@@ -153,7 +159,8 @@ class Search:
 
     def _descended(self, rows: np.ndarray, weights: np.ndarray) -> Descent:
         """Go some passes on with some problems."""
-        step = self.function(self.model, self.at[rows], self.damping[rows], self.targets[rows], weights[rows])
+        numbers = self.damping, self.stiffness, self.targets, weights
+        step = self.function(self.model, self.at[rows], *(array[rows] for array in numbers))
         self.at[rows], self.damping[rows] = step.q, step.damping
         self.found.iterations[rows] += PASSES
         return step
@@ -179,4 +186,5 @@ class Search:
         better = solved | (step.cost < self.cost[rows])
         best = rows[better]
         self.found.q[best], self.found.residual[best] = step.q[better], step.residual[better]
-        self.found.converged[rows], self.cost[best] = solved, step.cost[better]
+        self.violation[best], self.cost[best] = step.violation[better], step.cost[better]
+        self.found.converged[rows] = solved

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from cardan.functions.arguments import Shape, broadcast
 from cardan.functions.function import Function
 from cardan.functions.results import packed
 from cardan.model import Model
-from cardan.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of
+from cardan.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of, interned
 
 
 class Linearization(NamedTuple):
@@ -127,11 +128,9 @@ class Stack:
 
     def __init__(self, model: Model, tasks: Any, where: str = "Stack") -> None:
         self.model, self.where, self.tasks = model, where, checked_tasks(where, tasks)
-        self.structure = Structure(self.tasks)
+        self.structure = interned(Structure(self.tasks))
         self.function = _function(self.structure)
-        sizes = [_size(task, model) for task in self.structure.tasks]
-        ends = [0, *itertools.accumulate(sizes)]
-        self.rows = tuple(slice(a, b) for a, b in itertools.pairwise(ends))
+        self.rows = _rows(self.structure, model)
 
     @property
     def size(self) -> int:
@@ -208,6 +207,18 @@ def size_of(model: Model) -> float:
     ends = [(ways[at.node] if at.node >= 0 else 0.0, at) for at in map(model.attachment, model.body_names)]
     longest = max((way + math.hypot(*map(float, at.pose.translation)) for way, at in ends if at.node >= 0), default=0.0)
     return longest or 1.0
+
+
+_known: WeakKeyDictionary[Model, dict[Structure, tuple[slice, ...]]] = WeakKeyDictionary()
+
+
+def _rows(structure: Structure, model: Model) -> tuple[slice, ...]:
+    """Return the rows of each of some tasks, looked up once."""
+    known = _known.setdefault(model, {})
+    if structure not in known:
+        ends = [0, *itertools.accumulate(_size(task, model) for task in structure.tasks)]
+        known[structure] = tuple(slice(a, b) for a, b in itertools.pairwise(ends))
+    return known[structure]
 
 
 def _size(task: Task, model: Model) -> int:

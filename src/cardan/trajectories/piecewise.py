@@ -6,7 +6,7 @@ the value and sizes alike, whether the times are nanoseconds or years.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,37 +32,49 @@ class PiecewisePolynomial:
 
     knots: np.ndarray
     coefficients: np.ndarray
+    _powers: tuple[np.ndarray, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        value = np.moveaxis(self.coefficients, 1, 0)
+        width = np.diff(self.knots).reshape(-1, *(1,) * (value.ndim - 2))
+        rate = _derivative(value) / width
+        object.__setattr__(self, "_powers", (value, rate, _derivative(rate) / width))
 
     def piece(self, t: np.ndarray) -> np.ndarray:
         """Return in which piece each time is: at a knot, the one that begins there."""
-        return np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
+        return np.searchsorted(self.knots[1:-1], t, side="right")
 
     def at(self, t: np.ndarray) -> Jet:
         """Return value, first and second derivative at times within the knots, each of shape (*t, ...)."""
         index = self.piece(t)
-        c = self.coefficients[index]
-        width = np.diff(self.knots)[index]
-        aside = (*t.shape, *(1,) * (c.ndim - t.ndim - 1))
-        u, width = np.reshape((t - self.knots[index]) / width, aside), np.reshape(width, aside)
-        jets = [c]
-        for _ in range(2):
-            jets.append(_derivative(jets[-1], t.ndim))
-        value, rate, second = (_horner(c, u, t.ndim) for c in jets)
-        return value, rate / width, second / width**2
+        u = (t - self.knots[index]) / (self.knots[index + 1] - self.knots[index])
+        u = np.reshape(u, (*t.shape, *(1,) * (self.coefficients.ndim - 2)))
+        value, rate, second = (_horner(powers, index, u) for powers in self._powers)
+        return value, rate, second
 
 
-def _derivative(c: np.ndarray, axis: int) -> np.ndarray:
-    """Return the coefficients of the derivative by u, the powers along an axis."""
-    powers = np.arange(1, c.shape[axis]).reshape(-1, *(1,) * (c.ndim - axis - 1))
-    return np.take(c, range(1, c.shape[axis]), axis=axis) * powers
+def _derivative(powers: np.ndarray) -> np.ndarray:
+    """Return the coefficients of the derivative by u, the powers along the first axis; 0 of a constant."""
+    factors = np.arange(1, len(powers)).reshape(-1, *(1,) * (powers.ndim - 1))
+    return powers[1:] * factors if len(powers) > 1 else np.zeros_like(powers)
 
 
-def _horner(c: np.ndarray, u: np.ndarray, axis: int) -> np.ndarray:
-    powers = np.moveaxis(c, axis, 0)
-    total = np.zeros(powers.shape[1:])
-    for coefficient in powers[::-1]:
-        total = total * u + coefficient
+def _horner(powers: np.ndarray, index: np.ndarray, u: np.ndarray) -> np.ndarray:
+    total = powers[-1][index]
+    for power in powers[-2::-1]:
+        total = total * u + power[index]
     return total
+
+
+def checked_start(where: str, start: Any) -> float:
+    """Return the time at which something begins.
+
+    Raises:
+        DTypeError, NotFiniteError: for what is no time.
+    """
+    time = numeric_array(where, "start", start)
+    check_finite(where, "start", time.reshape(-1), time.shape)
+    return float(time)
 
 
 def checked_times(where: str, t: Any, start: float, end: float) -> np.ndarray:

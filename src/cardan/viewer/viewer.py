@@ -31,7 +31,7 @@ from cardan.viewer.touching_points import checked_vectors, draw_contacts, touchi
 ALOUD = 0.3
 """Length of the largest force's arrow, as a share of the size of what is shown."""
 
-FIELD, FROM, ASIDE = 0.7, np.array([1.5, -0.8, 0.6]), -0.12
+FIELD, FROM, ASIDE = 0.7, np.array([1.6, -0.85, 0.65]), -0.18
 """Of the camera: its field of view [rad], where it stands and what it looks at, as shares of what is shown."""
 
 
