@@ -113,6 +113,16 @@ def test_a_mesh_is_coarsened_and_keeps_its_size(tmp_path):
     np.testing.assert_allclose(facets_of(Mesh("ball.stl", str(file))).max(axis=(0, 1)), 1.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [(1.0, -1.0, 1.0), (-2.0, -1.0, -1.0)])
+def test_a_mirrored_mesh_faces_outwards(tmp_path, scale):
+    """The left leg of many a robot is the right one's file with a scale of -1."""
+    trimesh = pytest.importorskip("trimesh")
+    file = tmp_path / "box.stl"
+    trimesh.creation.box((0.2, 0.3, 0.4)).export(file)
+    facets = facets_of(Mesh("box.stl", str(file), scale))
+    assert ((normals_of(facets) * facets.mean(axis=1)).sum(axis=-1) > 0.0).all()
+
+
 def test_a_mesh_without_extent_leaves_nothing():
     assert len(coarsened(np.ones((3, 3)), np.array([[0, 1, 2]]))) == 0
 
