@@ -236,6 +236,10 @@ def test_visual_shapes_come_before_those_for_collision():
     assert (red[:, 3] == 0.5).all()
 
 
+def test_of_few_configurations_no_more_are_drawn_than_there_are(arm):
+    assert len(cardan.plot(arm, [arm.neutral()] * 2, shown=10**15).figure.axes) == 2  # with the bar of two times
+
+
 def test_drawing_leaves_its_arguments_alone(arm):
     q = arm.random_configuration(3, seed=0)
     before = q.copy()
