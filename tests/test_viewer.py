@@ -689,6 +689,7 @@ def red(picture):
     return (r > 60) & (3 * g < r) & (3 * b < r)  # in the shade, too; the page has orange
 
 
+@pytest.mark.full
 def test_in_a_browser_the_robot_is_seen_and_a_slider_moves_it(browser):
     """A red box on a rail: it is in the picture; arrow keys on its slider move it, here and there."""
     import imageio.v3
@@ -721,6 +722,7 @@ def plain(view):
     view.server.scene.get_handle_by_name("/ground").visible = False
 
 
+@pytest.mark.full
 def test_in_a_browser_a_hand_is_dragged(browser, arm):
     """The arrow of the handle along the tool's y is pulled back by 8 cm: the tool follows, and turns not."""
     page = browser.new_page(viewport={"width": 860, "height": 520})
