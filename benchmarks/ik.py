@@ -193,6 +193,7 @@ def main(words: list[str]) -> None:
             except ImportError as error:
                 print(f"{peer}: not installed ({error})")
         print(f"\n{name}, {problems.robot.model.nv} degrees of freedom\n{table(lines)}", flush=True)
+        print(f"\n{importlib.import_module('benchmarks.ik_differential').table(problems, args.runs)}", flush=True)
         everything[name] = [asdict(line) | {"rate": line.rate} for line in lines]
     if args.json:
         Path(args.json).write_text(json.dumps(everything, indent=2))

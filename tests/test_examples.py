@@ -12,13 +12,14 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 
 EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
 LONGER = {"learn_swing_up"}  # more than sixty lines
-SLOW = {"learn_swing_up", "own_joint", "direct_collocation", "base_parameters"}  # of 5 to 15 s
+QUICK = {"load_a_robot", "inverse_kinematics", "four_bar_coupler_curve", "own_task", "convert_and_compare"}
+"""Those of the default run, a second or two each; all of them are run with --full, and for the site's gallery."""
 PACKAGES = {"gymnasium": "gym", "daqp": "qp", "toppra": "toppra", "casadi": "oracles", "scipy": "test"}
 COLOURS = 40  # a blank page has one, lines and letters alone a few dozen
 
 
 def marked(file):
-    return pytest.param(file, id=file.stem, marks=[pytest.mark.full] * (file.stem in SLOW))
+    return pytest.param(file, id=file.stem, marks=[pytest.mark.full] * (file.stem not in QUICK))
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""The notebooks run from their first cell to their last: `notebooks/*.py`, in jupytext's percent format."""
+"""The notebooks run from their first cell to their last: `notebooks/*.py`, in jupytext's percent format.
+
+One always; the others with --full, and whenever the site is built (`.ci/run`), which shows their results.
+"""
 
 from pathlib import Path
 
@@ -11,7 +14,10 @@ def test_there_are_six():
     assert len(NOTEBOOKS) >= 6
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, id=p.stem, marks=[pytest.mark.full] * (p.stem != "getting_started")) for p in NOTEBOOKS],
+)
 def test_notebooks_run(path, tmp_path):
     jupytext = pytest.importorskip("jupytext", reason="needs the `docs` extra: jupytext")
     nbclient = pytest.importorskip("nbclient", reason="needs the `docs` extra: nbclient")

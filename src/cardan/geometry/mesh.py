@@ -71,7 +71,7 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
 
 
 def surface_of_file(uri: str, path: str | None) -> Any:
-    """Return the triangles of a file, by trimesh: its `vertices` and `faces`."""
+    """Return the triangles of a file in metres, by trimesh: its `vertices` and `faces`."""
     try:
         import trimesh  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -83,10 +83,18 @@ def surface_of_file(uri: str, path: str | None) -> Any:
         points, triangles = _above("surface_of_usd")(uri, path)
         return trimesh.Trimesh(points, triangles)
     try:
-        surface: Any = trimesh.load_mesh(path)
+        scene = trimesh.load_scene(path)
+        surface: Any = scene.to_mesh()
     except Exception as error:  # what a reader of a dozen formats raises on faulty files is not known
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: {error}", expected="a mesh file trimesh can read") from None
     if len(getattr(surface, "faces", ())) == 0:
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle", expected="a mesh file with a surface")
+    surface.apply_scale(metres(scene.units))
     surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of the picture on it is none of the surface
     return surface
+
+
+def metres(unit: Any) -> float:
+    """Return the length of a file's unit [m], as trimesh names it: COLLADA files say theirs, `"0.001 * meters"`."""
+    number, _, name = str(unit).partition(" * ")
+    return float(number) if name == "meters" else 1.0

@@ -21,7 +21,7 @@ from cardan.functions.arguments import Shape, broadcast
 from cardan.functions.function import Function
 from cardan.functions.results import packed
 from cardan.model import Model
-from cardan.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of
+from cardan.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of, interned
 
 
 class Linearization(NamedTuple):
@@ -128,7 +128,7 @@ class Stack:
 
     def __init__(self, model: Model, tasks: Any, where: str = "Stack") -> None:
         self.model, self.where, self.tasks = model, where, checked_tasks(where, tasks)
-        self.structure = Structure(self.tasks)
+        self.structure = interned(Structure(self.tasks))
         self.function = _function(self.structure)
         self.rows = _rows(self.structure, model)
 

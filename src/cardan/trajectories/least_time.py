@@ -5,10 +5,14 @@ Along a path q(s), with x = (ds/dt)^2 and u = d2s/dt2, velocities are q' sqrt(x)
     c = tau(q, 0, 0),   a = tau(q, 0, q') - c,   b = tau(q, q', q'') - c,
 linear in u and x: one call of the compiled inverse dynamics for all points of the path. What is left is two linear
 programs a point in two unknowns, backwards for the speeds from which one can still stop, forwards for the largest of
-them; these are the library `toppra`'s.
+them; these are the library `toppra`'s. Springs and dry friction go into c. Damping adds d(s) sqrt(x), which is concave:
+    sqrt(x) <= (x + x0) / (2 sqrt(x0))   for every x0,   with equality at x0,
+so with the x of one solution as x0 of the next, each is allowed and none is slower than the one before. Where damping
+helps to brake, it is left out.
 
 Source: Pham and Pham, A new approach to time-optimal path parameterization based on reachability analysis (2018);
-Bobrow, Dubowsky and Gibson (1985) for the problem.
+Bobrow, Dubowsky and Gibson (1985) for the problem; Lipp and Boyd, Variations and extension of the convex-concave
+procedure (2016), for damping.
 """
 
 from __future__ import annotations
@@ -17,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import MechanismError, ParameterError, PathError
-from cardan.functions import difference, inverse_dynamics
+from cardan.errors import MechanismError, ParameterError, PathError, UnsupportedError
+from cardan.functions import difference, inverse_dynamics, passive_forces
 from cardan.model import Model
 from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name, whole
 from cardan.trajectories.local import checked_configurations
@@ -39,29 +43,46 @@ CHECKED = 10
 FINEST = 8
 """How many times as many points as asked for a grid has at most."""
 
+PASSES = 3
+"""How often damping is taken into account anew: the third pass changes the seventh digit of the time."""
+
 CLOSE = 0.999
 """The speed at which the limits hold between the points of the grid, relative to that at them, below which a finer grid
 is worth its time."""
 
 
 class Limits(NamedTuple):
-    """Bounds of velocities, accelerations and torques."""
+    """Bounds of velocities, accelerations and torques, and whether friction, damping and springs count as torques."""
 
+    passive: bool
     velocity: Bounds
     acceleration: Bounds
     effort: Bounds
 
 
 class Rows(NamedTuple):
-    """Inequalities a u + b x + c <= 0 at n points of a path, and x <= ceiling.
+    """Inequalities a u + b x + c + d sqrt(x) <= 0 at n points of a path, and x <= ceiling.
 
-    a, b and c have the shape (n, rows), each row divided by the width of its bound; `ceiling` (n,).
+    a, b, c and d have the shape (n, rows), each row divided by the width of its bound; `ceiling` (n,). d >= 0.
     """
 
     a: np.ndarray
     b: np.ndarray
     c: np.ndarray
+    d: np.ndarray
     ceiling: np.ndarray
+
+    def linear(self, x0: np.ndarray) -> Rows:
+        """Return linear inequalities that imply these, and are the same at x0, shape (n,); at x0 = 0, without d."""
+        root, there = np.sqrt(x0)[:, None], (x0 > 0.0)[:, None]
+        slope = np.where(there, 0.5 * self.d / np.where(there, root, 1.0), 0.0)
+        return self._replace(b=self.b + slope, c=self.c + slope * root**2)
+
+    def gentle(self) -> np.ndarray:
+        """Return x0 at which the damping takes half of the room there is to stand, shape (n,); a first guess."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            root = np.where(self.d > 0.0, np.maximum(-self.c, 0.0) / self.d, np.inf).min(axis=1, initial=np.inf)
+        return np.where(np.isfinite(root), root**2, 0.0)
 
 
 def time_optimal(
@@ -71,17 +92,19 @@ def time_optimal(
     velocity: Any = None,
     acceleration: Any = None,
     effort: Any = None,
+    passive: bool = False,
     gridpoints: int = 200,
 ) -> Timed:
     """Return the fastest motion along a path, from rest to rest, within limits.
 
     Args:
-        model: the robot whose inverse dynamics the torques are; friction and damping are not in them.
+        model: the robot whose inverse dynamics the torques are.
         path: a `Trajectory`, of which the path alone counts, and which must not stand still on the way; or
             configurations to pass through, shape (n, nq): then the path is the spline through them over the distances.
         velocity: largest velocities [rad/s, m/s], one number or shape (nv,); None for the model's.
         acceleration: largest accelerations [rad/s^2, m/s^2], one number or shape (nv,); None for none.
         effort: largest efforts [N m, N], one number or shape (nv,); None for the model's.
+        passive: whether the efforts must also overcome the joints' friction, damping and springs (`passive_forces`).
         gridpoints: into how many stretches the path is divided, at least; up to eight times as many are taken where
             torques change fast.
 
@@ -91,7 +114,7 @@ def time_optimal(
     Raises:
         PathError: where the limits do not let it follow the path; says where and which joint.
         ParameterError: for a joint that moves without any limit of acceleration or effort, a path that stands still.
-        MechanismError: for a path of another robot.
+        MechanismError: for a path of another robot; with `passive`, joints with efforts of their own (`Joint.efforts`).
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that do not fit.
         MissingExtraError: if `toppra` is not installed.
 
@@ -110,7 +133,10 @@ def time_optimal(
         raise MechanismError(
             f"{WHERE}: the path is of {curve.model.name!r} (nq = {curve.model.nq}), expected {expected}"
         )
+    if passive:
+        _check_passive(model)
     limits = Limits(
+        passive,
         bounds(WHERE, "velocity", velocity, model, (model.velocity_lower, model.velocity_upper)),
         bounds(WHERE, "acceleration", acceleration, model),
         bounds(WHERE, "effort", effort, model, (model.effort_lower, model.effort_upper)),
@@ -122,6 +148,13 @@ def time_optimal(
     if not speed > 0.0:
         raise PathError(_own(curve, worst), "no speed is slow enough there; more gridpoints= may find one.")
     return Timed(curve, law.stretched(law.duration / speed))
+
+
+def _check_passive(model: Model) -> None:
+    for node in model.nodes:
+        if node.joint.has_efforts:
+            what = f"efforts of joint {node.name!r} itself, which may depend on its speed in any way"
+            raise UnsupportedError(what, f"{WHERE}(passive=True)", "leave passive=False, and room in effort=")
 
 
 def _through(model: Model, q: Any) -> Spline:
@@ -140,7 +173,9 @@ def _fastest(model: Model, path: Trajectory, limits: Limits, count: int) -> tupl
     """Return the law on a grid, at what share of its speed all limits hold between its points, and where just so."""
     grid = _grid(path, count)
     rows = _rows(model, path, limits, grid)
-    x = _profile(rows, grid, path, model, limits)
+    x = _profile(rows.linear(rows.gentle()), grid, path, model, limits)
+    for _ in range(PASSES if rows.d.any() else 0):
+        x = _profile(rows.linear(x), grid, path, model, limits)
     speeds = np.sqrt(x)
     steps = np.diff(grid)
     if (speeds[:-1] + speeds[1:] <= 0.0).any():
@@ -181,10 +216,17 @@ def _rows(model: Model, path: Trajectory, limits: Limits, grid: np.ndarray) -> R
     check_limited(WHERE, "acceleration or effort", limited, np.abs(first).max(axis=0) > 0.0, model, hint)
     zero = np.zeros_like(first)
     c, a, b = inverse_dynamics(model, q, np.stack([zero, zero, first]), np.stack([zero, first, second]))
-    parts = [_one_sided(a - c, b - c, c, limits.effort), _one_sided(first, second, zero, limits.acceleration)]
-    ceiling = limits.velocity.along(first).min(axis=-1) ** 2
-    a, b, c = (np.concatenate(same, axis=1) for same in zip(*parts, strict=True))
-    return Rows(a, b, c, ceiling)
+    still, damping = _passive(model, q, first) if limits.passive else (zero, zero)
+    of_effort = _one_sided(a - c, b - c, c + still, damping, limits.effort)
+    of_acceleration = _one_sided(first, second, zero, zero, limits.acceleration)
+    a, b, c, d = (np.concatenate(pair, axis=1) for pair in zip(of_effort, of_acceleration, strict=True))
+    return Rows(a, b, c, np.maximum(d, 0.0), limits.velocity.along(first).min(axis=-1) ** 2)
+
+
+def _passive(model: Model, q: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return springs and dry friction on the way forwards, and the damping at ds/dt = 1, which grows with the speed."""
+    one, two = passive_forces(model, q, np.stack([first, 2.0 * first]))
+    return 2.0 * one - two, two - one
 
 
 def _check_moves(path: Trajectory, grid: np.ndarray, tangents: np.ndarray) -> None:
@@ -196,12 +238,12 @@ def _check_moves(path: Trajectory, grid: np.ndarray, tangents: np.ndarray) -> No
         raise ParameterError(f"{WHERE}: path", got=got, expected="a path with a direction everywhere", hint=hint)
 
 
-def _one_sided(a: np.ndarray, b: np.ndarray, c: np.ndarray, limits: Bounds) -> tuple[np.ndarray, ...]:
-    """Return lower <= a u + b x + c <= upper as inequalities <= 0, of the bounds that are finite."""
+def _one_sided(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, limits: Bounds) -> tuple[np.ndarray, ...]:
+    """Return lower <= a u + b x + c + d sqrt(x) <= upper as inequalities <= 0, of the bounds that are finite."""
     width = _width(limits)
     upper, lower = np.isfinite(limits.upper), np.isfinite(limits.lower)
-    over = [(e / width)[:, upper] for e in (a, b, c - np.where(upper, limits.upper, 0.0))]
-    under = [(-e / width)[:, lower] for e in (a, b, c - np.where(lower, limits.lower, 0.0))]
+    over = [(e / width)[:, upper] for e in (a, b, c - np.where(upper, limits.upper, 0.0), d)]
+    under = [(-e / width)[:, lower] for e in (a, b, c - np.where(lower, limits.lower, 0.0), d)]
     return tuple(np.concatenate(pair, axis=1) for pair in zip(over, under, strict=True))
 
 
@@ -235,6 +277,8 @@ def _check_holds(rows: Rows, grid: np.ndarray, k: int, path: Trajectory, model: 
         return
     q = path.evaluated(np.array(_own(path, grid[k]))).q
     held = inverse_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv))
+    if limits.passive:
+        held = held + passive_forces(model, q, np.zeros(model.nv))
     j = int(np.argmax(np.maximum(held - limits.effort.upper, limits.effort.lower - held)))
     allowed = f"{limits.effort.lower[j]:.6g} to {limits.effort.upper[j]:.6g}"
     why = f"to stand there {dof_name(model, j)} needs {held[j]:.6g}, allowed is {allowed} (N m, N)."
@@ -263,16 +307,17 @@ def _speed_between(
 ) -> tuple[float, float]:
     """Return to which share of its speed the motion must be slowed for the limits to hold everywhere, and where for.
 
-    At a fraction k of the speed, a u + b x becomes k^2 times as large, and c stays.
+    At a fraction k of the speed, a u + b x becomes k^2 times as large, d sqrt(x) k times, and c stays.
     """
     part = np.linspace(0.0, 1.0, CHECKED + 1)
     s = (grid[:-1, None] + part * np.diff(grid)[:, None]).ravel()
     rows = _rows(model, path, limits, s)
     along, push = (x[:-1, None] + part * np.diff(x)[:, None]).ravel(), np.repeat(u, len(part))
     moving = rows.a * push[:, None] + rows.b * along[:, None]
-    room = np.maximum(-rows.c, 0.0)
+    damped, room = rows.d * np.sqrt(along)[:, None], np.maximum(-rows.c, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(moving > room, room / moving, 1.0).min(axis=1, initial=1.0)
-        share = np.minimum(share, np.where(along > rows.ceiling, rows.ceiling / along, 1.0))
+        root = 2.0 * room / (damped + np.sqrt(damped**2 + 4.0 * moving * room))  # of moving k^2 + damped k = room
+        share = np.where(moving + damped > room, root, 1.0).min(axis=1, initial=1.0)
+        share = np.minimum(share, np.where(along > rows.ceiling, np.sqrt(rows.ceiling / along), 1.0))
     worst = int(np.argmin(share))
-    return float(np.sqrt(share[worst])), float(s[worst])
+    return float(share[worst]), float(s[worst])

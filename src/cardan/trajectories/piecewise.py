@@ -66,6 +66,17 @@ def _horner(powers: np.ndarray, index: np.ndarray, u: np.ndarray) -> np.ndarray:
     return total
 
 
+def checked_start(where: str, start: Any) -> float:
+    """Return the time at which something begins.
+
+    Raises:
+        DTypeError, NotFiniteError: for what is no time.
+    """
+    time = numeric_array(where, "start", start)
+    check_finite(where, "start", time.reshape(-1), time.shape)
+    return float(time)
+
+
 def checked_times(where: str, t: Any, start: float, end: float) -> np.ndarray:
     """Return times within an interval; rounding errors beyond its ends are moved to these.
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.functions import difference, normalize
-from cardan.functions.arguments import check_finite, numeric_array
 from cardan.model import Model
 from cardan.trajectories.allowed import bounds, check_limited, positive, smallest
 from cardan.trajectories.local import checked_configurations, moved
+from cardan.trajectories.piecewise import checked_start
 from cardan.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw
 from cardan.trajectories.trajectory import Sample, Trajectory
 
@@ -171,16 +171,9 @@ def _ends(where: str, model: Model, q0: Any, q1: Any) -> _Ends:
 
 def _fill(move: Any, ends: _Ends, law: TimeLaw) -> None:
     """Write what follows from its arguments into a move that is being made."""
-    start = numeric_array(type(move).__name__, "start", move.start)
-    check_finite(type(move).__name__, "start", start.reshape(-1), start.shape)
-    values = {
-        "q0": ends.q0,
-        "q1": ends.q1,
-        "_step": ends.step,
-        "_law": law,
-        "duration": law.duration,
-        "start": float(start),
-    }
+    start = checked_start(type(move).__name__, move.start)
+    values = {"q0": ends.q0, "q1": ends.q1, "_step": ends.step, "start": start}
+    values |= {"_law": law, "duration": law.duration}
     for name, value in values.items():
         object.__setattr__(move, name, value)
 

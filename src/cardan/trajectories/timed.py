@@ -12,6 +12,7 @@ import numpy as np
 
 from cardan.errors import DTypeError
 from cardan.model import Model
+from cardan.trajectories.piecewise import checked_start
 from cardan.trajectories.time_laws import TimeLaw
 from cardan.trajectories.trajectory import Sample, Trajectory
 
@@ -26,7 +27,7 @@ class Timed(Trajectory):
         start: when it begins [s].
 
     Raises:
-        DTypeError: for a path or law that is none.
+        DTypeError, NotFiniteError: for a path, law or start that is none.
 
     Examples:
         >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()])
@@ -44,6 +45,7 @@ class Timed(Trajectory):
             value: Any = getattr(self, name)
             if not isinstance(value, kind):
                 raise DTypeError("Timed", name, got=repr(value), expected=f"a cardan.trajectories.{kind.__name__}")
+        object.__setattr__(self, "start", checked_start("Timed", self.start))
 
     @property
     def model(self) -> Model:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.geometry.mesh import USD_ENDINGS, surface_of_file
+from cardan.geometry.mesh import USD_ENDINGS, metres, surface_of_file
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
 from cardan.viewer.packages import trimesh
 
@@ -144,10 +144,4 @@ def parts_of_file(uri: str, path: str | None) -> list[Any]:
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: {error}", expected="a mesh file trimesh can read") from None
     if not parts or not all(np.isfinite(part.vertices).all() for part in parts):
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle, or not finite", expected="triangles")
-    return [part.apply_scale(_metres(part)) for part in parts]
-
-
-def _metres(part: Any) -> float:
-    """Return the length of a part's unit [m]: COLLADA files say theirs, as `"0.001 * meters"`."""
-    number, _, unit = str(part.metadata.get("units", "")).partition(" * ")
-    return float(number) if unit == "meters" else 1.0
+    return [part.apply_scale(metres(scene.units)) for part in parts]
