@@ -66,8 +66,8 @@ class Task(ABC):
 
     Examples:
         >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
-        >>> place.target_shape(arm), place.checked_target(arm).tolist()
-        ((3,), [0.4, 0.0, 0.6])
+        >>> place.target_shape(arm), place.checked_target(arm).tolist(), place.checked_weight().tolist()
+        ((3,), [0.4, 0.0, 0.6], 1.0)
         >>> e, J = place.error(arm, q, np.array([0.4, 0.0, 0.6])), place.jacobian(arm, q, np.array([0.4, 0.0, 0.6]))
         >>> len(e), np.shape(J)
         (3, (3, 7))
