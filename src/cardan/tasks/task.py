@@ -62,7 +62,7 @@ class Task(ABC):
         target: of the shape `target_shape` says [m, rad, -]; None for a task without.
 
     Raises:
-        ParameterError: for a weight, gain or priority that is none, and for a target whose shape the class does not say.
+        ParameterError: for a weight, gain or priority that is none, and a target whose shape the class does not say.
 
     Examples:
         >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
