@@ -113,6 +113,16 @@ def test_a_mesh_is_coarsened_and_keeps_its_size(tmp_path):
     np.testing.assert_allclose(facets_of(Mesh("ball.stl", str(file))).max(axis=(0, 1)), 1.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [(1.0, -1.0, 1.0), (-2.0, -1.0, -1.0)])
+def test_a_mirrored_mesh_faces_outwards(tmp_path, scale):
+    """The left leg of many a robot is the right one's file with a scale of -1."""
+    trimesh = pytest.importorskip("trimesh")
+    file = tmp_path / "box.stl"
+    trimesh.creation.box((0.2, 0.3, 0.4)).export(file)
+    facets = facets_of(Mesh("box.stl", str(file), scale))
+    assert ((normals_of(facets) * facets.mean(axis=1)).sum(axis=-1) > 0.0).all()
+
+
 def test_a_mesh_without_extent_leaves_nothing():
     assert len(coarsened(np.ones((3, 3)), np.array([[0, 1, 2]]))) == 0
 
@@ -224,6 +234,10 @@ def test_visual_shapes_come_before_those_for_collision():
     assert (red[:, 0] > 0.0).all()
     assert (red[:, 1:3] == 0.0).all()
     assert (red[:, 3] == 0.5).all()
+
+
+def test_of_few_configurations_no_more_are_drawn_than_there_are(arm):
+    assert len(cardan.plot(arm, [arm.neutral()] * 2, shown=10**15).figure.axes) == 2  # with the bar of two times
 
 
 def test_drawing_leaves_its_arguments_alone(arm):

@@ -77,7 +77,8 @@ def plot(
     times = None if t is None else checked_rows(WHERE, "t", t, (len(configurations),))
     framed, tracked = (checked_frames(WHERE, model, names) for names in (frames, paths))
     roles, count = checked_roles(WHERE, shapes), checked_count(WHERE, "shown", shown)
-    rows = np.unique(np.linspace(len(configurations) - 1, 0, count).round().astype(int))
+    last_row = len(configurations) - 1
+    rows = np.unique(np.linspace(last_row, 0, min(count, last_row + 1)).round().astype(int))
     *ghosts, last = (scene_of(model, configurations[row], roles) for row in rows)
     scenes = [*(_moved_from(last, ghost) for ghost in ghosts), last]
     new = ax is None

@@ -41,7 +41,8 @@ def facets_of(geometry: Geometry) -> np.ndarray:
             z = radius * np.sin(along) + 0.5 * length * np.sign(along)
             return _revolved(radius * np.cos(along), z)
         case Mesh(uri, path, scale):
-            return mesh_facets(uri, path) * np.array(scale)
+            facets = mesh_facets(uri, path) * np.array(scale)
+            return facets if np.prod(scale) > 0.0 else facets[:, [1, 0, 2, 3]]  # a mirror runs round them backwards
         case Plane():
             return np.empty((0, 4, 3))
 
