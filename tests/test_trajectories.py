@@ -424,7 +424,9 @@ def test_bad_times(ball):
     refused(cardan.errors.ParameterError, r"got 1\.5, expected times from 0 to 1 s.*Clip", spline.at, [0.5, 1.5])
     refused(cardan.errors.NotFiniteError, r"t\[1\] is nan", spline.at, [0.5, np.nan])
     refused(cardan.errors.DTypeError, "real numbers", spline.at, "now")
-    refused(cardan.errors.ParameterError, "dt", spline.times, 0.0)
+    for step in (0.0, np.nan, "1", None):
+        refused(cardan.errors.ParameterError, "dt", spline.times, step)
+    np.testing.assert_array_equal(spline.times(np.inf), [0.0, 1.0])
     np.testing.assert_array_equal(spline.at(1.0 + 1e-12).q, spline.at(1.0).q)
 
 
@@ -436,7 +438,8 @@ def test_bad_limits():
     refused(error, "acceleration limit of joint 'joint': got 'none'", Trapezoidal, slide, *ends, np.inf)
     refused(error, "q0 again", Trapezoidal, slide, [0.0], [0.0], 1.0)
     refused(error, r"at least 2 s, the shortest", Trapezoidal, slide, *ends, 1.0, duration=1.0)
-    refused(error, "duration", MinimumJerk, slide, *ends, -1.0)
+    for duration in (-1.0, "1"):
+        refused(error, "duration", MinimumJerk, slide, *ends, duration)
     refused(cardan.errors.NotFiniteError, "start", MinimumJerk, slide, *ends, 1.0, start=np.nan)
     refused(error, "or acceleration=", PoseMove, cardan.SE3(), cardan.SE3())
     refused(error, "'decoupled' or 'screw'", PoseMove, cardan.SE3(), cardan.SE3(), 1.0, interpolation="line")
