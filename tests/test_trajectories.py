@@ -263,6 +263,15 @@ def test_another_time_along_a_path(tree, points):
     check_derivatives(timed, np.linspace(1.1, 4.9, 7))
 
 
+def test_a_law_is_asked_like_a_trajectory():
+    law, errors = TimeLaw.minimum_jerk(2.0), cardan.errors
+    assert law.at(1.0)[0] == law.at([1.0])[0][0] == 0.5
+    refused(errors.ParameterError, r"got 2\.5, expected times from 0 to 2 s", law.at, [0.5, 2.5])
+    refused(errors.DTypeError, "real numbers", law.at, "now")
+    for duration in (-1.0, 0.0, np.nan, np.inf, "1"):
+        refused(errors.ParameterError, "duration", law.stretched, duration)
+
+
 def test_fourier_series(tree):
     rng = np.random.default_rng(0)
     sines, cosines = 0.1 * rng.normal(size=(2, 3, tree.nv))
@@ -441,6 +450,7 @@ def test_bad_limits():
     for duration in (-1.0, "1"):
         refused(error, "duration", MinimumJerk, slide, *ends, duration)
     refused(cardan.errors.NotFiniteError, "start", MinimumJerk, slide, *ends, 1.0, start=np.nan)
+    refused(cardan.errors.ShapeError, "one number", MinimumJerk, slide, *ends, 1.0, start=[0.0])
     refused(error, "or acceleration=", PoseMove, cardan.SE3(), cardan.SE3())
     refused(error, "'decoupled' or 'screw'", PoseMove, cardan.SE3(), cardan.SE3(), 1.0, interpolation="line")
     stuck = one_joint(Prismatic([1.0, 0.0, 0.0]), velocity=[0.0], velocity_lower=[-1.0])
