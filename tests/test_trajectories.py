@@ -473,7 +473,20 @@ def test_bad_paths(toppra, ball):
         [[0.0], [1.0]],
         passive=True,
     )
+    refused(cardan.errors.DTypeError, r"a cardan\.Model", time_optimal, None, Spline(slide, [0, 1], [[0.0], [1.0]]))
     refused(cardan.errors.MechanismError, "path is of", time_optimal, slide, Spline(ball, [0, 1], np.eye(4)[:2]))
+
+
+def test_efforts_within_closed_loops_are_not_those_of_the_tree(toppra):
+    bars = cardan.robots.four_bar().model()
+    path = [cardan.assemble(bars, [angle, 0.0, 0.0], fixed=("crank_joint",)) for angle in (0.2, 0.5, 0.9)]
+    refused(cardan.errors.UnsupportedError, "closed loops.*effort=inf", time_optimal, bars, path, effort=10.0)
+    assert time_optimal(bars, path, velocity=1.0, acceleration=1.0, effort=np.inf).duration > 0.7
+
+
+def test_a_robot_that_is_none_is_named():
+    mechanism = cardan.robots.double_pendulum()
+    refused(cardan.errors.DTypeError, r"a cardan\.Model", FourierSeries, mechanism, 1.0, np.ones((1, 2)), np.ones((1, 2)))
 
 
 def test_toppra_is_an_extra(monkeypatch):
