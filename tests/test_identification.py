@@ -362,11 +362,20 @@ def test_bad_input(planar, measured):
         identify(planar, q, v, a, tau, terms=TERMS, noise=0.0, base=base)
     with pytest.raises(errors.ParameterError, match="that of terms"):
         identify(planar, q, v, a, tau, terms=(), base=base)
+    with pytest.raises(errors.ParameterError, match="that of another robot"):
+        identify(cardan.robots.double_pendulum().model(), q, v, a, tau, terms=TERMS, base=base)
+    with pytest.raises(errors.ParameterError, match="a BaseParameters"):
+        identify(planar, q, v, a, tau, terms=TERMS, base="base")
     with pytest.raises(errors.ShapeError):
         identify(planar, q, v, a, tau[:10], terms=TERMS, base=base)
     with pytest.raises(errors.MechanismError, match="begin with a guess"):
         identification.identify_consistent(planar.with_values(inertial_parameters=np.zeros(20)), q, v, a, tau)
     with pytest.raises(errors.ParameterError, match="harmonics: got 2, expected a whole number from 3 on"):
         identification.excitation(planar, harmonics=2)
+    with pytest.raises(errors.ParameterError, match="that of terms"):  # which it went on with, silently
+        identification.excitation(planar, base=base)
+    for samples in (0, -3, 2.5):
+        with pytest.raises(errors.ParameterError, match="samples"):
+            identification.excitation(planar, samples=samples)
     with pytest.raises(errors.ParameterError, match="four samples"):
         identification.fit_stribeck(np.zeros((9, 1)), np.zeros((9, 1)))

@@ -486,7 +486,9 @@ def test_efforts_within_closed_loops_are_not_those_of_the_tree(toppra):
 
 def test_a_robot_that_is_none_is_named():
     mechanism = cardan.robots.double_pendulum()
-    refused(cardan.errors.DTypeError, r"a cardan\.Model", FourierSeries, mechanism, 1.0, np.ones((1, 2)), np.ones((1, 2)))
+    refused(
+        cardan.errors.DTypeError, r"a cardan\.Model", FourierSeries, mechanism, 1.0, np.ones((1, 2)), np.ones((1, 2))
+    )
 
 
 def test_toppra_is_an_extra(monkeypatch):

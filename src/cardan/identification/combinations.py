@@ -118,6 +118,23 @@ def base_parameters(
     return BaseParameters(tuple(names(model, asked)), kept, K, asked, margin)
 
 
+def checked_base(where: str, model: Model, terms: tuple[Term, ...], base: BaseParameters | None) -> BaseParameters:
+    """Return base parameters that are given, or those of a model with some terms for None.
+
+    Raises:
+        ParameterError: for those of other terms, or of another robot.
+    """
+    if base is None:
+        return base_parameters(model, terms)
+    if not isinstance(base, BaseParameters):
+        raise ParameterError(f"{where}: base", got=base, expected="a BaseParameters, of base_parameters(model, terms)")
+    if base.terms != terms:
+        raise ParameterError(f"{where}: base", got=f"that of terms {base.terms}", expected=f"that of {terms}")
+    if base.names != tuple(names(model, terms)):
+        raise ParameterError(f"{where}: base", got="that of another robot", expected=f"that of {model.name!r}")
+    return base
+
+
 class Units(NamedTuple):
     """Units in which the robot is about one long, and falls its length in about one unit of time.
 

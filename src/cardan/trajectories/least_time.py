@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import MechanismError, ParameterError, PathError, UnsupportedError, UnsupportedError
+from cardan.errors import MechanismError, ParameterError, PathError, UnsupportedError
 from cardan.functions import difference, inverse_dynamics, passive_forces
 from cardan.functions.signature import check_model
 from cardan.model import Model
