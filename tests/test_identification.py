@@ -347,6 +347,25 @@ def test_excitation_says_where_drives_are_too_weak():
 # --- bad input
 
 
+def test_torques_within_closed_loops_are_not_those_of_the_tree():
+    bars = cardan.robots.four_bar().model()
+    still = np.zeros((9, bars.nv))
+    for ask in (identification.base_parameters, identification.excitation):
+        with pytest.raises(cardan.errors.UnsupportedError, match="closed loops"):
+            ask(bars)
+    for fit in (identification.identify, identification.identify_consistent):
+        with pytest.raises(cardan.errors.UnsupportedError, match="closed loops"):
+            fit(bars, still, still, still, still)
+
+
+def test_no_samples_are_no_measurement(planar):
+    """A consistent fit of nothing had settled, with residuals that were nan."""
+    none = np.zeros((0, 2))
+    for fit in (identification.identify, identification.identify_consistent):
+        with pytest.raises(cardan.errors.ShapeError, match="one sample or more"):
+            fit(planar, none, none, none, none)
+
+
 def test_bad_input(planar, measured):
     (q, v, a), tau, _, base, _ = measured
     identify, errors = identification.identify, cardan.errors

@@ -21,8 +21,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.functions import integrate
-from cardan.functions.signature import check_model
-from cardan.identification.terms import PARTS, TERMS, Term, checked_terms, names, regressor
+from cardan.identification.terms import PARTS, TERMS, Term, check_tree, checked_terms, names, regressor
 from cardan.model import Model
 
 FAMILIAR = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
@@ -98,6 +97,7 @@ def base_parameters(
 
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice; a tolerance that is none.
+        UnsupportedError: for a model with closed loops.
 
     Source: Gautier (1991); Khalil and Dombre (2002), section 9.4.
 
@@ -106,7 +106,7 @@ def base_parameters(
         >>> len(cardan.identification.base_parameters(pendulum, ("viscous",)))
         8
     """
-    check_model("base_parameters", model)
+    check_tree("base_parameters", model)
     asked = checked_terms(terms)
     if not 0.0 < tolerance < 1.0:
         raise ParameterError("base_parameters: tolerance", got=tolerance, expected="a number between 0 and 1")

@@ -71,7 +71,7 @@ def excitation(
 
     Raises:
         ParameterError: for fewer harmonics than 3, numbers that are none, a base of other terms or another robot.
-        MechanismError: for a model whose torques depend on no parameter.
+        MechanismError: for a model whose torques depend on no parameter, or one with closed loops.
         ExcessiveEffortError: if no motion was found that the effort limits of the model allow.
 
     Source: Swevers et al. (1997); Gautier and Khalil (1992).

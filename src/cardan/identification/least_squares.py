@@ -106,6 +106,7 @@ def identify(
         ExcitationError: where the samples do not show all base parameters; says which.
         ParameterError: for noise that is none, or a base of other terms, or of another robot.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
+        UnsupportedError: for a model with closed loops.
 
     Source: Gautier (1997); Swevers et al. (1997).
 
