@@ -358,6 +358,15 @@ def test_torques_within_closed_loops_are_not_those_of_the_tree():
             fit(bars, still, still, still, still)
 
 
+def test_stribeck_friction_takes_lists_and_refuses_what_makes_nan():
+    friction = identification.Stribeck([1.0], [1.8], [0.05], [0.6])
+    np.testing.assert_allclose(friction.effort([[0.0], [2.0]]), [[0.0], [2.2]])
+    with pytest.raises(cardan.errors.ParameterError, match="velocities > 0"):
+        identification.Stribeck([1.0], [1.8], [0.0], [0.6])
+    with pytest.raises(cardan.errors.ShapeError, match="as coulomb"):
+        identification.Stribeck([1.0], [1.8, 1.8], [0.05], [0.6])
+
+
 def test_no_samples_are_no_measurement(planar):
     """A consistent fit of nothing had settled, with residuals that were nan."""
     none = np.zeros((0, 2))
