@@ -6,6 +6,7 @@ The tables are those by which the readers judge a file (`schema.py` of each room
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,7 @@ from cardan.formats.load import FORMATS
 from cardan.formats.vocabulary import Verdict, Vocabulary
 
 PAGE = Path(__file__).parent / "formats.md"
+TAG = re.compile(r"<[^<>]+>")  # in a sentence: to a page of Markdown it would be HTML
 HEAD = """<!-- made by docs/build_formats.py; change the schema.py of the reader instead -->
 # What is read of each format
 
@@ -57,7 +59,7 @@ def _formats() -> Iterator[str]:
 
 def _section(vocabulary: Vocabulary) -> str:
     rows = [_row(key, known) for key, known in vocabulary.table.items()]
-    foreign = [f"`<{tag}>` {why}." for tag, why in vocabulary.foreign.items()]
+    foreign = [f"`<{tag}>` {_worded(why)}." for tag, why in vocabulary.foreign.items()]
     table = ["| element | read | remark | refused |", "|---|---|---|---|", *rows]
     also = ["", "Met in such files and belonging elsewhere: " + " ".join(foreign)] if foreign else []
     return "\n".join([f"## {vocabulary.name}", "", *table, *also, ""])
@@ -72,9 +74,14 @@ def _why(known: Mapping[str, Verdict], kind: str) -> str:
     """Return the names with a verdict, those with one reason together."""
     reasons = dict.fromkeys(verdict.why for verdict in known.values() if verdict.kind == kind)
     return "; ".join(
-        " ".join(f"`{name}`" for name, verdict in known.items() if verdict == (kind, why)) + f": {why}"
+        " ".join(f"`{name}`" for name, verdict in known.items() if verdict == (kind, why)) + f": {_worded(why)}"
         for why in reasons
     )
+
+
+def _worded(why: str) -> str:
+    """Return a reason with tags as code."""
+    return TAG.sub(r"`\g<0>`", why)
 
 
 def _escaped(*cells: str) -> str:

@@ -330,6 +330,8 @@ def test_a_robot_that_cannot_move():
         ({"tasks": Posture(np.zeros(7)), "restarts": -1}, ParameterError, "restarts"),
         ({"tasks": Posture(np.zeros(7)), "restarts": 1.5}, ParameterError, "restarts"),
         ({"tasks": Posture(np.zeros(7)), "tolerance": 0.0}, ParameterError, "tolerance"),
+        ({"tasks": Posture(np.zeros(7)), "tolerance": "fine"}, ParameterError, "tolerance"),
+        ({"tasks": Posture(np.zeros(7)), "tolerance": [1e-6, 1e-3]}, ParameterError, "tolerance"),
         ({"tasks": Posture(np.zeros(7)), "seed": "x"}, ParameterError, "seed"),
         ({"tasks": RelativeFrame("tool", "bse", np.eye(4))}, UnknownNameError, "base"),
     ],

@@ -151,6 +151,12 @@ def test_what_names_no_arguments_is_refused(wrt):
         cardan.derivative(step, wrt)
 
 
+def test_those_by_one_argument_name_the_one_by_several():
+    for made in (cardan.gradient, cardan.hessian, cardan.jacobian_vector_product, cardan.vector_jacobian_product):
+        with pytest.raises(ParameterError, match=r"one argument\. cardan\.derivative takes several"):
+            made(cardan.kinetic_energy, ("q", "v"))
+
+
 def test_unknown_arguments_are_named():
     q, v, a = random_state(ARM, 0)
     with pytest.raises(UnknownNameError, match="array argument named 'tua'; did you mean 'tau'"):
@@ -182,6 +188,7 @@ def test_of_several_results_those_that_are_configurations():
     A = cardan.derivative(step, ("q", "v"), tangent=True)(KITE, q, v, tau)
     assert [m.shape for by in A for m in by] == [(2, KITE.nv, KITE.nv)] * 4
     close(cardan.derivative(step, "q", tangent=(0,))(KITE, q, v, tau)[0], A.dq[0])
+    close(cardan.derivative(step, "q", tangent=0)(KITE, q, v, tau)[0], A.dq[0])
     named = cardan.derivative(named_step, "q", tangent=True)(KITE, q, v)
     assert {n: m.shape[-2] for n, m in named.items()} == {"q_next": KITE.nv, "v_next": KITE.nv}
     found = cardan.derivative(goal, "q", tangent=("goal",))(KITE, q, v)

@@ -91,6 +91,16 @@ def test_bad_references_and_poses_are_named():
         pose_error(np.eye(4), np.eye(3))
 
 
+def test_the_logarithm_of_other_matrices_is_entry_by_entry():
+    @cardan.function(shapes={"A": (4, 4)})
+    def logarithms(model, A):
+        return cardan.log(A)
+
+    A = RNG.uniform(0.5, 2.0, (4, 4))
+    np.testing.assert_allclose(logarithms(ARM, A), np.log(A), atol=1e-15)
+    assert cardan.log(np.zeros((0, 4, 4))).shape == (0, 4, 4)
+
+
 @pytest.mark.parametrize(
     "call",
     [

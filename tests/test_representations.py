@@ -209,3 +209,10 @@ def test_refusals(model):
         r.jacobian(model.neutral(), np.zeros(model.nv))
     with pytest.raises(cardan.errors.MechanismError, match="has inputs"):
         cardan.representation(model.with_inputs("gravity"), "body")
+
+
+@pytest.mark.parametrize("convert", [cardan.spatial.represented, cardan.spatial.in_body])
+@pytest.mark.parametrize("name", ["world", "MIXED", None])
+def test_a_twist_is_in_no_representation_that_does_not_exist(convert, name):
+    with pytest.raises(cardan.errors.UnknownNameError, match="representation"):
+        convert(cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)), cardan.SE3(), name)

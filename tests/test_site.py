@@ -27,6 +27,14 @@ def test_the_version_is_one():
         assert re.search(rf'^\s*version: "?{re.escape(cardan.__version__)}"?$', (ROOT / file).read_text(), re.M), file
 
 
+@pytest.mark.parametrize("page", [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"], ids=lambda page: page.name)
+def test_nothing_in_a_sentence_is_taken_for_html(page):
+    """`<loop>` as it stands is shown as nothing; a tag in a sentence is code."""
+    text = re.sub(r"^```.*?^```|<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
+    assert re.findall(r"<(?!img )[a-zA-Z/][^>\n]*>", prose) == []
+
+
 class Asked(HTMLParser):
     """Collects what a browser fetches for a page by itself."""
 

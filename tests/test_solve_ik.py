@@ -254,6 +254,7 @@ def test_what_excludes_one_another_is_named_with_its_rows():
         ({"q": np.zeros(6)}, ShapeError, "'q'"),
         ({"q": np.full(7, np.nan)}, NotFiniteError, r"q\[0\] is nan"),
         ({"tasks": []}, ParameterError, "at least one task"),
+        ({"model": ARM.with_inputs(load=("tool", "mass"))}, ParameterError, r"got \('load',\), expected none"),
         ({"tasks": [FramePose("tol", np.eye(4))]}, UnknownNameError, "did you mean 'tool'"),
         ({"tasks": [FramePose("tool", 2 * np.eye(4))]}, ParameterError, "target"),
     ],

@@ -55,6 +55,16 @@ class Flat(Task):
         return [1.0] + [0.0] * 6
 
 
+@dataclass(frozen=True, eq=False)
+class Turned(Task):
+    """A user's task whose field can be changed by whoever holds it."""
+
+    factors: list[float]
+
+    def error(self, model, q, target):
+        return self.factors[0] * q[0]
+
+
 @pytest.fixture(scope="module")
 def robot():
     """A floating tree with every joint there is, once."""
@@ -150,6 +160,30 @@ def test_numbers_are_no_part_of_the_program(robot):
     other = Stack(robot, [FramePosition("frame5", (3, 2, 1)), Posture(robot.neutral())])
     assert first.function is again.function
     assert first.function is not other.function
+
+
+def test_a_field_changed_later_is_not_what_programs_of_other_models_are_made_of(reference_target):
+    first, second = cardan.robots.double_pendulum().model(), cardan.robots.cart_pole().model()
+    factors = [2.0]
+    changed = Turned(factors)
+    assert Stack(first, changed).linearized((1.0, 0.0)).error == 2.0
+    factors[0] = 5.0
+    assert Stack(first, changed).linearized((1.0, 0.0)).error == 5.0
+    assert Stack(second, Turned([2.0])).linearized((1.0, 0.0)).error == 2.0
+    assert cardan.inverse_kinematics(second, Turned([2.0]), q0=(1.0, 0.0)).converged
+
+
+def test_a_weight_that_was_changed_to_none_is_refused_when_it_is_used():
+    weight = np.ones(3)
+    reach = FramePosition("tool", (0.4, 0.0, 0.6), weight=weight)
+    weight[0] = -1.0
+    with pytest.raises(ParameterError, match="weight of FramePosition"):
+        Stack(cardan.robots.arm7().model(), reach).weights()
+
+
+@pytest.mark.parametrize("gain", [1, np.float32(0.5), np.int64(1)])
+def test_a_gain_is_a_number_of_any_type(gain):
+    assert Stack(cardan.robots.arm7().model(), FramePosition("tool", np.zeros(3), gain=gain)).gains()[0] == gain
 
 
 def test_targets_broadcast_against_each_other(reference_target):

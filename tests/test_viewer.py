@@ -232,6 +232,11 @@ def test_loops_stay_closed_while_a_joint_is_moved():
         page.until(lambda: abs(values_of(model, place.joint, view.q)[0] - before - 0.2) < 1e-9)
         assert np.abs(cardan.loop_residual(model, view.q)).max() < 1e-8
         line = next(node for name, node in page.nodes.items() if name.endswith("closures/lines"))
+        rocker, before = slider_ranges(model)[-1], view.q
+        page.move(rocker.label, 2.0)  # no crank turns it there
+        slider = page.widget(rocker.label)
+        page.until(lambda: abs(page.widgets[slider]["value"] - values_of(model, rocker.joint, before)[0]) < 0.01)
+        assert np.abs(view.q - before).max() < 1e-9
         ends = line["points"].reshape(-1, 2, 3)
         assert np.abs(ends[:, 0] - ends[:, 1]).max() < 1e-5
 
@@ -494,6 +499,8 @@ def test_contacts_are_points_and_arrows(view):
         ends = page.nodes["/contacts/forces"]["points"].reshape(-1, 2, 3)
         assert np.allclose(ends, [[[0, 0, 0], [0, 0, 1]], [[0.5, 0, 0], [0.5, 0.5, 0]]])
         assert np.allclose(page.nodes["/contacts/points"]["batched_positions"].reshape(-1, 3), points)
+        view.contacts(points, 2.0 * forces, scale=0.1)
+        page.until(lambda: np.isclose(page.nodes["/contacts/forces"]["points"].max(), 2.0))
         view.contacts(np.empty((0, 3)))
         assert page.until(lambda: "/contacts/forces" not in page.nodes)
         with pytest.raises(cardan.errors.ShapeError, match=r"'forces'.*as the points"):
@@ -682,6 +689,7 @@ def red(picture):
     return (r > 60) & (3 * g < r) & (3 * b < r)  # in the shade, too; the page has orange
 
 
+@pytest.mark.full
 def test_in_a_browser_the_robot_is_seen_and_a_slider_moves_it(browser):
     """A red box on a rail: it is in the picture; arrow keys on its slider move it, here and there."""
     import imageio.v3
@@ -692,9 +700,7 @@ def test_in_a_browser_the_robot_is_seen_and_a_slider_moves_it(browser):
     mechanism.add_shape(Shape("box", "visual", Box((0.4, 0.4, 0.4)), rgba=(1.0, 0.0, 0.0, 1.0)))
     page = browser.new_page(viewport={"width": 640, "height": 360})
     with cardan.show(mechanism) as view:
-        view.server.scene.configure_default_lights(cast_shadow=False)  # what takes a processor without graphics long
-        view.server.scene.configure_environment_map(None)
-        view.server.scene.get_handle_by_name("/ground").visible = False
+        plain(view)
         page.goto(view.url)
         picture = lambda: red(imageio.v3.imread(page.screenshot()))  # noqa: E731
         before = seen(page, lambda: (mask := picture()).sum() > 500 and mask)
@@ -707,6 +713,50 @@ def test_in_a_browser_the_robot_is_seen_and_a_slider_moves_it(browser):
         moved = lambda: abs(np.argwhere(picture())[:, 1].mean() - np.argwhere(before)[:, 1].mean()) > 20  # noqa: E731
         seen(page, lambda: picture().any() and moved())
         page.close()
+
+
+def plain(view):
+    """Leave out what takes a processor without graphics long to draw."""
+    view.server.scene.configure_default_lights(cast_shadow=False)
+    view.server.scene.configure_environment_map(None)
+    view.server.scene.get_handle_by_name("/ground").visible = False
+
+
+@pytest.mark.full
+def test_in_a_browser_a_hand_is_dragged(browser, arm):
+    """The arrow of the handle along the tool's y is pulled back by 8 cm: the tool follows, and turns not."""
+    page = browser.new_page(viewport={"width": 860, "height": 520})
+    with cardan.show(arm, [0.3, 0.5, -0.2, -1.0, 0.4, 0.8, 0.1]) as view:
+        plain(view)
+        view.drag("tool")
+        page.goto(view.url)
+        seen(page, lambda: bool(view.server.get_clients()))
+        (client,) = view.server.get_clients().values()
+        arrow = 0.5 * view.robot().dragging.handle.scale
+
+        def is_pulled():  # again, until the handle is drawn: before, the mouse turns the camera
+            page.wait_for_timeout(500)
+            X = cardan.frame_transform(arm, view.q, frame="tool")
+            goal = X @ matrix((0.0, -0.08, 0.0), (1.0, 0.0, 0.0, 0.0))
+            for back in (0.0, 0.04, 0.08):
+                page.mouse.move(*pixel(client.camera, X[:3, 3] + (arrow - back) * X[:3, 1]))
+                page.wait_for_timeout(100)
+                if not back:
+                    page.mouse.down()
+            page.mouse.up()
+            page.wait_for_timeout(100)
+            view.flush()
+            return bool(np.abs(cardan.frame_transform(arm, view.q, frame="tool") - goal).max() < 0.01)
+
+        seen(page, is_pulled)
+        page.close()
+
+
+def pixel(camera, point):
+    """Return where a point is in the window: the camera looks along its z, and its y points down."""
+    x, y, z = (np.linalg.inv(matrix(camera.position, camera.wxyz)) @ (*point, 1.0))[:3]
+    focal = 0.5 * camera.image_height / np.tan(0.5 * camera.fov)
+    return 0.5 * camera.image_width + focal * x / z, 0.5 * camera.image_height + focal * y / z
 
 
 def seen(page, condition, timeout=30.0):

@@ -281,7 +281,11 @@ OF_POSES = (
 
 def _refuse_poses(x: np.ndarray) -> None:
     """Raise for homogeneous matrices, of which no entry by entry logarithm can be meant: it is -inf."""
-    if x.shape[-2:] == (4, 4) and (np.asarray(x)[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all():
+    if x.shape[-2:] != (4, 4):
+        return
+    last = np.asarray(x)[..., 3, :]
+    numbers = last.dtype != object or not any(map(is_symbol, last.flat))
+    if last.size and numbers and (last == (0.0, 0.0, 0.0, 1.0)).all():
         raise TypeError(f"cardan.log acts entry by entry, and these are homogeneous matrices. {OF_POSES}")
 
 

@@ -28,12 +28,12 @@ from cardan.coordinates.chart import HERE, STILL, Chart, free_velocity
 from cardan.coordinates.compiled_methods import compiled
 from cardan.coordinates.other_coordinates import OtherCoordinates, rows_of
 from cardan.coordinates.recognised import is_free
-from cardan.errors import UnknownNameError
 from cardan.functions.signature import check_model
 from cardan.functions.vocabulary import Frames
 from cardan.joints import Mimic
 from cardan.model import WORLD, Connection, Model
-from cardan.spatial import REPRESENTATIONS, SE3, Force, Representation, in_body, represented
+from cardan.spatial import SE3, Force, Representation, in_body, represented
+from cardan.spatial.representations import checked_representation
 
 REFERENCES: dict[Representation, tuple[str, str]] = {
     "body": ("frame", "frame"),
@@ -85,7 +85,7 @@ class BaseRepresentation(OtherCoordinates):
 
     def __init__(self, model: Model, representation: Representation) -> None:
         check_model("representation", model)
-        self.representation: Representation = _checked(representation)
+        self.representation: Representation = checked_representation(representation)
         self._bases = [c for c in model.connections if _leaves_free(c)]
         self.base_joints = tuple(c.name for c in self._bases)
         nodes = {node.name: node for node in model.nodes if not isinstance(node.joint, Mimic)}
@@ -176,7 +176,7 @@ class BaseRepresentation(OtherCoordinates):
         return represented(X.inverse_act(at_origin), X, self.representation)
 
     def _reference(self, representation: Representation | None) -> dict[str, Any]:
-        at, axes = REFERENCES[_checked(representation or self.representation)]
+        at, axes = REFERENCES[checked_representation(representation or self.representation)]
         return {"at": at, "expressed_in": axes}
 
     def __repr__(self) -> str:
@@ -214,9 +214,3 @@ def _by_rows(changed: Callable[..., Rows], *matrices: np.ndarray) -> np.ndarray:
 def _leaves_free(c: Connection) -> bool:
     """Return whether a joint leaves a body free in the world, its velocity being its twist."""
     return c.parent == WORLD and is_free(c.joint)
-
-
-def _checked(representation: Any) -> Representation:
-    if representation not in REPRESENTATIONS:
-        raise UnknownNameError("representation", representation, REPRESENTATIONS)
-    return representation

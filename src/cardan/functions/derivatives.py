@@ -104,7 +104,7 @@ def derivative(
     wrt: str | Sequence[str],
     *,
     mode: Mode = "auto",
-    tangent: bool | Sequence[str | int] = False,
+    tangent: bool | str | int | Sequence[str | int] = False,
 ) -> Function:
     """Return the compiled function of the derivatives of a compiled function.
 
@@ -142,7 +142,7 @@ def derivative(
     if mode not in MODES:
         raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
     names = wrt if isinstance(wrt, str) else _several(wrt)
-    chosen = tangent if isinstance(tangent, bool) else tuple(tangent)
+    chosen = tangent if isinstance(tangent, bool) else (tangent,) if isinstance(tangent, (str, int)) else tuple(tangent)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
         moving = moving_results(of.name, model, program, chosen) if chosen else ()
@@ -188,6 +188,7 @@ def gradient(of: Function, wrt: str) -> Function:
         True
     """
     _check_function(of)
+    _check_one_name(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
         (tangent,) = tangents
@@ -217,6 +218,7 @@ def hessian(of: Function, wrt: str) -> Function:
         True
     """
     _check_function(of)
+    _check_one_name(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
         (tangent,) = tangents
@@ -245,6 +247,7 @@ def jacobian_vector_product(of: Function, wrt: str) -> Function:
         (4, 4)
     """
     _check_function(of)
+    _check_one_name(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
         found = autodiff.jacobian_vector_product(program, tangents, ["direction"])
@@ -275,6 +278,7 @@ def vector_jacobian_product(of: Function, wrt: str) -> Function:
         True
     """
     _check_function(of)
+    _check_one_name(wrt)
     shape = of.made_from.returns or ()
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
@@ -508,3 +512,9 @@ def _check_function(of: Any) -> None:
         raise ParameterError(
             "function to differentiate", got=of, expected="one made by @cardan.function, or cardan's own"
         )
+
+
+def _check_one_name(wrt: Any) -> None:
+    if not isinstance(wrt, str):
+        hint = "cardan.derivative takes several, and goes backwards where there are fewer results."
+        raise ParameterError("what to differentiate by", got=wrt, expected="the name of one argument", hint=hint)

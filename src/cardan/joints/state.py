@@ -135,10 +135,15 @@ def frozen(joint: T) -> T:
     """
     if is_frozen(joint):
         return joint
-    twin = _copied(joint, {})
+    twin = copied(joint)
     number = id(twin)
     _frozen[number] = weakref.ref(twin, lambda _: _frozen.pop(number, None))
     return twin
+
+
+def copied(thing: T) -> T:
+    """Return a thing with parts of its own, which nobody else can change; itself, if none of its parts can change."""
+    return _copied(thing, {})
 
 
 def _copied(thing: Any, done: dict[int, Any]) -> Any:

@@ -13,8 +13,9 @@ Source: Traversaro and Saccon, Multibody dynamics notation (2019); FACTS, sectio
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
+from cardan.errors import UnknownNameError
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.se3 import SE3
 
@@ -22,6 +23,17 @@ Representation = Literal["body", "inertial", "mixed"]
 REPRESENTATIONS: tuple[Representation, ...] = ("body", "inertial", "mixed")
 
 Spatial = TypeVar("Spatial", Motion, Force)
+
+
+def checked_representation(representation: Any) -> Representation:
+    """Return a representation if it is one.
+
+    Raises:
+        UnknownNameError: for another.
+    """
+    if representation not in REPRESENTATIONS:
+        raise UnknownNameError("representation", representation, REPRESENTATIONS)
+    return representation
 
 
 def represented(body: Spatial, X: SE3, representation: Representation) -> Spatial:
@@ -32,11 +44,15 @@ def represented(body: Spatial, X: SE3, representation: Representation) -> Spatia
         X: pose of the frame.
         representation: `"body"`, `"inertial"` or `"mixed"`.
 
+    Raises:
+        UnknownNameError: for another representation.
+
     Examples:
         >>> twist = cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
         >>> cardan.spatial.represented(twist, cardan.SE3(translation=(0.0, 1.0, 0.0)), "inertial").linear
         (2.0, 0.0, 0.0)
     """
+    checked_representation(representation)
     if representation == "body":
         return body
     if representation == "inertial":
@@ -52,11 +68,15 @@ def in_body(value: Spatial, X: SE3, representation: Representation) -> Spatial:
         X: pose of the frame.
         representation: `"body"`, `"inertial"` or `"mixed"`.
 
+    Raises:
+        UnknownNameError: for another representation.
+
     Examples:
         >>> twist = cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
         >>> cardan.spatial.in_body(twist, cardan.SE3(), "mixed") == twist
         True
     """
+    checked_representation(representation)
     if representation == "body":
         return value
     if representation == "inertial":

@@ -53,7 +53,7 @@ def differential(stack: Stack, limited: tuple[int, ...]) -> Function:
 def _differential(
     structure: Structure, levels: tuple[tuple[int, tuple[int, ...]], ...], limited: tuple[int, ...], size: int
 ) -> Function:
-    tasks = structure.tasks
+    tasks = structure.kept()
 
     def differential_tasks(
         model: Model, q: Any, targets: Any, weights: Any, gains: Any, damping: float

@@ -15,6 +15,7 @@ from cardan.functions.arguments import broadcast, check_finite, checked_batch
 from cardan.functions.configuration import integrate
 from cardan.functions.signature import check_model
 from cardan.model import Model
+from cardan.scalar import is_finite
 from cardan.spatial import SE3
 from cardan.tasks.frames import FramePose
 from cardan.tasks.levenberg_marquardt import descent
@@ -81,7 +82,7 @@ def inverse_kinematics(
     if model.inputs:
         hint = "Give them: model.filled_with(model.input_values())."
         raise ParameterError(f"inputs of the model of {WHERE}", got=tuple(model.inputs), expected="none", hint=hint)
-    if isinstance(tolerance, bool) or not 0.0 < tolerance < math.inf:
+    if isinstance(tolerance, bool) or not is_finite(tolerance) or tolerance <= 0.0:
         raise ParameterError(f"{WHERE}: tolerance", got=tolerance, expected="a finite number > 0 [m, rad]")
     settings = Settings(_whole("restarts", restarts), _whole("seed", seed), float(tolerance))
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)

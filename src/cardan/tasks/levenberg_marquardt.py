@@ -142,17 +142,18 @@ def descent(structure: Structure, size: int, limits: bool) -> Function:
         size: how many rows they have.
         limits: whether the configuration stays within the position limits.
     """
+    tasks = structure.kept()
 
     def inverse_kinematics_passes(
         model: Model, q: Any, damping: float, stiffness: float, targets: Any, weights: Any
     ) -> Descent:
-        problem = Problem(structure.tasks, model, targets, weights.tolist(), stiffness if limits else None)
+        problem = Problem(tasks, model, targets, weights.tolist(), stiffness if limits else None)
         found, nu = repeat(PASSES, problem.descended, clipped(q.tolist(), problem.bounds), damping)
         errors = problem.errors(found)
         asked = [where(w > 0.0, e, 0.0) for w, e in zip(weights.tolist(), errors, strict=False)]
         return Descent(_array(found), nu, _largest(asked), _largest(errors[size:]), _squared(problem.weighted(found)))
 
-    shapes = {"targets": targets_shape(structure.tasks), "weights": (size,)}
+    shapes = {"targets": targets_shape(tasks), "weights": (size,)}
     return Function(inverse_kinematics_passes, shapes)
 
 

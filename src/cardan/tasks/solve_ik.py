@@ -1,20 +1,10 @@
-"""Differential inverse kinematics: the velocity that does best what tasks ask, within limits, by quadratic programs.
-
-The motion of a step is x = v dt. Loops that are to be closed are an equation, K x = -k r: its least solution and a
-basis N of the motions that keep it are x = x_0 + N z. Priorities go on from there: each chooses z by a quadratic
-program within all limits, and leaves to the next the motions that do not change what it asked, N times the null space
-of J N. So a task of a later priority cannot disturb one of an earlier, and no equation is left to the solver, whose
-rows may depend on one another.
-
-Source: Escande, Mansard and Wieber, Hierarchical quadratic programming (2014); Kanoun, Lamiraux and Wieber (2011).
-"""
+"""Differential inverse kinematics: the velocity that does best what tasks ask, within limits."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,19 +14,14 @@ from cardan.functions.arguments import broadcast, check_finite, checked_batch
 from cardan.functions.signature import check_model
 from cardan.model import Model
 from cardan.scalar import is_finite
-from cardan.tasks.bounds import entries_of_limits, other_limits
-from cardan.tasks.differential import differential, priorities
-from cardan.tasks.quadratic import Quadratic, Solver, solver_of
+from cardan.tasks.differential import differential
+from cardan.tasks.quadratic import solver_of
 from cardan.tasks.stack import Stack
+from cardan.tasks.steps import Steps, limits_of, no_limits, step_bounds
 from cardan.tasks.task import Task, checked_tasks
 from cardan.tasks.whole_body import ClosedLoops, Damping
 
 WHERE = "solve_ik"
-DEPENDENT = 1e-8
-"""Rows whose singular value is below this, relative to the largest, depend on the others; as in `assemble`."""
-SLACK = 1e-8
-"""By how much of the largest limit a priority may pass those that an earlier one has reached: where many meet there is
-else one point to be found, which solvers miss by their roundings. What comes out is put back to the limits."""
 
 
 def solve_ik(
@@ -82,11 +67,14 @@ def solve_ik(
 
     Peers: pink `solve_ik`, mink `solve_ik`.
 
-    Source: Escande, Mansard and Wieber (2014); see `tasks/solve_ik.py`.
+    Source: Escande, Mansard and Wieber (2014); see `tasks/steps.py`.
     """
     check_model(WHERE, model)
     _check_positive("dt", dt, "[s]")
     _check_positive("damping", damping, "[1/rad^2, 1/m^2]")
+    if model.inputs:
+        hint = "Give them: model.filled_with(model.input_values())."
+        raise ParameterError(f"inputs of the model of {WHERE}", got=tuple(model.inputs), expected="none", hint=hint)
     solve = solver_of(solver, WHERE)
     stack = Stack(model, _asked(model, tasks), WHERE)
     batch, given = _broadcast(model, q, stack, damping)
@@ -99,7 +87,7 @@ def solve_ik(
     if failed:
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
         raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
-    return steps.of_full_size(np.array(x, dtype=float).reshape(-1, model.nv)).reshape((*batch, model.nv)) / dt
+    return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
 
 
 def _check_positive(name: str, value: Any, unit: str) -> None:
@@ -133,177 +121,3 @@ def _rows(part: np.ndarray, shape: tuple[int, ...], rows: int) -> np.ndarray:
     if part.ndim == 1 and rows == 1:
         return part[None]
     return np.ascontiguousarray(np.broadcast_to(part, (*shape, part.shape[-1])).reshape(rows, part.shape[-1]))
-
-
-class Bounds(NamedTuple):
-    """The limits of a model as a step has them.
-
-    Attributes:
-        places: for each velocity the number of the entry of q that is its limit coordinate; any, where none is.
-        position: the least and the greatest values of these entries, shape (2, nv); infinite where there is none.
-        velocity: the least and the greatest velocities, shape (2, nv).
-        others: numbers of the limit coordinates that are no entries of q.
-        limits: the least and the greatest values of all limit coordinates, shape (2, nv).
-    """
-
-    places: list[int]
-    position: np.ndarray
-    velocity: np.ndarray
-    others: tuple[int, ...]
-    limits: np.ndarray
-
-
-NOTHING = np.array([[-np.inf], [np.inf]])
-_known: WeakKeyDictionary[Model, Bounds] = WeakKeyDictionary()
-
-
-def limits_of(model: Model) -> Bounds:
-    """Return the limits of a model, looked up once."""
-    if model not in _known:
-        entries, limits = entries_of_limits(model), np.array([model.lower, model.upper])
-        position = np.where([i in entries for i in range(model.nv)], limits, NOTHING)
-        velocity = np.array([model.velocity_lower, model.velocity_upper])
-        places = [entries.get(i, 0) for i in range(model.nv)]
-        _known[model] = Bounds(places, position, velocity, other_limits(model), limits)
-    return _known[model]
-
-
-def no_limits(model: Model) -> Bounds:
-    """Return the limits of a model that has none."""
-    none = np.broadcast_to(NOTHING, (2, model.nv))
-    return Bounds([0] * model.nv, none, none, (), none)
-
-
-def step_bounds(bounds: Bounds, q: np.ndarray, dt: float) -> list[np.ndarray]:
-    """Return the least and the greatest motion of each velocity in a step, shape (rows, nv), from its own limits."""
-    here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
-    return [np.clip(ends - here, *reach) for ends in bounds.position]
-
-
-class Steps:
-    """The motions of a batch of steps: what is asked of each, and its limits.
-
-    Inside, a motion is measured by the largest bound of its row, and a sum of squares by the mean of H's diagonal, so
-    that all numbers are about 1.
-
-    Args:
-        stack: the tasks.
-        weights: of their rows, shape (batch, m).
-        damping: what a motion costs, shape (batch,).
-        bounds: the limits.
-        found: results of the compiled program (`differential`).
-        lower: least motion of each velocity, shape (batch, nv).
-        upper: greatest motion of each velocity, shape (batch, nv).
-    """
-
-    def __init__(
-        self,
-        stack: Stack,
-        weights: np.ndarray,
-        damping: np.ndarray,
-        bounds: Bounds,
-        found: Mapping[str, np.ndarray],
-        lower: np.ndarray,
-        upper: np.ndarray,
-    ) -> None:
-        self.stack, self.model, self.weights, self.found, self.bounds = stack, stack.model, weights, found, bounds
-        ends = np.maximum(np.abs(lower), np.abs(upper))
-        largest = np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0)
-        self.unit = np.where(largest > 0.0, largest, 1.0)[:, None]
-        self.lower, self.upper = lower / self.unit, upper / self.unit
-        self.levels = priorities(stack)
-        self.closing = self.levels.pop(-1, None)
-        self.asked = {level: self._normal(found[f"H{level}"], found[f"g{level}"], damping) for level in self.levels}
-
-    def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        size = np.trace(H, axis1=1, axis2=2) / H.shape[1]
-        return H / size[:, None, None], g / (size[:, None] * self.unit), damping / size
-
-    def of_full_size(self, x: np.ndarray) -> np.ndarray:
-        """Return motions as they are; those of the velocities' own limits alone are within these to the last digit."""
-        return (x if self.closing else np.clip(x, self.lower, self.upper)) * self.unit
-
-    def solved(self, row: int, solve: Solver) -> np.ndarray | None:
-        """Return the motion of one step; None if nothing is within all limits."""
-        x, N = self._closed(row)
-        last = max(self.levels)
-        for k, level in enumerate(self.levels):
-            z = self._best(row, level, x, N, solve, within=k > 0)
-            if z is None:
-                return None
-            x = x + (z if N is None else N @ z)
-            if level != last:
-                N = self._left(row, level, x, N)
-        return x
-
-    def _closed(self, row: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the least motion that closes the loops, and a basis of those that keep them so; None for all."""
-        if not self.closing:
-            return np.zeros(self.model.nv), None
-        U, s, V, rank = _decomposed(self.found["J"][row][self.closing])
-        along = (U[:, :rank].T @ self.found["e"][row][self.closing]) / (s[:rank] * self.unit[row])
-        return -V[:rank].T @ along, V[rank:].T
-
-    def _best(
-        self, row: int, level: int, x: np.ndarray, N: np.ndarray | None, solve: Solver, within: bool
-    ) -> np.ndarray | None:
-        """Return z of the best motion x + N z for the tasks of a priority; `within`: x is within all limits."""
-        H, g, _ = (part[row] for part in self.asked[level])
-        A, lower, upper = self._limits(row)
-        if N is None:
-            return solve(Quadratic(H, g, A, lower, upper))
-        A = np.concatenate([np.eye(len(x)), A])
-        lower, upper = lower - A @ x, upper - A @ x
-        is_within = within or ((lower <= SLACK).all() and (upper >= -SLACK).all())
-        if is_within:
-            lower, upper = np.minimum(lower, -SLACK), np.maximum(upper, SLACK)
-        if not N.shape[1]:  # there is nothing to choose
-            return np.zeros(0) if is_within else None
-        return solve(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
-
-    def _limits(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return A and the least and greatest (x, A x): of each velocity, and of limits that are no entries of q."""
-        lower, upper = self.lower[row], self.upper[row]
-        others = list(self.bounds.others)
-        if not others:
-            return np.zeros((0, len(lower))), lower, upper
-        least, most = (self.bounds.limits[:, others] - self.found["limited"][row]) / self.unit[row]
-        return self.found["rates"][row], np.concatenate([lower, least]), np.concatenate([upper, most])
-
-    def _left(self, row: int, level: int, x: np.ndarray, N: np.ndarray | None) -> np.ndarray:
-        """Return a basis of the motions that change nothing of what a priority asked.
-
-        Nor do they leave a limit that it pushes against: no motion that it finds as good does.
-        """
-        N = np.eye(len(x)) if N is None else N
-        rows = [r for r in self.levels[level] if self.weights[row, r] > 0.0]
-        J = self.found["J"][row][rows] * self.stack.scales()[rows, None]
-        _, _, V, rank = _decomposed(J @ N)
-        free = N @ V[rank:].T
-        pushing = self._pushing(row, level, x, N)
-        _, _, V, rank = _decomposed(free[pushing])
-        return free @ V[rank:].T
-
-    def _pushing(self, row: int, level: int, x: np.ndarray, N: np.ndarray) -> np.ndarray:
-        """Return the velocities whose limits hold a priority back: by the multipliers of those that are reached.
-
-        They are more than damping alone makes of them.
-        """
-        H, g, damping = (part[row] for part in self.asked[level])
-        reached = np.flatnonzero((x <= self.lower[row] + SLACK) | (x >= self.upper[row] - SLACK))
-        multipliers = np.linalg.lstsq(N[reached].T, N.T @ (H @ x + g), rcond=DEPENDENT)[0]
-        return reached[np.abs(multipliers) > SLACK + 10.0 * damping]
-
-    def in_the_way(self, row: int) -> list[str]:
-        """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
-        x, _ = self._closed(row)
-        beyond = {*np.flatnonzero((x < self.lower[row]) | (x > self.upper[row])).tolist(), *self.bounds.others}
-        moved = {n: range(*self.model.v_slice(n).indices(self.model.nv)) for n in self.model.joint_names}
-        loops = [f"loop {c.name!r}" for c in self.model.closures if c.joint.num_constraints]
-        return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
-
-
-def _decomposed(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Return U, s, V of J = U s V with all rows of V, and how many rows of J do not depend on others."""
-    U, s, V = np.linalg.svd(J)
-    return U, s, V, int((s > DEPENDENT * s.max(initial=0.0)).sum())

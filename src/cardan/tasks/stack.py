@@ -86,7 +86,7 @@ def targets_shape(tasks: Sequence[Task]) -> Shape:
 
 @functools.lru_cache(maxsize=256)
 def _function(structure: Structure) -> Function:
-    tasks = structure.tasks
+    tasks = structure.kept()
 
     def linearized_tasks(model: Model, q: Any, targets: Any) -> Linearization:
         errors, rows = (part(tasks, model, q, targets) for part in (stacked_errors, stacked_jacobian))
@@ -166,11 +166,11 @@ class Stack:
 
     def weights(self) -> np.ndarray:
         """Return the weights of all rows, shape (..., m) [-]."""
-        return self._along_rows("weight")
+        return self._along_rows("weight", [task.checked_weight() for task in self.tasks])
 
     def gains(self) -> np.ndarray:
         """Return the gains of all rows, shape (m,) [-]."""
-        return self._along_rows("gain")
+        return self._along_rows("gain", [np.asarray(task.gain, dtype=float) for task in self.tasks])
 
     def scales(self) -> np.ndarray:
         """Return what makes rows comparable [1/m, -], shape (m,): one over the robot's size for lengths, else 1."""
@@ -179,11 +179,10 @@ class Stack:
             scales[rows][list(task.lengths)] = 1.0 / size
         return scales
 
-    def _along_rows(self, name: str) -> np.ndarray:
+    def _along_rows(self, name: str, values: Sequence[np.ndarray]) -> np.ndarray:
         """Return a number or numbers of each task, one for each of its rows."""
         parts = []
-        for task, rows in zip(self.tasks, self.rows, strict=True):
-            value = np.asarray(getattr(task, name), dtype=float)
+        for task, rows, value in zip(self.tasks, self.rows, values, strict=True):
             size = rows.stop - rows.start
             if value.ndim and value.shape[-1] != size:
                 expected = f"one number, or (..., {size}): one for each entry of the error"

@@ -37,7 +37,9 @@ from cardan.functions.derivatives import derivative
 from cardan.functions.function import Function
 from cardan.functions.results import packed
 from cardan.functions.signature import token
+from cardan.joints.state import copied
 from cardan.model import Model
+from cardan.scalar import is_finite
 
 NUMBERS = {"target": None, "weight": 1.0, "gain": 1.0, "priority": 0}
 """What of a task its program is given, and what stands in the place of it in the program's key."""
@@ -77,10 +79,8 @@ class Task(ABC):
     priority: int = 0
 
     def __post_init__(self) -> None:
-        weight = numeric_array(type(self).__name__, "weight", self.weight)
-        if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
-            raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")
-        if isinstance(self.gain, bool) or not isinstance(self.gain, (int, float)) or not 0.0 < self.gain <= 1.0:
+        self.checked_weight()
+        if isinstance(self.gain, bool) or not is_finite(self.gain) or not 0.0 < self.gain <= 1.0:
             raise ParameterError(f"gain of {type(self).__name__}", got=self.gain, expected="a number in (0, 1]")
         if isinstance(self.priority, bool) or _whole(self.priority) < 0:
             expected = "a whole number >= 0, 0 for the tasks that go first"
@@ -117,6 +117,17 @@ class Task(ABC):
         return ()
 
     # What follows is the same for every task.
+
+    def checked_weight(self) -> np.ndarray:
+        """Return the weight as an array [-]: it may have been changed since the task was made.
+
+        Raises:
+            ParameterError: for a weight that is none.
+        """
+        weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
+        if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
+            raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")
+        return weight
 
     def checked_target(self, model: Model) -> np.ndarray | None:
         """Return the target as an array of floats [rad, m, -], shape (..., *target_shape); None for a task without.
@@ -194,6 +205,10 @@ class Structure:
     def __hash__(self) -> int:
         return hash(self.state)
 
+    def kept(self) -> tuple[Task, ...]:
+        """Return the tasks as programs keep them, which are traced for other models later: nobody can change these."""
+        return copied(self.tasks)
+
 
 @functools.lru_cache(maxsize=256)
 def interned(structure: Structure) -> Structure:
@@ -215,7 +230,7 @@ def error_of(task: Task, model: Model, q: Any, target: Any) -> np.ndarray:
 
 @functools.lru_cache(maxsize=256)
 def _error_function(structure: Structure) -> Function:
-    (task,) = structure.tasks
+    (task,) = structure.kept()
 
     def task_error(model: Model, q: Any, target: Any) -> np.ndarray:
         return error_of(task, model, q, target)

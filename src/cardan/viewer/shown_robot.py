@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan.errors import ShapeError, UnknownNameError
+from cardan.errors import AssemblyError, ShapeError, UnknownNameError
 from cardan.functions import assemble
 from cardan.functions.arguments import check_configuration, check_finite, numeric_array
 from cardan.model import Model
@@ -119,7 +119,10 @@ class ShownRobot:
             held: the joint that was moved: where there are loops, the others close them.
         """
         if self.model.closures:
-            q = assemble(self.model, q, fixed=[held] if held else [], tolerance=1e-9)
+            try:
+                q = assemble(self.model, q, fixed=[held] if held else [], tolerance=1e-9)
+            except AssemblyError:  # where the loops cannot follow: it stays, and what was moved comes back
+                q = self.rows[self.world]
         rows = self.rows.copy()
         rows[self.world] = q
         self.rows = rows

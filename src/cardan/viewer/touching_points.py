@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,19 +40,40 @@ def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) 
     return array
 
 
-def draw_contacts(scene: Any, path: str, size: float, points: np.ndarray, arrows: np.ndarray) -> None:
-    """Draw points (n, 3) and the arrows (n, 3) [m] that begin in them, instead of those that were there."""
-    before = scene.get_handle_by_name(path)
-    if before is not None:
-        before.remove()
-    node = scene.add_frame(path, show_axes=False)
-    if not len(points):
-        return
-    turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(points), 1))
-    vertices, faces = unit_sphere()
-    look = {"batched_colors": POINT_COLOUR, "lod": "off"}
-    scene.add_batched_meshes_simple(f"{node.name}/points", POINT * size * vertices, faces, turns, points, **look)
-    ends = np.stack([points, points + arrows], axis=1)[np.linalg.norm(arrows, axis=1) > 1e-3 * size]
-    if len(ends):
+class TouchingPoints:
+    """What is drawn of contacts.
+
+    Args:
+        scene: viser's.
+        path: of its node there.
+    """
+
+    def __init__(self, scene: Any, path: str) -> None:
+        self._scene, self._path, self._balls, self._arrows = scene, path, None, None
+
+    def draw(self, size: float, points: np.ndarray, arrows: np.ndarray) -> None:
+        """Draw points (n, 3) and the arrows (n, 3) [m] that begin in them, instead of those that were there."""
+        ends = np.stack([points, points + arrows], axis=1)[np.linalg.norm(arrows, axis=1) > 1e-3 * size]
+        self._balls = _renewed(self._balls, "batched_positions", points, lambda: self._new_balls(size, points))
+        self._arrows = _renewed(self._arrows, "points", ends, lambda: self._new_arrows(size, ends))
+
+    def _new_balls(self, size: float, points: np.ndarray) -> Any:
+        turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(points), 1))
+        vertices, faces = unit_sphere()
+        look = {"batched_colors": POINT_COLOUR, "lod": "off"}
+        path = f"{self._path}/points"
+        return self._scene.add_batched_meshes_simple(path, POINT * size * vertices, faces, turns, points, **look)
+
+    def _new_arrows(self, size: float, ends: np.ndarray) -> Any:
         widths = {"shaft_radius": SHAFT * size, "head_radius": HEAD * size, "head_length": 2.5 * HEAD * size}
-        scene.add_arrows(f"{node.name}/forces", ends, FORCE_COLOUR, **widths)
+        return self._scene.add_arrows(f"{self._path}/forces", ends, FORCE_COLOUR, **widths)
+
+
+def _renewed(handle: Any, name: str, array: np.ndarray, make: Callable[[], Any]) -> Any:
+    """Return what shows an array: moved where there are as many of them, so that nothing flickers; else made anew."""
+    if handle is not None and len(getattr(handle, name)) == len(array):
+        setattr(handle, name, array.astype(np.float32))
+        return handle
+    if handle is not None:
+        handle.remove()
+    return make() if len(array) else None

@@ -26,7 +26,7 @@ from cardan.simulation import World
 from cardan.viewer.playback import Playback, checked_path, checked_positive, checked_times
 from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot
-from cardan.viewer.touching_points import checked_vectors, draw_contacts, touching
+from cardan.viewer.touching_points import TouchingPoints, checked_vectors, touching
 
 ALOUD = 0.3
 """Length of the largest force's arrow, as a share of the size of what is shown."""
@@ -77,6 +77,7 @@ class Viewer:
         self._robots: dict[str, ShownRobot] = {}
         self.robots: Mapping[str, ShownRobot] = MappingProxyType(self._robots)
         self.playback: Playback | None = None
+        self._touching = TouchingPoints(self.server.scene, "/contacts")
         self.closed = False
         if open_browser:
             self.open_browser()
@@ -308,7 +309,7 @@ class Viewer:
                 arrows = self._arrows(checked_vectors("forces", forces, array.shape).reshape(-1, 3), scale)
         origins = next(iter(self._robots.values())).offsets if self._robots else np.zeros((1, 3))
         placed = where + origins[np.minimum(worlds, len(origins) - 1)]
-        self._served.post("contacts", lambda: draw_contacts(self.server.scene, "/contacts", self.size, placed, arrows))
+        self._served.post("contacts", lambda: self._touching.draw(self.size, placed, arrows))
 
     def _arrows(self, forces: np.ndarray, scale: float | None) -> np.ndarray:
         largest = float(np.linalg.norm(forces, axis=1).max(initial=0.0))
