@@ -120,6 +120,7 @@ def identify_consistent(
         MechanismError: for a model none of whose bodies has mass, or with inputs.
         ParameterError: for noise or a prior that is none.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
+        UnsupportedError: for a model with closed loops.
 
     Source: Lee, Wensing and Park (2019).
 
