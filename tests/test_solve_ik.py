@@ -362,9 +362,3 @@ def test_a_robot_that_cannot_move_is_told_to_stay(solver):
     asked = FramePosition("stone", np.zeros((2, 3)))
     assert solve_ik(still, still.neutral(), asked, DT, solver=solver).shape == (2, 0)
     assert solve_ik(still, still.neutral(), [asked, Nothing(priority=1)], DT, solver=solver).shape == (2, 0)
-
-
-def test_a_model_with_inputs_is_sent_to_where_they_are_filled_in():
-    model = ARM.with_inputs("gravity")
-    with pytest.raises(ParameterError, match=r"inputs of the model of solve_ik.*filled_with"):
-        solve_ik(model, ARM.neutral(), Nothing(), DT)

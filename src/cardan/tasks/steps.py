@@ -110,7 +110,7 @@ class Steps:
         self.asked = {level: self._normal(found[f"H{level}"], found[f"g{level}"], damping) for level in self.levels}
 
     def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        size = np.trace(H, axis1=1, axis2=2) / H.shape[1] if H.shape[1] else np.ones(len(H))
+        size = np.trace(H, axis1=1, axis2=2) / self.model.nv if self.model.nv else np.ones(len(H))
         return H / size[:, None, None], g / (size[:, None] * self.unit), damping / size
 
     def of_full_size(self, x: np.ndarray) -> np.ndarray:
