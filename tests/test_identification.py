@@ -260,6 +260,19 @@ def test_a_consistent_fit_stays_possible_whatever_is_measured(planar, measured, 
     assert all((fit.coefficients[term] >= 0.0).all() for term in ("viscous", "coulomb"))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_guess_that_is_impossible_does_not_hold_a_consistent_fit(planar, measured, seed):
+    """Torques without noise, of bodies that are possible: what comes near them must explain them all."""
+    states = measured[0]
+    tau = cardan.inverse_dynamics(planar, *states)
+    p = planar.inertial_parameters()
+    guess = planar.with_values(inertial_parameters=p * np.random.default_rng(seed).uniform(0.5, 1.5, p.size))
+    assert any(not is_possible(body.inertia) for body in guess.bodies)
+    fit = identification.identify_consistent(guess, *states, tau, terms=())
+    assert fit.converged and all(map(is_possible, fit.inertias.values()))
+    assert fit.residual.max() < 1e-5 * np.abs(tau).max()
+
+
 def test_what_is_not_seen_stays_as_it_was(planar, measured):
     """The height of the centre of mass does not show in a planar arm."""
     states = measured[0]
