@@ -65,6 +65,30 @@ class Turned(Task):
         return self.factors[0] * q[0]
 
 
+@dataclass(frozen=True, eq=False)
+class Shapeless(Task):
+    """A user's task whose target has no shape."""
+
+    target: Any = None
+
+    def error(self, model, q, target):
+        return q[0] - (target or 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Shaped(Task):
+    """A user's task whose target has whatever shape it is told."""
+
+    shape: Any
+    target: Any = None
+
+    def target_shape(self, model):
+        return self.shape
+
+    def error(self, model, q, target):
+        return q[:2] - target
+
+
 @pytest.fixture(scope="module")
 def robot():
     """A floating tree with every joint there is, once."""
@@ -186,6 +210,11 @@ def test_a_gain_is_a_number_of_any_type(gain):
     assert Stack(cardan.robots.arm7().model(), FramePosition("tool", np.zeros(3), gain=gain)).gains()[0] == gain
 
 
+def test_the_shape_of_a_target_may_be_of_any_whole_numbers(reference_target):
+    arm = cardan.robots.arm7().model()
+    assert Stack(arm, Shaped((np.int64(2),), (0.1, 0.2))).linearized(np.full(7, 0.3)).error == pytest.approx([0.2, 0.1])
+
+
 def test_targets_broadcast_against_each_other(reference_target):
     arm = cardan.robots.arm7().model()
     X = cardan.frame_transform(arm, arm.random_configuration((4, 1), seed=0), "tool")
@@ -217,6 +246,9 @@ def test_targets_broadcast_against_each_other(reference_target):
         (lambda: [], ParameterError, "at least one task"),
         (lambda: ["tool"], DTypeError, "a str, expected a task"),
         (lambda: [FramePose], DTypeError, "the class FramePose, expected a task"),
+        (lambda: Shapeless(0.5), ParameterError, r"target of Shapeless: got 0.5.*target_shape\(model\)"),
+        (lambda: Shaped(2, (0, 0)), ParameterError, "target_shape of Shaped: got 2, expected whole numbers in a tuple"),
+        (lambda: Shaped(("nq",), (0, 0)), ParameterError, "target_shape of Shaped"),
         (lambda: Flat(), ResultError, r"Flat.jacobian: got a result of shape \(7,\), expected \(1, 7\)"),
     ],
 )

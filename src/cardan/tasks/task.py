@@ -62,12 +62,12 @@ class Task(ABC):
         target: of the shape `target_shape` says [m, rad, -]; None for a task without.
 
     Raises:
-        ParameterError: for a weight, gain or priority that is none.
+        ParameterError: for a weight, gain or priority that is none, and for a target whose shape the class does not say.
 
     Examples:
         >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
-        >>> place.target_shape(arm), place.checked_target(arm).tolist()
-        ((3,), [0.4, 0.0, 0.6])
+        >>> place.target_shape(arm), place.checked_target(arm).tolist(), place.checked_weight().tolist()
+        ((3,), [0.4, 0.0, 0.6], 1.0)
         >>> e, J = place.error(arm, q, np.array([0.4, 0.0, 0.6])), place.jacobian(arm, q, np.array([0.4, 0.0, 0.6]))
         >>> len(e), np.shape(J)
         (3, (3, 7))
@@ -85,6 +85,14 @@ class Task(ABC):
         if isinstance(self.priority, bool) or _whole(self.priority) < 0:
             expected = "a whole number >= 0, 0 for the tasks that go first"
             raise ParameterError(f"priority of {type(self).__name__}", got=self.priority, expected=expected)
+        self._check_target_has_shape()
+
+    def _check_target_has_shape(self) -> None:
+        """Raise where a class has a target and does not say of which shape: then no program would be given it."""
+        target = getattr(self, "target", None)
+        if target is not None and type(self).target_shape is Task.target_shape:
+            hint = "Let target_shape(model) return the shape that error gets it in, () for a number."
+            raise ParameterError(f"target of {type(self).__name__}", got=target, expected="None", hint=hint)
 
     @abstractmethod
     def error(self, model: Model, q: Any, target: Any) -> Any:
@@ -139,9 +147,9 @@ class Task(ABC):
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
         """
-        shape, name = self.target_shape(model), type(self).__name__
-        if shape is None:
+        if self.target_shape(model) is None:
             return None
+        shape, name = core(self, model), type(self).__name__
         given = getattr(self, "target", None)
         if given is None:
             raise ParameterError(f"{name}: target", got=None, expected=f"an array of shape (..., {_listed(shape)})")
@@ -231,7 +239,11 @@ def interned(structure: Structure) -> Structure:
 def core(task: Task, model: Model) -> tuple[int, ...]:
     """Return the shape of a target as a program takes it: for a task without, that of an empty array."""
     shape = task.target_shape(model)
-    return (0,) if shape is None else tuple(shape)
+    try:
+        return (0,) if shape is None else tuple(map(operator.index, shape))
+    except TypeError:
+        expected = "whole numbers in a tuple, or None for a task without a target"
+        raise ParameterError(f"target_shape of {type(task).__name__}", got=shape, expected=expected) from None
 
 
 def error_of(task: Task, model: Model, q: Any, target: Any) -> np.ndarray:
