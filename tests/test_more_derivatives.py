@@ -192,6 +192,8 @@ def test_of_several_results_those_that_are_configurations():
     named = cardan.derivative(named_step, "q", tangent=True)(KITE, q, v)
     assert {n: m.shape[-2] for n, m in named.items()} == {"q_next": KITE.nv, "v_next": KITE.nv}
     found = cardan.derivative(goal, "q", tangent=("goal",))(KITE, q, v)
+    alone = cardan.derivative(goal, "q", tangent="goal")(KITE, q, v)
+    np.testing.assert_array_equal(alone["goal"], found["goal"])
     close(found["goal"], cardan.integrate_derivatives(KITE, q, v).dq)
     flat = cardan.derivative(step, "q", tangent=True)(CART, CART.neutral(), np.zeros(CART.nv), np.zeros(CART.nv))
     plain = cardan.derivative(step, "q")(CART, CART.neutral(), np.zeros(CART.nv), np.zeros(CART.nv))

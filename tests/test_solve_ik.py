@@ -337,3 +337,28 @@ def test_it_is_what_mink_finds():
         mine = [BodyTwist("tool", X, weight=(1, 1, 1, 0.5, 0.5, 0.5), gain=0.3), Posture(home, weight=0.1, gain=0.5)]
         np.testing.assert_allclose(solve_ik(ARM, q, mine, DT, damping=1e-6), theirs, atol=1e-8)
     assert mujoco.__version__
+
+
+class Nothing(Task):
+    """A task of no rows."""
+
+    def error(self, model, q, target):
+        return []
+
+
+@SOLVERS
+def test_a_priority_may_ask_nothing(solver):
+    reach = FramePosition("tool", (0.4, 0.0, 0.6))
+    found = solve_ik(ARM, ARM.neutral(), [reach, Nothing(priority=1)], DT, solver=solver)
+    np.testing.assert_allclose(found, solve_ik(ARM, ARM.neutral(), reach, DT, solver=solver), atol=1e-6)
+
+
+@SOLVERS
+def test_a_robot_that_cannot_move_is_told_to_stay(solver):
+    rock = cardan.Mechanism("rock")
+    rock.add_body("stone")
+    rock.add_joint("lies", cardan.joints.Fixed(), "world", "stone")
+    still = rock.model()
+    asked = FramePosition("stone", np.zeros((2, 3)))
+    assert solve_ik(still, still.neutral(), asked, DT, solver=solver).shape == (2, 0)
+    assert solve_ik(still, still.neutral(), [asked, Nothing(priority=1)], DT, solver=solver).shape == (2, 0)

@@ -116,7 +116,7 @@ def derivative(
         tangent: whether results that are configurations move along the tangent, too: nv rows, the velocity at which
             they move, instead of nq. With True these are the one result, or of several those of shape (nq,): in a
             dictionary or named tuple, of these the ones called q, q0, q1 or q_..., such as `q_next`. Else their names,
-            or their places in a tuple: `tangent=("goal",)`, `tangent=(0,)`.
+            or their places in a tuple: `tangent=("goal",)`, `tangent=(0,)`; one may stand alone.
 
     Returns:
         A function of the same arguments; its results have the shapes (*y, nv) where x is a configuration, (*y, *x)

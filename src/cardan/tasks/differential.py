@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.algorithms.linear import Rows, dot, transposed
+from cardan.algorithms.linear import Rows, dot
 from cardan.arrays import symbolic
 from cardan.functions.configuration import limit_coordinates
 from cardan.functions.derivatives import derivative
@@ -76,7 +76,7 @@ def _differential(
 
 def _normal(level: int, weighted: Rows, nv: int, damping: Scalar) -> dict[str, Any]:
     """Return H and g of one priority from the rows of (W J, W k e)."""
-    *columns, error = transposed(weighted)
+    *columns, error = [[row[i] for row in weighted] for i in range(nv + 1)]
     H = [[dot(a, b) + (damping if i == j else 0.0) for j, b in enumerate(columns)] for i, a in enumerate(columns)]
     return {f"H{level}": _array(H, nv), f"g{level}": _array([[dot(a, error) for a in columns]], nv)[0]}
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from cardan.errors import ParameterError
 from cardan.functions.arguments import broadcast, check_finite, checked_batch
 from cardan.functions.configuration import integrate
-from cardan.functions.signature import check_model
 from cardan.model import Model
 from cardan.scalar import is_finite
 from cardan.spatial import SE3
@@ -22,7 +21,7 @@ from cardan.tasks.levenberg_marquardt import descent
 from cardan.tasks.result import InverseKinematics
 from cardan.tasks.search import Search, Settings, Weights
 from cardan.tasks.stack import Stack
-from cardan.tasks.task import Task, checked_tasks
+from cardan.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan.tasks.whole_body import ClosedLoops
 
 WHERE = "inverse_kinematics"
@@ -78,10 +77,7 @@ def inverse_kinematics(
 
     Source: Sugihara (2011) for the damping; see `tasks/levenberg_marquardt.py`.
     """
-    check_model(WHERE, model)
-    if model.inputs:
-        hint = "Give them: model.filled_with(model.input_values())."
-        raise ParameterError(f"inputs of the model of {WHERE}", got=tuple(model.inputs), expected="none", hint=hint)
+    check_model_without_inputs(WHERE, model)
     if isinstance(tolerance, bool) or not is_finite(tolerance) or tolerance <= 0.0:
         raise ParameterError(f"{WHERE}: tolerance", got=tolerance, expected="a finite number > 0 [m, rad]")
     settings = Settings(_whole("restarts", restarts), _whole("seed", seed), float(tolerance))

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike
 
 from cardan.errors import InfeasibleError, ParameterError
 from cardan.functions.arguments import broadcast, check_finite, checked_batch
-from cardan.functions.signature import check_model
 from cardan.model import Model
 from cardan.scalar import is_finite
 from cardan.tasks.differential import differential
 from cardan.tasks.quadratic import solver_of
 from cardan.tasks.stack import Stack
 from cardan.tasks.steps import Steps, limits_of, no_limits, step_bounds
-from cardan.tasks.task import Task, checked_tasks
+from cardan.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan.tasks.whole_body import ClosedLoops, Damping
 
 WHERE = "solve_ik"
@@ -69,12 +68,9 @@ def solve_ik(
 
     Source: Escande, Mansard and Wieber (2014); see `tasks/steps.py`.
     """
-    check_model(WHERE, model)
+    check_model_without_inputs(WHERE, model)
     _check_positive("dt", dt, "[s]")
     _check_positive("damping", damping, "[1/rad^2, 1/m^2]")
-    if model.inputs:
-        hint = "Give them: model.filled_with(model.input_values())."
-        raise ParameterError(f"inputs of the model of {WHERE}", got=tuple(model.inputs), expected="none", hint=hint)
     solve = solver_of(solver, WHERE)
     stack = Stack(model, _asked(model, tasks), WHERE)
     batch, given = _broadcast(model, q, stack, damping)

@@ -110,7 +110,7 @@ class Steps:
         self.asked = {level: self._normal(found[f"H{level}"], found[f"g{level}"], damping) for level in self.levels}
 
     def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        size = np.trace(H, axis1=1, axis2=2) / max(1, self.model.nv)
+        size = np.trace(H, axis1=1, axis2=2) / self.model.nv if self.model.nv else np.ones(len(H))
         return H / size[:, None, None], g / (size[:, None] * self.unit), damping / size
 
     def of_full_size(self, x: np.ndarray) -> np.ndarray:
@@ -133,7 +133,7 @@ class Steps:
     def _closed(self, row: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the least motion that closes the loops, and a basis of those that keep them so; None for all."""
         if not self.closing:
-            return np.zeros(self.model.nv), None
+            return np.zeros(self.model.nv), None if self.model.nv else np.zeros((0, 0))
         U, s, V, rank = _decomposed(self.found["J"][row][self.closing])
         along = (U[:, :rank].T @ self.found["e"][row][self.closing]) / (s[:rank] * self.unit[row])
         return -V[:rank].T @ along, V[rank:].T

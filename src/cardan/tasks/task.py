@@ -36,7 +36,7 @@ from cardan.functions.arguments import check_finite, checked_batch, numeric_arra
 from cardan.functions.derivatives import derivative
 from cardan.functions.function import Function
 from cardan.functions.results import packed
-from cardan.functions.signature import token
+from cardan.functions.signature import check_model, token
 from cardan.joints.state import copied
 from cardan.model import Model
 from cardan.scalar import is_finite
@@ -123,6 +123,10 @@ class Task(ABC):
 
         Raises:
             ParameterError: for a weight that is none.
+
+        Examples:
+            >>> cardan.tasks.FramePosition("tool", [0.3, 0.0, 0.9], weight=2.0).checked_weight()
+            array(2.)
         """
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
         if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
@@ -167,6 +171,14 @@ def _whole(value: Any) -> int:
 
 def _listed(shape: Sequence[int]) -> str:
     return ", ".join(map(str, shape))
+
+
+def check_model_without_inputs(where: str, model: Any) -> None:
+    """Raise unless a model is one, and has no inputs: solvers have no arguments for these."""
+    check_model(where, model)
+    if model.inputs:
+        hint = "Give them: model.filled_with(model.input_values())."
+        raise ParameterError(f"inputs of the model of {where}", got=tuple(model.inputs), expected="none", hint=hint)
 
 
 def checked_tasks(where: str, tasks: Any) -> tuple[Task, ...]:
