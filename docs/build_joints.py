@@ -209,6 +209,7 @@ def reversal(joint: Joint) -> str:
 def docstring(kind: type) -> tuple[str, str, list[tuple[str, str]]]:
     """Return a class's description, its sources, and its parameters with their descriptions."""
     text = inspect.cleandoc(kind.__doc__ or "")
+    text = re.sub(r"\n*(?:Examples|Throughout):\n(?:    .*\n?)+", "", text)  # they are run where they stand
     text, _, args = text.partition("\nArgs:\n")
     body, _, source = text.partition("\nSource: ")
     found = re.findall(r"^    (\w+): (.*(?:\n {8,}.*)*)", args, re.MULTILINE)

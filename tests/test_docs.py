@@ -4,6 +4,7 @@ A block `python file=NAME` is a file of that name. A block `console` holds comma
 must give: each line of it in order, where a line `...` stands for any lines.
 """
 
+import argparse
 import contextlib
 import io
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cardan.cli.main import main
+from cardan.cli.main import COMMANDS, main
 from representatives import represented
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -49,7 +50,24 @@ PAGES = {
     "coming-from/rigidbodydynamics.md": (),
     "coming-from/drake.md": (),
 }
+COMMAND = re.compile(r"(?:^|`|\$ )cardan ([a-z]+ [^`\n#]*?[a-z_]\.[a-z]+[^`\n#]*)", re.MULTILINE)
+"""A command with a file that has a name, in a text or a block."""
+
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def test_commands_in_the_pages_are_taken(capsys):
+    parser = argparse.ArgumentParser()
+    subparsers = parser.add_subparsers()
+    for command in COMMANDS:
+        command.add_parser(subparsers)
+    found = [c for page in sorted(DOCS.rglob("*.md")) for c in COMMAND.findall(page.read_text(encoding="utf-8"))]
+    assert len(found) > 10
+    for command in found:
+        try:
+            parser.parse_args(shlex.split(command))
+        except SystemExit:
+            pytest.fail(f"cardan {command}: {capsys.readouterr().err}")
 
 
 @pytest.mark.parametrize(

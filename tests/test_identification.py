@@ -260,6 +260,20 @@ def test_a_consistent_fit_stays_possible_whatever_is_measured(planar, measured, 
     assert all((fit.coefficients[term] >= 0.0).all() for term in ("viscous", "coulomb"))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_guess_that_is_impossible_does_not_hold_a_consistent_fit(planar, measured, seed):
+    """Torques without noise, of bodies that are possible: what comes near them must explain them all."""
+    states = measured[0]
+    tau = cardan.inverse_dynamics(planar, *states)
+    p = planar.inertial_parameters()
+    guess = planar.with_values(inertial_parameters=p * np.random.default_rng(seed).uniform(0.5, 1.5, p.size))
+    assert any(not is_possible(body.inertia) for body in guess.bodies)
+    fit = identification.identify_consistent(guess, *states, tau, terms=())
+    assert fit.converged
+    assert all(map(is_possible, fit.inertias.values()))
+    assert fit.residual.max() < 1e-5 * np.abs(tau).max()
+
+
 def test_what_is_not_seen_stays_as_it_was(planar, measured):
     """The height of the centre of mass does not show in a planar arm."""
     states = measured[0]
@@ -347,6 +361,34 @@ def test_excitation_says_where_drives_are_too_weak():
 # --- bad input
 
 
+def test_torques_within_closed_loops_are_not_those_of_the_tree():
+    bars = cardan.robots.four_bar().model()
+    still = np.zeros((9, bars.nv))
+    for ask in (identification.base_parameters, identification.excitation):
+        with pytest.raises(cardan.errors.UnsupportedError, match="closed loops"):
+            ask(bars)
+    for fit in (identification.identify, identification.identify_consistent):
+        with pytest.raises(cardan.errors.UnsupportedError, match="closed loops"):
+            fit(bars, still, still, still, still)
+
+
+def test_stribeck_friction_takes_lists_and_refuses_what_makes_nan():
+    friction = identification.Stribeck([1.0], [1.8], [0.05], [0.6])
+    np.testing.assert_allclose(friction.effort([[0.0], [2.0]]), [[0.0], [2.2]])
+    with pytest.raises(cardan.errors.ParameterError, match="velocities > 0"):
+        identification.Stribeck([1.0], [1.8], [0.0], [0.6])
+    with pytest.raises(cardan.errors.ShapeError, match="as coulomb"):
+        identification.Stribeck([1.0], [1.8, 1.8], [0.05], [0.6])
+
+
+def test_no_samples_are_no_measurement(planar):
+    """A consistent fit of nothing had settled, with residuals that were nan."""
+    none = np.zeros((0, 2))
+    for fit in (identification.identify, identification.identify_consistent):
+        with pytest.raises(cardan.errors.ShapeError, match="one sample or more"):
+            fit(planar, none, none, none, none)
+
+
 def test_bad_input(planar, measured):
     (q, v, a), tau, _, base, _ = measured
     identify, errors = identification.identify, cardan.errors
@@ -362,11 +404,20 @@ def test_bad_input(planar, measured):
         identify(planar, q, v, a, tau, terms=TERMS, noise=0.0, base=base)
     with pytest.raises(errors.ParameterError, match="that of terms"):
         identify(planar, q, v, a, tau, terms=(), base=base)
+    with pytest.raises(errors.ParameterError, match="that of another robot"):
+        identify(cardan.robots.double_pendulum().model(), q, v, a, tau, terms=TERMS, base=base)
+    with pytest.raises(errors.ParameterError, match="a BaseParameters"):
+        identify(planar, q, v, a, tau, terms=TERMS, base="base")
     with pytest.raises(errors.ShapeError):
         identify(planar, q, v, a, tau[:10], terms=TERMS, base=base)
     with pytest.raises(errors.MechanismError, match="begin with a guess"):
         identification.identify_consistent(planar.with_values(inertial_parameters=np.zeros(20)), q, v, a, tau)
     with pytest.raises(errors.ParameterError, match="harmonics: got 2, expected a whole number from 3 on"):
         identification.excitation(planar, harmonics=2)
+    with pytest.raises(errors.ParameterError, match="that of terms"):  # which it went on with, silently
+        identification.excitation(planar, base=base)
+    for samples in (0, -3, 2.5):
+        with pytest.raises(errors.ParameterError, match="samples"):
+            identification.excitation(planar, samples=samples)
     with pytest.raises(errors.ParameterError, match="four samples"):
         identification.fit_stribeck(np.zeros((9, 1)), np.zeros((9, 1)))

@@ -263,6 +263,15 @@ def test_another_time_along_a_path(tree, points):
     check_derivatives(timed, np.linspace(1.1, 4.9, 7))
 
 
+def test_a_law_is_asked_like_a_trajectory():
+    law, errors = TimeLaw.minimum_jerk(2.0), cardan.errors
+    assert law.at(1.0)[0] == law.at([1.0])[0][0] == 0.5
+    refused(errors.ParameterError, r"got 2\.5, expected times from 0 to 2 s", law.at, [0.5, 2.5])
+    refused(errors.DTypeError, "real numbers", law.at, "now")
+    for duration in (-1.0, 0.0, np.nan, np.inf, "1"):
+        refused(errors.ParameterError, "duration", law.stretched, duration)
+
+
 def test_fourier_series(tree):
     rng = np.random.default_rng(0)
     sines, cosines = 0.1 * rng.normal(size=(2, 3, tree.nv))
@@ -424,7 +433,9 @@ def test_bad_times(ball):
     refused(cardan.errors.ParameterError, r"got 1\.5, expected times from 0 to 1 s.*Clip", spline.at, [0.5, 1.5])
     refused(cardan.errors.NotFiniteError, r"t\[1\] is nan", spline.at, [0.5, np.nan])
     refused(cardan.errors.DTypeError, "real numbers", spline.at, "now")
-    refused(cardan.errors.ParameterError, "dt", spline.times, 0.0)
+    for step in (0.0, np.nan, "1", None):
+        refused(cardan.errors.ParameterError, "dt", spline.times, step)
+    np.testing.assert_array_equal(spline.times(np.inf), [0.0, 1.0])
     np.testing.assert_array_equal(spline.at(1.0 + 1e-12).q, spline.at(1.0).q)
 
 
@@ -436,8 +447,10 @@ def test_bad_limits():
     refused(error, "acceleration limit of joint 'joint': got 'none'", Trapezoidal, slide, *ends, np.inf)
     refused(error, "q0 again", Trapezoidal, slide, [0.0], [0.0], 1.0)
     refused(error, r"at least 2 s, the shortest", Trapezoidal, slide, *ends, 1.0, duration=1.0)
-    refused(error, "duration", MinimumJerk, slide, *ends, -1.0)
+    for duration in (-1.0, "1"):
+        refused(error, "duration", MinimumJerk, slide, *ends, duration)
     refused(cardan.errors.NotFiniteError, "start", MinimumJerk, slide, *ends, 1.0, start=np.nan)
+    refused(cardan.errors.ShapeError, "one number", MinimumJerk, slide, *ends, 1.0, start=[0.0])
     refused(error, "or acceleration=", PoseMove, cardan.SE3(), cardan.SE3())
     refused(error, "'decoupled' or 'screw'", PoseMove, cardan.SE3(), cardan.SE3(), 1.0, interpolation="line")
     stuck = one_joint(Prismatic([1.0, 0.0, 0.0]), velocity=[0.0], velocity_lower=[-1.0])
@@ -460,7 +473,22 @@ def test_bad_paths(toppra, ball):
         [[0.0], [1.0]],
         passive=True,
     )
+    refused(cardan.errors.DTypeError, r"a cardan\.Model", time_optimal, None, Spline(slide, [0, 1], [[0.0], [1.0]]))
     refused(cardan.errors.MechanismError, "path is of", time_optimal, slide, Spline(ball, [0, 1], np.eye(4)[:2]))
+
+
+def test_efforts_within_closed_loops_are_not_those_of_the_tree(toppra):
+    bars = cardan.robots.four_bar().model()
+    path = [cardan.assemble(bars, [angle, 0.0, 0.0], fixed=("crank_joint",)) for angle in (0.2, 0.5, 0.9)]
+    refused(cardan.errors.UnsupportedError, "closed loops.*effort=inf", time_optimal, bars, path, effort=10.0)
+    assert time_optimal(bars, path, velocity=1.0, acceleration=1.0, effort=np.inf).duration > 0.7
+
+
+def test_a_robot_that_is_none_is_named():
+    mechanism = cardan.robots.double_pendulum()
+    refused(
+        cardan.errors.DTypeError, r"a cardan\.Model", FourierSeries, mechanism, 1.0, np.ones((1, 2)), np.ones((1, 2))
+    )
 
 
 def test_toppra_is_an_extra(monkeypatch):

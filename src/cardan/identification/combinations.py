@@ -21,8 +21,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.functions import integrate
-from cardan.functions.signature import check_model
-from cardan.identification.terms import PARTS, TERMS, Term, checked_terms, names, regressor
+from cardan.identification.terms import PARTS, TERMS, Term, check_tree, checked_terms, names, regressor
 from cardan.model import Model
 
 FAMILIAR = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
@@ -98,6 +97,7 @@ def base_parameters(
 
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice; a tolerance that is none.
+        UnsupportedError: for a model with closed loops.
 
     Source: Gautier (1991); Khalil and Dombre (2002), section 9.4.
 
@@ -106,7 +106,7 @@ def base_parameters(
         >>> len(cardan.identification.base_parameters(pendulum, ("viscous",)))
         8
     """
-    check_model("base_parameters", model)
+    check_tree("base_parameters", model)
     asked = checked_terms(terms)
     if not 0.0 < tolerance < 1.0:
         raise ParameterError("base_parameters: tolerance", got=tolerance, expected="a number between 0 and 1")
@@ -116,6 +116,23 @@ def base_parameters(
     kept, margin = _independent(W, _outwards(model, len(asked)), tolerance)
     K = _combinations(W, kept, tolerance) * size[kept, None] / size
     return BaseParameters(tuple(names(model, asked)), kept, K, asked, margin)
+
+
+def checked_base(where: str, model: Model, terms: tuple[Term, ...], base: BaseParameters | None) -> BaseParameters:
+    """Return base parameters that are given, or those of a model with some terms for None.
+
+    Raises:
+        ParameterError: for those of other terms, or of another robot.
+    """
+    if base is None:
+        return base_parameters(model, terms)
+    if not isinstance(base, BaseParameters):
+        raise ParameterError(f"{where}: base", got=base, expected="a BaseParameters, of base_parameters(model, terms)")
+    if base.terms != terms:
+        raise ParameterError(f"{where}: base", got=f"that of terms {base.terms}", expected=f"that of {terms}")
+    if base.names != tuple(names(model, terms)):
+        raise ParameterError(f"{where}: base", got="that of another robot", expected=f"that of {model.name!r}")
+    return base
 
 
 class Units(NamedTuple):

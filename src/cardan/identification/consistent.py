@@ -24,7 +24,7 @@ import numpy as np
 
 from cardan.errors import MechanismError
 from cardan.identification.least_squares import checked_noise, column_sizes, residual_noise
-from cardan.identification.pseudo_inertia import inertial_parameters, nearest_definite, pseudo_inertia
+from cardan.identification.pseudo_inertia import inertial_parameters, made_definite, pseudo_inertia
 from cardan.identification.terms import OF_THE_MODEL, Measured, Term, checked_terms, parameters
 from cardan.model import Model
 from cardan.spatial import Inertia
@@ -101,7 +101,7 @@ def identify_consistent(
 
     Args:
         model: the robot as one believes it to be: what counts where the torques show nothing. Inertias that are not
-            possible are taken to the nearest ones that are; bodies without mass stay so.
+            possible are taken to ones near by that are; bodies without mass stay so.
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
         a: accelerations [rad/s^2, m/s^2], shape (..., nv).
@@ -120,6 +120,7 @@ def identify_consistent(
         MechanismError: for a model none of whose bodies has mass, or with inputs.
         ParameterError: for noise or a prior that is none.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
+        UnsupportedError: for a model with closed loops.
 
     Source: Lee, Wensing and Park (2019).
 
@@ -181,7 +182,7 @@ class _Problem:
     def __init__(self, model: Model, terms: tuple[Term, ...], measured: Measured, weight: float) -> None:
         own = model.inertial_parameters().reshape(-1, 10)
         massive = np.flatnonzero(own[:, 0] > 0.0)
-        U = np.linalg.cholesky(nearest_definite(pseudo_inertia(own[massive])))[:, None]
+        U = np.linalg.cholesky(made_definite(pseudo_inertia(own[massive])))[:, None]
         maps = np.swapaxes(inertial_parameters(U @ BASIS @ np.swapaxes(U, 2, 3)), 1, 2)
         inertial, extra = 10 * model.nbodies, model.nv * len(terms)
         self.weight, self.bodies, split = weight, len(massive), 10 * len(massive)

@@ -17,7 +17,7 @@ import numpy as np
 
 from cardan.errors import ExcessiveEffortError, MechanismError
 from cardan.functions import integrate, inverse_dynamics
-from cardan.identification.combinations import BaseParameters, base_parameters, natural_units
+from cardan.identification.combinations import BaseParameters, checked_base, natural_units
 from cardan.identification.terms import Term, checked_terms, regressor
 from cardan.model import Model
 from cardan.trajectories.allowed import Bounds, bounds, positive, whole
@@ -70,8 +70,8 @@ def excitation(
         The motion, for one period. Position limits that are infinite count as half a turn, or the robot's own length.
 
     Raises:
-        ParameterError: for fewer harmonics than 3, and numbers that are none.
-        MechanismError: for a model whose torques depend on no parameter.
+        ParameterError: for fewer harmonics than 3, numbers that are none, a base of other terms or another robot.
+        MechanismError: for a model whose torques depend on no parameter, or one with closed loops.
         ExcessiveEffortError: if no motion was found that the effort limits of the model allow.
 
     Source: Swevers et al. (1997); Gautier and Khalil (1992).
@@ -85,7 +85,9 @@ def excitation(
     harmonics = whole(f"{WHERE}: harmonics", harmonics, 3)  # fewer cannot begin and end at rest
     trials = whole(f"{WHERE}: trials", trials, 2)
     positive(f"{WHERE}: period", period, "s")
-    base = base_parameters(model, checked_terms(terms)) if base is None else base
+    if samples is not None:
+        whole(f"{WHERE}: samples", samples, 1)
+    base = checked_base(WHERE, model, checked_terms(terms), base)
     if not len(base):
         raise MechanismError(f"{WHERE}: the torques of model {model.name!r} depend on no parameter; give it a joint.")
     room = _room(model, velocity, acceleration)

@@ -17,7 +17,7 @@ import numpy as np
 
 from cardan.errors import ExcitationError, ParameterError, ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
-from cardan.identification.combinations import BaseParameters, base_parameters, natural_units
+from cardan.identification.combinations import BaseParameters, checked_base, natural_units
 from cardan.identification.terms import Measured, Term, checked_terms, regressor
 from cardan.model import Model
 
@@ -104,8 +104,9 @@ def identify(
 
     Raises:
         ExcitationError: where the samples do not show all base parameters; says which.
-        ParameterError: for noise that is none, or a base of other terms.
+        ParameterError: for noise that is none, or a base of other terms, or of another robot.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
+        UnsupportedError: for a model with closed loops.
 
     Source: Gautier (1997); Swevers et al. (1997).
 
@@ -120,7 +121,7 @@ def identify(
     """
     asked = checked_terms(terms)
     measured = Measured(WHERE, model, q, v, a, tau, asked)
-    base = base_parameters(model, asked) if base is None else _of_terms(base, asked)
+    base = checked_base(WHERE, model, asked, base)
     W = measured.W[..., base.columns]
     scaled = natural_units(model).scaled(W, base).reshape(-1, len(base))
     _check_excited(scaled, base)
@@ -135,12 +136,6 @@ def identify(
     covariance = _covariance(W, sigma, found)
     condition = float(np.linalg.cond(scaled)) if len(base) else 1.0
     return Identification(base, values, np.sqrt(np.diag(covariance)), covariance, found, condition)
-
-
-def _of_terms(base: BaseParameters, terms: tuple[str, ...]) -> BaseParameters:
-    if base.terms != terms:
-        raise ParameterError(f"{WHERE}: base", got=f"that of terms {base.terms}", expected=f"that of {terms}")
-    return base
 
 
 def _solved(W: np.ndarray, tau: np.ndarray, sigma: np.ndarray) -> np.ndarray:

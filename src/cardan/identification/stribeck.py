@@ -32,6 +32,10 @@ class Stribeck:
         velocity: at which that has mostly passed, shape (nv,) [rad/s, m/s].
         viscous: shape (nv,) [N m s/rad, N s/m].
 
+    Raises:
+        ShapeError, DTypeError, NotFiniteError: for arrays that do not fit one another.
+        ParameterError: for a velocity that is not positive.
+
     Examples:
         >>> friction = cardan.identification.Stribeck(*np.array([[1.0], [1.8], [0.05], [0.6]]))
         >>> friction.effort([0.0]).item(), friction.effort([2.0]).item()
@@ -42,6 +46,17 @@ class Stribeck:
     static: np.ndarray
     velocity: np.ndarray
     viscous: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("coulomb", "static", "velocity", "viscous"):
+            array = np.array(numeric_array("Stribeck", name, getattr(self, name)), dtype=float)
+            check_finite("Stribeck", name, array.reshape(-1), array.shape)
+            if array.shape != np.shape(self.coulomb):
+                raise ShapeError("Stribeck", name, got=array.shape, expected=f"{np.shape(self.coulomb)}, as coulomb")
+            object.__setattr__(self, name, array)
+        if not (self.velocity > 0.0).all():
+            got = float(self.velocity.min())
+            raise ParameterError("Stribeck: velocity", got=got, expected="velocities > 0 [rad/s, m/s]")
 
     def effort(self, v: Any) -> np.ndarray:
         """Return the torques against friction [N m, N]; 0 at rest.

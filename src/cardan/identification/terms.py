@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cardan.errors import ParameterError, UnknownNameError
+from cardan.errors import ParameterError, ShapeError, UnknownNameError, UnsupportedError
 from cardan.functions import inverse_dynamics, torque_regressor
 from cardan.functions.arguments import check_finite, checked_batch
 from cardan.functions.signature import check_model
@@ -85,6 +85,7 @@ def parameters(model: Model, terms: Sequence[Term] = ()) -> np.ndarray:
         >>> cardan.identification.parameters(arm, ("viscous",))[90:]
         array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
     """
+    check_model("parameters", model)
     own = [_own(model, term) for term in checked_terms(terms)]
     return np.concatenate([model.inertial_parameters(), *own])
 
@@ -119,6 +120,19 @@ def checked_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
     return tuple(terms)
 
 
+def check_tree(where: str, model: Model) -> None:
+    """Raise for a model with closed loops: the torques of its drives are not those of its tree.
+
+    Raises:
+        DTypeError: for what is no model.
+        UnsupportedError: for closed loops.
+    """
+    check_model(where, model)
+    if model.closures:
+        what = f"closed loops ({model.closures[0].name!r} closes one)"
+        raise UnsupportedError(what, where, "its regressor is the tree's; fit cardan.constrained_inverse_dynamics")
+
+
 class Measured:
     """Measurements, checked: states and torques of n samples, and the equation they are to fulfil.
 
@@ -130,9 +144,12 @@ class Measured:
     __slots__ = ("W", "tau")
 
     def __init__(self, where: str, model: Model, q: Any, v: Any, a: Any, tau: Any, terms: Sequence[Term]) -> None:
-        check_model(where, model)
+        check_tree(where, model)
         cores = {"q": (model.nq,), "v": (model.nv,), "a": (model.nv,), "tau": (model.nv,)}
         batch = checked_batch(where, {"q": q, "v": v, "a": a, "tau": tau}, cores)
+        if batch.size == 0:
+            expected = f"(..., {model.nq}), one sample or more"
+            raise ShapeError(where, "q", got=(*batch.shape, model.nq), expected=expected)
         for name, array in zip(batch.names, batch.arrays, strict=True):
             check_finite(where, name, array, batch.shape)
         q, v, a, torque = (array.astype(float) for array in batch.arrays)

@@ -131,6 +131,10 @@ class Task(ABC):
 
         Raises:
             ParameterError: for a weight that is none.
+
+        Examples:
+            >>> cardan.tasks.FramePosition("tool", [0.3, 0.0, 0.9], weight=2.0).checked_weight()
+            array(2.)
         """
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
         if not (np.isfinite(weight).all() and (weight >= 0.0).all()):

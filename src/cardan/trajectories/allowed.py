@@ -102,7 +102,7 @@ def positive(what: str, value: float, unit: str, *, unlimited: bool = False) -> 
         ParameterError: for anything else.
     """
     try:
-        number = float(value)
+        number = np.nan if isinstance(value, (str, bytes)) else float(value)
     except (TypeError, ValueError):
         number = np.nan
     if not number > 0.0 or (np.isinf(number) and not unlimited):

@@ -18,6 +18,7 @@ import numpy as np
 from cardan.errors import ShapeError
 from cardan.functions import normalize
 from cardan.functions.arguments import check_finite, numeric_array
+from cardan.functions.signature import check_model
 from cardan.model import Model
 from cardan.trajectories.allowed import positive
 from cardan.trajectories.local import checked_configurations, moved
@@ -57,6 +58,7 @@ class FourierSeries(Trajectory):
     periods: float = 1.0
 
     def __post_init__(self) -> None:
+        check_model("FourierSeries", self.model)
         center = self.model.neutral() if self.center is None else self.center
         values = {name: self._coefficients(name) for name in ("sines", "cosines")}
         if values["sines"].shape != values["cosines"].shape:

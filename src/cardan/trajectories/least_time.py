@@ -23,6 +23,7 @@ import numpy as np
 
 from cardan.errors import MechanismError, ParameterError, PathError, UnsupportedError
 from cardan.functions import difference, inverse_dynamics, passive_forces
+from cardan.functions.signature import check_model
 from cardan.model import Model
 from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name, whole
 from cardan.trajectories.local import checked_configurations
@@ -114,6 +115,7 @@ def time_optimal(
     Raises:
         PathError: where the limits do not let it follow the path; says where and which joint.
         ParameterError: for a joint that moves without any limit of acceleration or effort, a path that stands still.
+        UnsupportedError: for limits of effort of a robot with closed loops.
         MechanismError: for a path of another robot; with `passive`, joints with efforts of their own (`Joint.efforts`).
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that do not fit.
         MissingExtraError: if `toppra` is not installed.
@@ -126,6 +128,7 @@ def time_optimal(
 
     Source: Pham and Pham (2018).
     """
+    check_model(WHERE, model)
     gridpoints = whole(f"{WHERE}: gridpoints", gridpoints, 2)
     curve = path if isinstance(path, Trajectory) else _through(model, path)
     if curve.model.manifold != model.manifold:
@@ -141,6 +144,9 @@ def time_optimal(
         bounds(WHERE, "acceleration", acceleration, model),
         bounds(WHERE, "effort", effort, model, (model.effort_lower, model.effort_upper)),
     )
+    if model.closures and limits.effort.finite.any():
+        why = "give effort=inf, and acceleration= for the joints that move"
+        raise UnsupportedError("efforts within closed loops", WHERE, why)  # inverse dynamics is the tree's
     count, (law, speed, worst) = gridpoints, _fastest(model, curve, limits, gridpoints)
     while speed < CLOSE and count < FINEST * gridpoints:
         count *= 2

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import ParameterError
+from cardan.errors import ParameterError, ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
 
 Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -70,9 +70,11 @@ def checked_start(where: str, start: Any) -> float:
     """Return the time at which something begins.
 
     Raises:
-        DTypeError, NotFiniteError: for what is no time.
+        ShapeError, DTypeError, NotFiniteError: for what is no time.
     """
     time = numeric_array(where, "start", start)
+    if time.shape:
+        raise ShapeError(where, "start", got=time.shape, expected="() -- one number")
     check_finite(where, "start", time.reshape(-1), time.shape)
     return float(time)
 

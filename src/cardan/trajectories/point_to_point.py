@@ -203,5 +203,5 @@ def _slowed(law: TimeLaw, duration: Any) -> TimeLaw:
 
 
 def _along(model: Model, q0: np.ndarray, step: np.ndarray, law: TimeLaw, t: np.ndarray) -> Sample:
-    jet = law.at(np.clip(t, 0.0, law.duration))
+    jet = law.progress.at(np.clip(t, 0.0, law.duration))
     return moved(model, q0, *(s[..., None] * step for s in jet))

@@ -122,7 +122,7 @@ class PoseMove:
             DTypeError, NotFiniteError: for what is no time.
             ParameterError: for a time outside.
         """
-        s, rate, second = self._law.at(checked_times("PoseMove", t, 0.0, self._law.duration))
+        s, rate, second = self._law.progress.at(checked_times("PoseMove", t, 0.0, self._law.duration))
         screw = self.interpolation == "screw"
         return (self._screw if screw else self._decoupled)(*np.broadcast_arrays(s, rate, second))
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan.trajectories.allowed import positive
-from cardan.trajectories.piecewise import Jet, PiecewisePolynomial
+from cardan.trajectories.piecewise import Jet, PiecewisePolynomial, checked_times
 
 PEAK_RATE = 15.0 / 8.0
 """Of the minimum-jerk law of duration 1, half-way."""
@@ -60,13 +60,22 @@ class TimeLaw:
         """How long it takes [s]."""
         return float(self.progress.knots[-1])
 
-    def at(self, t: np.ndarray) -> Jet:
-        """Return the progress and its first and second derivative at times from 0 to the duration."""
-        return self.progress.at(t)
+    def at(self, t: Any) -> Jet:
+        """Return the progress and its first and second derivative at times from 0 to the duration.
+
+        Raises:
+            DTypeError, NotFiniteError: for what is no time.
+            ParameterError: for a time outside.
+        """
+        return self.progress.at(checked_times("TimeLaw", t, 0.0, self.duration))
 
     def stretched(self, duration: float) -> TimeLaw:
-        """Return the same law in another time [s]."""
-        factor = duration / self.duration
+        """Return the same law in another time [s].
+
+        Raises:
+            ParameterError: unless it is positive and finite.
+        """
+        factor = positive("duration", duration, "s") / self.duration
         return TimeLaw(PiecewisePolynomial(self.progress.knots * factor, self.progress.coefficients))
 
     @staticmethod

@@ -60,7 +60,7 @@ class Timed(Trajectory):
     def evaluated(self, t: np.ndarray) -> Sample:
         """Return where it is at times within the interval."""
         first, last = self.path.interval
-        s, rate, second = self.law.at(np.clip(t - self.start, 0.0, self.law.duration))
+        s, rate, second = self.law.progress.at(np.clip(t - self.start, 0.0, self.law.duration))
         q, v, a = self.path.evaluated(first + (last - first) * np.clip(s, 0.0, 1.0))
         rate, second = (last - first) * rate[..., None], (last - first) * second[..., None]
         return Sample(q, v * rate, a * rate**2 + v * second)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import ParameterError
 from cardan.model import Model
+from cardan.trajectories.allowed import positive
 from cardan.trajectories.piecewise import checked_times
 
 
@@ -91,6 +91,5 @@ class Trajectory(ABC):
         Raises:
             ParameterError: unless dt > 0.
         """
-        if not dt > 0.0:
-            raise ParameterError(f"{type(self).__name__}: dt", got=dt, expected="a time > 0 [s]")
-        return np.linspace(*self.interval, int(np.ceil(self.duration / dt * (1.0 - 1e-12))) + 1)
+        step = positive(f"{type(self).__name__}: dt", dt, "s", unlimited=True)
+        return np.linspace(*self.interval, max(int(np.ceil(self.duration / step * (1.0 - 1e-12))), 1) + 1)
