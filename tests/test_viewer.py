@@ -323,6 +323,16 @@ def test_a_trajectory_is_scrubbed_on_the_manifold():
         page.until(lambda: playback.time == 0.5)
 
 
+@pytest.mark.parametrize("at", [np.nan, "now", None])
+def test_a_time_that_is_none_moves_nothing(view, arm, at):
+    """After nan the robot was at nan, and stayed there."""
+    playback = view.play(np.zeros((2, arm.nq)), 0.1, start=False)
+    with pytest.raises(cardan.errors.ParameterError, match="time to show"):
+        playback.seek(at)
+    view.flush()
+    assert np.isfinite(view.q).all()
+
+
 def test_a_trajectory_runs_stops_and_ends(view, arm):
     path = np.linspace(0.0, 1.0, 11)[:, None] * np.ones(arm.nq)
     playback = view.play(path, 0.1, speed=0.5, start=False)

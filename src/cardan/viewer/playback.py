@@ -86,7 +86,12 @@ class Playback:
 
         Args:
             at: that time [s]; before the first sample it is the first, after the last the last.
+
+        Raises:
+            ParameterError: for what is no time.
         """
+        if not is_finite(at) and at not in (np.inf, -np.inf):
+            raise ParameterError("time to show a trajectory at", got=at, expected="a number [s]")
         self.time = float(np.clip(at, self.times[0], self.times[-1]))
         self.served.post("seek", self._show)
 
