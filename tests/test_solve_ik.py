@@ -362,3 +362,12 @@ def test_a_robot_that_cannot_move_is_told_to_stay(solver):
     asked = FramePosition("stone", np.zeros((2, 3)))
     assert solve_ik(still, still.neutral(), asked, DT, solver=solver).shape == (2, 0)
     assert solve_ik(still, still.neutral(), [asked, Nothing(priority=1)], DT, solver=solver).shape == (2, 0)
+
+
+def test_a_direction_to_the_frame_itself_is_refused_with_its_row():
+    """There was NaN, without a word."""
+    arm = cardan.robots.arm7().model()
+    q = np.zeros((2, arm.nq))
+    places = np.stack([[1.0, 0.0, 1.0], cardan.frame_transform(arm, q[1], "tool")[:3, 3]])
+    with pytest.raises(NotFiniteError, match=r"of the tasks\[1, "):
+        cardan.solve_ik(arm, q, cardan.tasks.LookAt("tool", [0.0, 0.0, 1.0], places), 0.01)

@@ -53,6 +53,7 @@ def solve_ik(
         Velocities, shape (..., nv) [rad/s, m/s].
 
     Raises:
+        NotFiniteError: where a task's error, or its slope, is no number at q.
         InfeasibleError: where no motion keeps loops closed and all limits, with the rows and what is in the way.
         MissingExtraError: if the solver is not installed.
         ParameterError, UnknownNameError: for a dt, damping, solver or frame that is none.
@@ -76,6 +77,8 @@ def solve_ik(
     batch, given = _broadcast(model, q, stack, damping)
     bounds = limits_of(model) if limits else no_limits(model)
     found = differential(stack, bounds.others)(model, *given.values())
+    for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
+        check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
     reach = step_bounds(bounds, given["q"], dt)
     steps = Steps(stack, given["weights"], given["damping"], bounds, found, *reach)
     x = [steps.solved(row, solve) for row in range(len(given["q"]))]
