@@ -21,7 +21,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.functions import integrate
-from cardan.identification.terms import PARTS, TERMS, Term, check_tree, checked_terms, names, regressor
+from cardan.identification.terms import PARTS, TERMS, Term, Terms, check_tree, checked_terms, names, regressor
 from cardan.model import Model
 
 FAMILIAR = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
@@ -79,9 +79,7 @@ def _factor(value: float) -> str:
     return "" if shown == "1" else f"{shown} "
 
 
-def base_parameters(
-    model: Model, terms: Sequence[Term] = (), *, tolerance: float = 1e-9, seed: int = 0
-) -> BaseParameters:
+def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9, seed: int = 0) -> BaseParameters:
     """Return which combinations of parameters the torques depend on.
 
     Joint limits are not looked at: what counts is what the structure allows to see.
@@ -187,7 +185,7 @@ def _leverage(model: Model, length: float) -> np.ndarray:
     return np.where(moved > 0.0, moved, 1.0)
 
 
-def _scaled_rows(model: Model, terms: Sequence[Term], units: Units, seed: int) -> np.ndarray:
+def _scaled_rows(model: Model, terms: Terms, units: Units, seed: int) -> np.ndarray:
     """Return the regressor over random states in the robot's units, as an upper triangle with the same products."""
     count = 20 + 20 * model.nbodies  # rows of one joint alone are enough for all it carries
     rng = np.random.default_rng(seed)

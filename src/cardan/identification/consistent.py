@@ -16,7 +16,7 @@ fall by and by.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ import numpy as np
 from cardan.errors import MechanismError
 from cardan.identification.least_squares import checked_noise, column_sizes, residual_noise
 from cardan.identification.pseudo_inertia import inertial_parameters, made_definite, pseudo_inertia
-from cardan.identification.terms import OF_THE_MODEL, Measured, Term, checked_terms, parameters
+from cardan.identification.terms import OF_THE_MODEL, Measured, Term, Terms, checked_terms, parameters
 from cardan.model import Model
 from cardan.spatial import Inertia
 from cardan.trajectories.allowed import positive
@@ -93,7 +93,7 @@ def identify_consistent(
     a: Any,
     tau: Any,
     *,
-    terms: Sequence[Term] = ("viscous", "coulomb"),
+    terms: Terms = ("viscous", "coulomb"),
     noise: Any = None,
     prior: float = 1.0,
 ) -> ConsistentFit:
@@ -158,7 +158,7 @@ def _check_model(model: Model) -> None:
 
 
 def _with_parameters(
-    model: Model, terms: Sequence[Term], found: np.ndarray
+    model: Model, terms: Terms, found: np.ndarray
 ) -> tuple[Model, dict[str, Inertia], dict[str, np.ndarray]]:
     """Return the model with other parameters, its inertias by body, and the coefficients by term."""
     p, rest = found[: 10 * model.nbodies], found[10 * model.nbodies :].reshape(len(terms), model.nv)

@@ -10,7 +10,6 @@ for the rule of the length of steps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from cardan.errors import ExcessiveEffortError, MechanismError
 from cardan.functions import integrate, inverse_dynamics
 from cardan.identification.combinations import BaseParameters, checked_base, natural_units
-from cardan.identification.terms import Term, checked_terms, regressor
+from cardan.identification.terms import Terms, checked_terms, regressor
 from cardan.model import Model
 from cardan.trajectories.allowed import Bounds, bounds, positive, whole
 from cardan.trajectories.fourier import FourierSeries, fourier_jet
@@ -41,7 +40,7 @@ def excitation(
     period: float = 10.0,
     *,
     harmonics: int = 5,
-    terms: Sequence[Term] = (),
+    terms: Terms = (),
     velocity: Any = None,
     acceleration: Any = None,
     trials: int = 30,

@@ -9,7 +9,6 @@ Source: Gautier, Dynamic identification of robots with power model (1997); Sweve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from cardan.errors import ExcitationError, ParameterError, ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.identification.combinations import BaseParameters, checked_base, natural_units
-from cardan.identification.terms import Measured, Term, checked_terms, regressor
+from cardan.identification.terms import Measured, Terms, checked_terms, regressor
 from cardan.model import Model
 
 WHERE = "identify"
@@ -80,7 +79,7 @@ def identify(
     a: Any,
     tau: Any,
     *,
-    terms: Sequence[Term] = ("viscous", "coulomb"),
+    terms: Terms = ("viscous", "coulomb"),
     noise: Any = None,
     weighted: bool = True,
     base: BaseParameters | None = None,

@@ -22,6 +22,8 @@ from cardan.functions.signature import check_model
 from cardan.model import Model
 
 Term = Literal["viscous", "coulomb", "offset", "armature"]
+Terms = Sequence[Term] | Sequence[str]
+"""As they are given: a checker need not see the words."""
 
 TERMS: dict[Term, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "viscous": lambda v, a: v,
@@ -38,7 +40,7 @@ PARTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 """The ten parameters of a body: mass [kg], first moment [kg m], inertia about the body's origin [kg m^2]."""
 
 
-def regressor(model: Model, q: Any, v: Any, a: Any, terms: Sequence[Term] = ()) -> np.ndarray:
+def regressor(model: Model, q: Any, v: Any, a: Any, terms: Terms = ()) -> np.ndarray:
     """Return W: tau = W @ `parameters(model, terms)`, less the armature where that is no term.
 
     Args:
@@ -68,7 +70,7 @@ def regressor(model: Model, q: Any, v: Any, a: Any, terms: Sequence[Term] = ()) 
     return np.concatenate([Y, *columns], axis=-1)
 
 
-def parameters(model: Model, terms: Sequence[Term] = ()) -> np.ndarray:
+def parameters(model: Model, terms: Terms = ()) -> np.ndarray:
     """Return the parameter vector as the model has it: inertial parameters, then each term; offsets are 0.
 
     Args:
@@ -94,7 +96,7 @@ def _own(model: Model, term: Term) -> np.ndarray:
     return np.array(model.passive(OF_THE_MODEL[term])) if term in OF_THE_MODEL else np.zeros(model.nv)
 
 
-def names(model: Model, terms: Sequence[Term]) -> list[str]:
+def names(model: Model, terms: Terms) -> list[str]:
     """Return a name for each parameter: `m(forearm)`, `viscous(elbow)`; several of a joint are numbered."""
     found = [f"{part}({body})" for body in model.body_names for part in PARTS]
     degrees = [""] * model.nv
@@ -104,7 +106,7 @@ def names(model: Model, terms: Sequence[Term]) -> list[str]:
     return found + [f"{term}({degree})" for term in terms for degree in degrees]
 
 
-def checked_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
+def checked_terms(terms: Terms) -> tuple[Term, ...]:
     """Return names of terms.
 
     Raises:
@@ -117,7 +119,7 @@ def checked_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
             raise UnknownNameError("term", term, TERMS, where="identification")
     if len(set(terms)) != len(terms):
         raise ParameterError("terms", got=tuple(terms), expected="each once")
-    return tuple(terms)
+    return tuple(terms)  # pyright: ignore[reportReturnType] -- looked up above
 
 
 def check_tree(where: str, model: Model) -> None:
@@ -143,7 +145,7 @@ class Measured:
 
     __slots__ = ("W", "tau")
 
-    def __init__(self, where: str, model: Model, q: Any, v: Any, a: Any, tau: Any, terms: Sequence[Term]) -> None:
+    def __init__(self, where: str, model: Model, q: Any, v: Any, a: Any, tau: Any, terms: Terms) -> None:
         check_tree(where, model)
         cores = {"q": (model.nq,), "v": (model.nv,), "a": (model.nv,), "tau": (model.nv,)}
         batch = checked_batch(where, {"q": q, "v": v, "a": a, "tau": tau}, cores)
