@@ -1,6 +1,8 @@
 """Writes a robot in four formats, reads each back, and says what a format lost or somebody changed.
 
 python examples/convert_and_compare.py [PICTURE.png]
+
+Needs the extra `mujoco` (`pip install "cardan[mujoco]"`), which writes MJCF.
 """
 
 import sys

@@ -37,7 +37,7 @@ PAGES = {
     "conventions.md": (),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
-    "inverse-kinematics.md": (),
+    "inverse-kinematics.md": ("daqp",),
     "maximal.md": (),
     "functions.md": (),
     "pictures.md": ("matplotlib",),

@@ -14,7 +14,14 @@ EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
 LONGER = {"learn_swing_up"}  # more than sixty lines
 QUICK = {"load_a_robot", "inverse_kinematics", "four_bar_coupler_curve", "own_task", "convert_and_compare"}
 """Those of the default run, a second or two each; all of them are run with --full, and for the site's gallery."""
-PACKAGES = {"gymnasium": "gym", "daqp": "qp", "toppra": "toppra", "casadi": "oracles", "scipy": "test"}
+PACKAGES = {
+    "gymnasium": "gym",
+    "mujoco": "mujoco",
+    "daqp": "qp",
+    "toppra": "toppra",
+    "casadi": "oracles",
+    "scipy": "test",
+}
 COLOURS = 40  # a blank page has one, lines and letters alone a few dozen
 
 
