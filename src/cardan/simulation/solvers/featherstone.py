@@ -179,6 +179,13 @@ class Featherstone(CompiledSolver):
     def _forces(self) -> Function[..., Any]:
         return forces_function(self.settings)
 
+    @cached_property
+    def _felt(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which pair each candidate is of; 1 where its force is found on the pair's first body, -1 on the second."""
+        owners = owners_of(self.settings.pairs)
+        first = [self.world.model.attachment(pair.a).node != FIXED for pair in self.settings.pairs]
+        return owners, np.where(first, 1.0, -1.0)[owners, None]
+
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state, the first of its substeps.
 
@@ -207,10 +214,9 @@ class Featherstone(CompiledSolver):
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
         found = self._forces(self.world.model, state.q, state.v, **given)
-        first = [self.world.model.attachment(pair.a).node != FIXED for pair in self.settings.pairs]
-        owners = owners_of(self.settings.pairs)
-        sign = np.where(first, 1.0, -1.0)[owners, None].astype(state.dtype)
-        return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners)
+        owners, signs = self._felt
+        sign = signs.astype(state.dtype)
+        return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
 
 
 def step_function(settings: Settings) -> Function[..., Any]:
