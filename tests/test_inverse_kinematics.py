@@ -1,8 +1,5 @@
 """Inverse kinematics: what it finds does what was asked, within the limits, and depends on nothing else."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -10,8 +7,9 @@ import cardan
 from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Fixed, Planar, Prismatic, Revolute, Spherical, UnboundedRevolute
 from cardan.spatial import SE3
-from cardan.tasks import CenterOfMass, FramePose, FramePosition, LookAt, Posture, RelativeFrame, Stack, Task
+from cardan.tasks import CenterOfMass, FramePose, FramePosition, LookAt, Posture, RelativeFrame, Stack
 from mechanisms import random_mechanism
+from own_tasks import Height
 
 
 @pytest.fixture(scope="module")
@@ -200,20 +198,6 @@ def test_all_branches_of_a_cuspidal_arm():
 
 
 # --- robots with more to do ---
-
-
-@dataclass(frozen=True, eq=False)
-class Height(Task):
-    """A user's task: how high a frame is."""
-
-    frame: str
-    target: Any = None
-
-    def target_shape(self, model):
-        return ()
-
-    def error(self, model, q, target):
-        return cardan.frame_transform(model, q, self.frame)[2, 3] - target
 
 
 def test_ones_own_task_among_others(arm):

@@ -22,20 +22,7 @@ from cardan.tasks import (
     Task,
 )
 from mechanisms import central_difference, random_model, times
-
-
-@dataclass(frozen=True, eq=False)
-class Height(Task):
-    """A user's task: how high a frame is."""
-
-    frame: str
-    target: Any = None
-
-    def target_shape(self, model):
-        return ()
-
-    def error(self, model, q, target):
-        return cardan.frame_transform(model, q, self.frame)[2, 3] - target
+from own_tasks import Height
 
 
 class Upright(Task):

@@ -120,8 +120,24 @@ def check_poses(what: str, X: np.ndarray) -> None:
     check_rotations(what, X[..., :3, :3])
 
 
+class PoseTask(Task):
+    """A task whose targets are poses of a frame."""
+
+    frame: str
+
+    def target_shape(self, model: Model) -> tuple[int, ...]:
+        return 4, 4
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        return range(3)
+
+    def check_target(self, model: Model, target: np.ndarray) -> None:
+        check_poses(f"{type(self).__name__}({self.frame!r}).target", target)
+
+
 @dataclass(frozen=True, eq=False)
-class RelativeFrame(Task):
+class RelativeFrame(PoseTask):
     """A frame is to have a pose in another one.
 
     Error (6,): its origin minus the one that is asked for [m], and the rotation vector that leads from the orientation
@@ -149,13 +165,6 @@ class RelativeFrame(Task):
     root: str
     target: ArrayLike | SE3 | None = None
 
-    def target_shape(self, model: Model) -> tuple[int, ...]:
-        return 4, 4
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        return range(3)
-
     def error(self, model: Model, q: Any, target: Any) -> Any:
         X, wanted = RelativeMotion(model, q, self.frame, self.root).X, SE3.of(target)
         return [*(X.translation - wanted.translation), *orientation_error(X.rotation, wanted.rotation)]
@@ -165,12 +174,9 @@ class RelativeFrame(Task):
         columns, error = motion.columns(), orientation_error(motion.X.rotation, SE3.of(target).rotation)
         return rows_of([c.linear for c in columns]) + turned_rows(error, columns)
 
-    def check_target(self, model: Model, target: np.ndarray) -> None:
-        check_poses(f"{type(self).__name__}({self.frame!r}).target", target)
-
 
 @dataclass(frozen=True, eq=False)
-class FramePose(Task):
+class FramePose(PoseTask):
     """A frame is to have a pose in the world.
 
     Error (6,): as for `RelativeFrame`, along the axes of the world.
@@ -196,21 +202,11 @@ class FramePose(Task):
     frame: str
     target: ArrayLike | SE3 | None = None
 
-    def target_shape(self, model: Model) -> tuple[int, ...]:
-        return 4, 4
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        return range(3)
-
     def error(self, model: Model, q: Any, target: Any) -> Any:
         return RelativeFrame(self.frame, WORLD).error(model, q, target)
 
     def jacobian(self, model: Model, q: Any, target: Any) -> Any:
         return RelativeFrame(self.frame, WORLD).jacobian(model, q, target)
-
-    def check_target(self, model: Model, target: np.ndarray) -> None:
-        check_poses(f"{type(self).__name__}({self.frame!r}).target", target)
 
 
 @dataclass(frozen=True, eq=False)
