@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan.program.ops import SPEC, Op
 from cardan.program.program import Program, Region, phases, rows_of
+from cardan.runtime.memory import empty
 from cardan.targets.runner import Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
@@ -104,7 +105,7 @@ class NumpyProgram(Runner):
         out: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the flattened outputs; see `Runner`. It runs on one thread."""
-        out = np.empty((batch, len(self.program.results)), dtype=dtype) if out is None else out
+        out = empty((batch, len(self.program.results)), dtype) if out is None else out
         rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):

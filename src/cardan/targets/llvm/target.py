@@ -17,6 +17,7 @@ from cardan.errors import TargetError
 from cardan.program.program import Program
 from cardan.runtime import processor
 from cardan.runtime.log import log
+from cardan.runtime.memory import empty
 from cardan.runtime.threads import WORTHWHILE, num_threads, split
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.image import LOCK, Image, load
@@ -90,7 +91,7 @@ class NativeProgram(Runner):
         out: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the flattened outputs; see `Runner`."""
-        result = np.empty((batch, self.total), dtype=dtype) if out is None else out
+        result = empty((batch, self.total), dtype) if out is None else out
         if not result.size:
             return result
         code = self.code(dtype)
