@@ -229,7 +229,9 @@ def test_the_environment_turns_it_off(arm):
     )
     for value, owns in (("0", "True"), ("", "False")):
         environment = {**os.environ, "CARDAN_MEMORY_POOL": value}
-        found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        found = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
         assert found.stdout.strip() == owns
 
 
