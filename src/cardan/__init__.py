@@ -162,8 +162,9 @@ __all__ = [  # noqa: RUF022 -- by subject
     "frame_velocity_derivatives", "frame_acceleration_derivatives",
     # one's own functions, and the scalar functions they are made of
     "Function", "function", "clear_memory", "num_threads", "set_num_threads",
-    "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
-    "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
+    "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",
+    "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan",
+    "tanh", "where",
     "determinant", "interpolate", "inverse", "norm", "solve", "repeat", "each",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from cardan.program.ops import SPEC, Op
 from cardan.program.program import Program, Region, phases, rows_of
-from cardan.runtime.memory import empty
 from cardan.targets.runner import Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
@@ -94,26 +94,25 @@ class NumpyProgram(Runner):
     """A program as NumPy operations."""
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        self.program, self.outputs = program, program.outputs
 
-    def __call__(
+    def write(
         self,
         arrays: Sequence[np.ndarray],
+        results: Sequence[np.ndarray],
         batch: int,
         dtype: np.dtype,
         threads: int | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Return the flattened outputs; see `Runner`. It runs on one thread."""
-        out = empty((batch, len(self.program.results)), dtype) if out is None else out
+    ) -> None:
+        """Compute the outputs; see `Runner`. It runs on one thread."""
         rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):
                 part = slice(start, min(start + CHUNK, batch))
                 columns = [np.ascontiguousarray(c) for array in rows for c in array[part].T]
-                for k, value in enumerate(evaluate(self.program, columns, dtype)):
-                    out[part, k] = value
-        return out
+                values = iter(evaluate(self.program, columns, dtype))
+                for column in chain.from_iterable(result[part].T for result in results):
+                    column[...] = next(values)
 
     def describe(self) -> list[str]:
         """Return what is run: one NumPy operation after the other."""
