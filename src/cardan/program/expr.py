@@ -26,6 +26,7 @@ from cardan.program.ops import COMMUTATIVE, LEAVES, SPEC, Kind, Op
 from cardan.program.program import Array, Region
 
 Number = (float, int, np.floating, np.integer)
+ADD, SUB, MUL = Op.ADD, Op.SUB, Op.MUL  # an attribute of an Enum is looked up slowly, and these are for each operation
 
 WORTH = 8
 """Operations for each value that goes in or comes out, from which on a block is run several times, not written out: a
@@ -238,8 +239,9 @@ class Expr:
                 return self
             if other == -1.0:
                 return -self
-        b = self.graph.lift(other)
-        return Expr(self.graph, self.graph.add(Op.MUL, (self.index, b.index)), self.negative != b.negative)
+        graph = self.graph
+        b = graph.lift(other)
+        return Expr(graph, graph.add(MUL, (self.index, b.index)), self.negative != b.negative)
 
     __rmul__ = __mul__
 
@@ -370,14 +372,14 @@ def _sum(a: Expr, b: Expr, subtract: bool) -> Any:
     """Return a + b, or a - b, with the signs moved outside."""
     graph, negative_b = a.graph, b.negative != subtract
     if a.negative == negative_b:
-        return Expr(graph, graph.add(Op.ADD, (a.index, b.index)), a.negative)
+        return Expr(graph, graph.add(ADD, (a.index, b.index)), a.negative)
     if a.index == b.index:
         graph.folded += 1
         return 0.0
     plus, minus = (b.index, a.index) if a.negative else (a.index, b.index)
     if plus > minus:
-        return Expr(graph, graph.add(Op.SUB, (minus, plus)), True)
-    return Expr(graph, graph.add(Op.SUB, (plus, minus)))
+        return Expr(graph, graph.add(SUB, (minus, plus)), True)
+    return Expr(graph, graph.add(SUB, (plus, minus)))
 
 
 def _quotient(a: Expr, b: Expr) -> Expr:

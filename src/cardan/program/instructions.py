@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise, repeat
+from itertools import chain, pairwise, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple, cast, overload
 
@@ -48,10 +48,11 @@ class Instructions(Sequence[Instruction]):
     def __init__(self, instructions: Iterable[tuple[Op, tuple[int, ...], float]] = ()) -> None:
         rows = instructions if isinstance(instructions, Sequence) else tuple(instructions)
         args = list(map(itemgetter(1), rows))
+        ends = np.cumsum(np.fromiter(chain((0,), map(len, args)), np.int32, len(args) + 1), dtype=np.int32)
         self._codes = bytes(map(CODES.__getitem__, map(itemgetter(0), rows)))
-        self._ends = array("i", accumulate(map(len, args), initial=0))  # operand k of n: ends[n] + k
-        self._operands = array("i", chain.from_iterable(args))
-        self._values = array("d", map(itemgetter(2), rows))
+        self._ends = array("i", ends.tobytes())  # operands of k: from its own place to that of k + 1
+        self._operands = array("i", np.fromiter(chain.from_iterable(args), np.int32, ends[-1]).tobytes())
+        self._values = array("d", list(map(itemgetter(2), rows)))
 
     # --- one ---
 
@@ -66,8 +67,8 @@ class Instructions(Sequence[Instruction]):
         if isinstance(k, slice):
             return tuple(map(self.__getitem__, range(len(self))[k]))
         k = range(len(self))[k] if k < 0 else k
-        args = self._operands[self._ends[k] : self._ends[k + 1]]
-        return Instruction(OPS[self._codes[k]], tuple(args), self._values[k])
+        args = tuple(self._operands[self._ends[k] : self._ends[k + 1]])
+        return tuple.__new__(Instruction, (OPS[self._codes[k]], args, self._values[k]))
 
     # --- all ---
 

@@ -117,12 +117,12 @@ class _Writer:
     """Writes the operations of a program, in parts if there are many."""
 
     def __init__(self, program: Program, name: str, single: bool) -> None:
-        self.program, self.name = program, name
+        self.program, self.name, self.instructions = program, name, list(program.instructions)
         self.real, self.suffix, self.single = ("float", "f", True) if single else ("double", "", False)
         self.parts: list[list[int]] = []
         self.spans: dict[range, tuple[int, int]] = {}
         for stretch in stretches(program):
-            parts = _cut([k for k in stretch if program.instructions[k].op not in LEAVES])
+            parts = _cut([k for k in stretch if self.instructions[k].op not in LEAVES])
             self.spans[stretch] = len(self.parts), len(self.parts) + len(parts) - 1
             self.parts += parts
         self.home = {k: p for p, part in enumerate(self.parts) for k in part}
@@ -197,7 +197,7 @@ class _Writer:
             self.tables[region].rows.picked,
             self.tables[region].picked + len(self.tables[region].rows.picked),
         )
-        rows = zip(*(self.program.instructions[k].args for k in picked), strict=True)
+        rows = zip(*(self.instructions[k].args for k in picked), strict=True)
         return [f"w[{start + n}] = {self._value(a, -1)};" for n, a in enumerate(a for row in rows for a in row)]
 
     def _pick(self, k: str, region: Region) -> list[str]:
@@ -216,19 +216,19 @@ class _Writer:
 
     def _first(self, k: int) -> str:
         """Return what is in the place of something carried before the first pass."""
-        op, args, number = self.program.instructions[k]
+        op, args, number = self.instructions[k]
         return self.entries[int(number)] if op is Op.INPUT else self._value(args[0], -1)
 
     def _inputs_of(self, p: int) -> list[Array]:
         """Return the inputs that a part reads."""
-        read = {a for k in self.parts[p] for a in self.program.instructions[k].args} - self.heads.keys()
-        entries = {self.entries[int(i.value)] for i in (self.program.instructions[k] for k in read) if i.op is Op.INPUT}
+        read = {a for k in self.parts[p] for a in self.instructions[k].args} - self.heads.keys()
+        entries = {self.entries[int(i.value)] for i in (self.instructions[k] for k in read) if i.op is Op.INPUT}
         return [a for a in self.program.inputs if any(f"{a.name}[{k}]" in entries for k in range(a.size))]
 
     def _operations(self, p: int) -> list[str]:
         lines = []
         for k in self.parts[p]:
-            op, args, _ = self.program.instructions[k]
+            op, args, _ = self.instructions[k]
             kind = self.real if SPEC[op].result is Kind.REAL else "int"
             expression = SPEC[op].c.format(*(self._value(a, p) for a in args), f=self.suffix)
             lines.append(f"    const {kind} t{k}_ = {expression};")
@@ -238,7 +238,7 @@ class _Writer:
 
     def _value(self, k: int, p: int) -> str:
         """Return how a part writes the value of an instruction."""
-        op, _, number = self.program.instructions[k]
+        op, _, number = self.instructions[k]
         if k in self.heads or op in (Op.PICKED, Op.KEPT):
             return f"w[{self.slots[k]}]"
         if op is Op.INPUT:
@@ -268,7 +268,8 @@ def _is_used(program: Program, array: Array) -> bool:
     if array in program.outputs:
         return array.size > 0
     first = sum(a.size for a in program.inputs[: program.inputs.index(array)])
-    return any(i.op is Op.INPUT and first <= i.value < first + array.size for i in program.instructions)
+    places = program.instructions.places(Op.INPUT)
+    return any(first <= program.instructions[k].value < first + array.size for k in places)
 
 
 def _number(value: float, single: bool) -> str:
