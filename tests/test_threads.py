@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ def test_parts_are_the_batch_and_begin_where_vectors_do(rows, work, step, thread
     split(min(rows, 200 * PART // work), work, step, threads, lambda start, stop: done.append((start, stop)))
     done.sort()
     assert done[0][0] == 0
-    assert all(a[1] == b[0] for a, b in zip(done, done[1:], strict=False))
+    assert all(a[1] == b[0] for a, b in pairwise(done))
     assert done[-1][1] == min(rows, 200 * PART // work)
     assert all(start % step == 0 and start < stop <= start + max(PART // work, step) for start, stop in done)
 

@@ -1,4 +1,4 @@
-"""How many cores this process may keep busy: what it is bound to, what its container allows, what its caller asks for."""
+"""How many cores this process may keep busy: those it is bound to, what its container allows, what its caller says."""
 
 from __future__ import annotations
 

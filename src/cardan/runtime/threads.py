@@ -40,9 +40,9 @@ def work_of(operations: int, numbers: int) -> int:
 def num_threads() -> int:
     """Return how many threads large batches are split over.
 
-    That is what `set_num_threads` said; else CARDAN_NUM_THREADS; else OMP_NUM_THREADS, which joblib, Dask, Ray, torchrun
-    and others set for the processes they start, if it is less than the cores this process may use (those it is bound
-    to, and what the control group of a container allows).
+    That is what `set_num_threads` said; else CARDAN_NUM_THREADS; else OMP_NUM_THREADS, which joblib, Dask, Ray and
+    torchrun set for the processes they start, if it is less than the cores this process may use (those it is bound to,
+    and what the control group of a container allows).
 
     Examples:
         >>> cardan.num_threads() >= 1
