@@ -19,7 +19,7 @@ from cardan.errors import TargetError
 from cardan.program.program import Program
 from cardan.runtime import processor
 from cardan.runtime.log import log
-from cardan.runtime.threads import WORTHWHILE, num_threads, split
+from cardan.runtime.threads import WORTHWHILE, num_threads, split, work_of
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.door_layout import KINDS
 from cardan.targets.llvm.image import LOCK, Image, load
@@ -92,7 +92,7 @@ class NativeProgram(Runner):
         self.outline, self.program = outline, program
         self.outputs = outline.outputs
         self.total = sum(a.size for a in outline.outputs)
-        self.work = outline.operations + self.total
+        self.work = work_of(outline.operations, self.total)
         self._loaded: dict[Kind, Loaded] = {}
         self.patience = np.full(KINDS, PATIENCE, dtype=np.int64)
         self._doors: WeakSet[Door] = WeakSet()
