@@ -275,9 +275,9 @@ class Function(Generic[P, R]):
         return Bound(self, model, *self.interface.required(model, options, optional))
 
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
-        """Return the same as `bind`, but its results are one array, side by side: views of it are the caller's to make.
+        """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
 
-        Those of a small robot's step take as long as the step.
+        `places` of what is returned says where each result is in it.
 
         Args:
             model: the robot.
