@@ -86,6 +86,10 @@ def _layout() -> Iterator[tuple[str, Any, Any]]:
         yield "number of a dtype", number, _read(id(np.dtype(f"f{size}")) + layout.NUMBER, ctypes.c_int)
     orders = [_read(id(descr) + layout.BYTE_ORDER, ctypes.c_char) for descr in (np.dtype(np.float64), swapped)]
     yield "byte order", [b"=", swapped.byteorder.encode()], orders
+    function = names.index
+    yield "self of a function", id(names), _read(id(function) + layout.SELF, ctypes.c_void_p)
+    record = _read(id(function) + layout.METHOD, ctypes.c_void_p)
+    yield "record of a function", b"index", record and ctypes.c_char_p.from_address(record).value
     yield "length of a tuple", 3, _read(id(names) + layout.SIZE, ctypes.c_int64)
     yield "items of a tuple", id(names[0]), _read(id(names) + layout.ITEMS, ctypes.c_void_p)
 
