@@ -161,7 +161,7 @@ class Kernel(Source):
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Pause the collector of cycles: a trace makes a hundred thousand tuples that live on, and no cycles."""
+    """Pause the collector of cycles: a trace makes hundreds of thousands of tuples, and no cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
