@@ -55,7 +55,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=SECONDS, help=f"a figure, a round (default {SECONDS:g})")
     quick = f"under two minutes: {' and '.join(QUICK)}, 5 short rounds, no peers that compile ({', '.join(SLOW)})"
     parser.add_argument("--quick", action="store_true", help=quick)
-    parser.add_argument("--emitters", action="store_true", help="compile everything by each emitter of machine code, too")
+    parser.add_argument(
+        "--emitters", action="store_true", help="compile everything by each emitter of machine code, too"
+    )
     parser.add_argument("--json", metavar="FILE", help="write everything that was found")
     parser.add_argument("--page", metavar="FILE", help="write it as one HTML page")
     parser.add_argument("--plot", metavar="FILE", help="draw time against degrees of freedom (needs matplotlib)")

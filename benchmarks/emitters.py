@@ -1,6 +1,6 @@
 """What code generation costs: each function of a robot compiled in a new process, by each emitter of machine code.
 
-`python -m benchmarks.emitters ROBOT FUNCTION` is that process: it prints seconds, bytes of code and nanoseconds a state.
+`python -m benchmarks.emitters ROBOT FUNCTION` is that process: it prints what it found, as JSON.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def table(robot_name: str) -> list[dict[str, Any]]:
     which = robot(robot_name)
     quantities = [q.name for q in QUANTITIES if which.model.nv <= q.largest]
     emitters = EMITTERS if has_choice() else EMITTERS[:1]
-    return [{"robot": robot_name, "quantity": q} | {e: compiled(robot_name, q, e) for e in emitters} for q in quantities]
+    return [
+        {"robot": robot_name, "quantity": q} | {e: compiled(robot_name, q, e) for e in emitters} for q in quantities
+    ]
 
 
 def has_choice() -> bool:

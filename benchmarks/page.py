@@ -21,10 +21,10 @@ _HOW = """
 All figures are <b>processor time of one state</b> (that of all threads of the process) unless they say wall time: the
 clock counts what else the machine does, and is given beside it. cardan and the peers <b>take turns</b>: in each of
 {rounds} rounds everyone is measured for {milliseconds:.0f} ms, figure by figure, one after the other, another first in
-each round, so a slow moment hits all alike. A figure is the <b>median</b> of the rounds, with the middle half of them in
-brackets. A <b>ratio</b> is a peer's time over cardan's <em>in the same round</em>, median and middle half of those; it
-takes the peer's fastest way to many states (one call each, or its own batch) against cardan's batch, and one call
-against one call. float64; batches of {states} states, fewer where results would take more than 256 MB; random
+each round, so a slow moment hits all alike. A figure is the <b>median</b> of the rounds, with the middle half of them
+in brackets. A <b>ratio</b> is a peer's time over cardan's <em>in the same round</em>, median and middle half of
+those; it takes the peer's fastest way to many states (one call each, or its own batch) against cardan's batch, and one
+call against one call. float64; batches of {states} states, fewer where results would take more than 256 MB; random
 configurations, the same for everyone; joints in each library's order. A peer that is missing or cannot do something
 says so. Nothing here is a test: no number makes this fail.
 """
@@ -56,7 +56,9 @@ def page(result: dict[str, Any], peers: list[Any]) -> str:
         of_this = [row for row in result["emitters"] if row["robot"] == robot]
         if of_this:
             parts += ["<h3>Code generation (processor time, new processes)</h3>", _table(emitted(of_this, EMITTERS))]
-    head = f"<!doctype html><html lang='en'><meta charset='utf-8'><title>cardan, measured</title><style>{_STYLE}</style>"
+    head = (
+        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>cardan, measured</title><style>{_STYLE}</style>"
+    )
     return f"{head}<body>{''.join(parts)}</body></html>\n"
 
 

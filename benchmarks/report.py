@@ -51,7 +51,7 @@ def wall_and_processor(rows: list[dict[str, Any]]) -> Table:
 
 
 def bounds(rows: list[dict[str, Any]]) -> Table:
-    """Return what share of its time each batch must take at least, for its multiply-adds and for writing its results."""
+    """Return what share of its time a batch takes at least, for its multiply-adds and for writing its results."""
     header = ("quantity", "bytes a state", "multiply-add bound", "store bound", "batch", "into out=", "in cache")
     return header, [(row["quantity"], *_shares(row)) for row in _served(rows) if "bounds" in row]
 

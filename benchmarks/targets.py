@@ -82,6 +82,7 @@ def startup(*names: str) -> Callable[[Any, dict[str, float]], float | None]:
     return lambda _, times: sum(times[n] for n in names) if set(names) <= times.keys() else None
 
 
+THREADS = 0.95 * num_threads()
 BATCH, CALL, FRAX = "pin; batch, result allocated", "pin; one call", "frax, one core"
 
 TARGETS = (
@@ -99,8 +100,20 @@ TARGETS = (
     Target("forward dynamics, in cache", "bound of the multiply-add units", 90, 85, body(quantity.FORWARD), "%"),
     Target("inverse dynamics", FRAX, 50, None, ratio(quantity.INVERSE, peer="frax")),
     Target("forward dynamics", FRAX, 50, None, ratio(quantity.FORWARD, peer="frax")),
-    Target("all threads: inverse dynamics", "one thread, wall time", *2 * (0.95 * num_threads(),), threads(quantity.INVERSE)),
-    Target("all threads: forward dynamics", "one thread, wall time", *2 * (0.95 * num_threads(),), threads(quantity.FORWARD)),
+    Target(
+        "all threads: inverse dynamics",
+        "one thread, wall time",
+        THREADS,
+        THREADS,
+        threads(quantity.INVERSE),
+    ),
+    Target(
+        "all threads: forward dynamics",
+        "one thread, wall time",
+        THREADS,
+        THREADS,
+        threads(quantity.FORWARD),
+    ),
     Target("compile, all but derivatives", "processor time", 0.5, 2, longest_compile(False), "s"),
     Target("compile, derivatives", "processor time", 2, 1.6, longest_compile(True), "s"),
     Target("first call, new process, cached", "processor time", 0.006, 0.01, startup("first_call_s"), "s"),

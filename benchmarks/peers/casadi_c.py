@@ -1,7 +1,7 @@
 """CasADi's generated C: cardan's own program as CasADi's expressions, compiled by the system's C compiler.
 
 Pinocchio's wheels have no `pinocchio.casadi`, so that back ends are compared, not algorithms: CasADi's C of one state,
-`cc -O3 -march=native`, in a loop over the batch that is compiled with it. No vectors over states: that is what it shows.
+`cc -O3 -march=native`, in a loop over the batch compiled with it. No vectors over states: that is what it shows.
 """
 
 from __future__ import annotations
