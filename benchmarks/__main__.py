@@ -59,7 +59,7 @@ def arguments() -> argparse.Namespace:
         "--emitters", action="store_true", help="compile everything by each emitter of machine code, too"
     )
     parser.add_argument("--json", metavar="FILE", help="write everything that was found")
-    parser.add_argument("--page", metavar="FILE", help="write it as one HTML page")
+    parser.add_argument("--page", metavar="FILE", help="write it as one page: HTML, or Markdown for .md")
     parser.add_argument("--plot", metavar="FILE", help="draw time against degrees of freedom (needs matplotlib)")
     args = parser.parse_args()
     args.robots = args.robots or (QUICK if args.quick else NAMES)
@@ -107,7 +107,7 @@ def write(args: argparse.Namespace, result: dict[str, Any], peers: list[Peer]) -
     if args.page:
         from benchmarks.page import page
 
-        Path(args.page).write_text(page(result, peers))
+        Path(args.page).write_text(page(result, peers, markdown=args.page.endswith(".md")))
     if args.plot:
         from benchmarks.plot import draw
 

@@ -1,8 +1,10 @@
-"""The page of a run: one HTML file that says what was measured, how, on what, and what was found."""
+"""The page of a run: one file that says what was measured, how, on what, and what was found; HTML, or Markdown."""
 
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -10,6 +12,7 @@ from benchmarks.emitters import EMITTERS
 from benchmarks.report import Table, bounds, emitted, goals, memory, times, wall_and_processor
 from benchmarks.timing import FIGURES
 
+_HEAD = "<!doctype html><html lang='en'><meta charset='utf-8'><title>cardan, measured</title>"
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 1250px; padding: 0 1em; color: #222 }
 table { border-collapse: collapse; font-size: 13px; margin: 1em 0; display: block; overflow-x: auto }
@@ -37,62 +40,86 @@ wait, and the memory.
 """
 
 
-def page(result: dict[str, Any], peers: list[Any]) -> str:
+Block = tuple[str, Any]  # ("h2", text), ("p", HTML), ("table", Table), ("svg", text)
+
+
+def page(result: dict[str, Any], peers: list[Any], markdown: bool = False) -> str:
     """Return the page.
 
     Args:
         result: of a run, as `--json` keeps it.
         peers: who ran.
+        markdown: whether it is Markdown, without the picture, or HTML with it.
     """
-    parts = ["<h1>cardan, measured</h1>", _machine(result, peers), "<h2>How</h2>", _how(result), _drawn(result, peers)]
-    parts += ["<h2>Goals</h2>", _table(goals(result["targets"]))]
-    names = [peer.name for peer in peers]
+    blocks = _blocks(result, peers)
+    if markdown:
+        return "\n\n".join(_as_markdown(kind, content) for kind, content in blocks if kind != "svg") + "\n"
+    html = "".join(_as_html(kind, content) for kind, content in blocks)
+    return f"{_HEAD}<style>{_STYLE}</style><body>{html}</body></html>\n"
+
+
+def _blocks(result: dict[str, Any], peers: list[Any]) -> Iterator[Block]:
+    """Yield what stands on the page, in order."""
+    yield from (("h1", "cardan, measured"), ("h2", "On what"), ("table", _machine(result, peers)))
+    yield from (("h2", "How"), ("p", _how(result)), ("table", (("figure", "is"), list(FIGURES.items()))))
+    yield from (_drawn(result, peers), ("h2", "Goals"), ("table", goals(result["targets"])))
+    yield from (("h2", "Bounds"), ("p", _BOUNDS))
     for robot in dict.fromkeys(row["robot"] for row in result["rows"]):
-        rows = [row for row in result["rows"] if row["robot"] == robot]
-        parts += [f"<h2>{escape(robot)}, {rows[0]['nv']} degrees of freedom</h2>", _table(times(rows, names))]
-        parts += ["<h3>Bounds</h3>", f"<p>{_BOUNDS}</p>", _table(bounds(rows))]
-        parts += ["<h3>Memory of results</h3>", _table(memory(rows))]
-        parts += ["<h3>Wall time over processor time</h3>", _table(wall_and_processor(rows))]
-        of_this = [row for row in result["emitters"] if row["robot"] == robot]
-        if of_this:
-            parts += ["<h3>Code generation (processor time, new processes)</h3>", _table(emitted(of_this, EMITTERS))]
-    head = (
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>cardan, measured</title><style>{_STYLE}</style>"
-    )
-    return f"{head}<body>{''.join(parts)}</body></html>\n"
+        chosen = ([row for row in result[part] if row["robot"] == robot] for part in ("rows", "emitters"))
+        yield from _robot(robot, *chosen, [peer.name for peer in peers])
 
 
-def _machine(result: dict[str, Any], peers: list[Any]) -> str:
-    where = result["environment"]
-    facts = [(k, f"{v:.4g}" if isinstance(v, float) else str(v)) for k, v in where.items()]
-    lines = [*facts, *((p.name, f"{p.version}: {p.how}") for p in peers)]
-    lines += [(name, f"not measured: {reason}") for name, reason in result["absent"].items()]
-    return "<h2>On what</h2><table>" + "".join(_row(line, "td") for line in lines) + "</table>"
+def _robot(name: str, rows: list[dict[str, Any]], emitters: list[dict[str, Any]], peers: list[str]) -> Iterator[Block]:
+    yield from (("h2", f"{name}, {rows[0]['nv']} degrees of freedom"), ("table", times(rows, peers)))
+    yield from (("h3", "Shares of the bounds"), ("table", bounds(rows)))
+    yield from (("h3", "Memory of results"), ("table", memory(rows)))
+    yield from (("h3", "Wall time over processor time"), ("table", wall_and_processor(rows)))
+    if emitters:
+        yield from (("h3", "Code generation, in new processes"), ("table", emitted(emitters, EMITTERS)))
+
+
+def _machine(result: dict[str, Any], peers: list[Any]) -> Table:
+    facts = {k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in result["environment"].items()}
+    facts |= {p.name: f"{p.version}: {p.how}" for p in peers}
+    facts |= {name: f"not measured: {reason}" for name, reason in result["absent"].items()}
+    return ("", ""), list(facts.items())
 
 
 def _how(result: dict[str, Any]) -> str:
     where = result["environment"]
-    figures = "".join(f"<li><b>{name}</b>: {what}</li>" for name, what in FIGURES.items())
-    how = _HOW.format(rounds=where["rounds"], milliseconds=1e3 * where["seconds"], states=where["states"])
-    return f"<p>{how}</p><ul>{figures}</ul>"
+    return _HOW.format(rounds=where["rounds"], milliseconds=1e3 * where["seconds"], states=where["states"])
 
 
-def _drawn(result: dict[str, Any], peers: list[Any]) -> str:
-    """Return the picture within the page; without matplotlib, the sentence that says so."""
+def _drawn(result: dict[str, Any], peers: list[Any]) -> Block:
+    """Return the picture; without matplotlib, the sentence that says so."""
     try:
         from benchmarks.plot import draw
     except ImportError as error:
-        return f"<p>No picture: {escape(str(error))}</p>"
+        return "p", f"No picture: {escape(str(error))}"
     file = io.StringIO()
     draw(result["rows"], ["cardan", *(p.name for p in peers)], file, format="svg")
-    return file.getvalue()[file.getvalue().index("<svg") :]
+    return "svg", file.getvalue()[file.getvalue().index("<svg") :]
 
 
-def _table(content: Table) -> str:
-    header, rows = content
-    return f"<table>{_row(header, 'th')}{''.join(_row(row, 'td') for row in rows)}</table>"
+def _as_html(kind: str, content: Any) -> str:
+    if kind == "svg":
+        return content
+    if kind == "table":
+        header, rows = content
+        return f"<table>{_row(header, 'th')}{''.join(_row(row, 'td') for row in rows)}</table>"
+    return f"<{kind}>{content if kind == 'p' else escape(content)}</{kind}>"
 
 
 def _row(cells: tuple[str, ...], tag: str) -> str:
     kind = {True: " class='missed'", False: ""}
     return "<tr>" + "".join(f"<{tag}{kind[c.endswith('missed')]}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+
+def _as_markdown(kind: str, content: Any) -> str:
+    if kind == "table":
+        header, rows = content
+        lines = (header, ["---"] * len(header), *rows)
+        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    if kind == "p":
+        return re.sub("</?(b|em)>", "*", content).strip()
+    return "#" * int(kind[1:]) + " " + content
