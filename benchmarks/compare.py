@@ -127,7 +127,7 @@ def measured(args: argparse.Namespace) -> tuple[list[Pair], list[str]]:
         files = {name: _described(name, place) for name in args.robots}
         commits = {"old": args.old, "new": args.new}
         trees = {n: stack.enter_context(checked_out(commit, place / n)) for n, commit in commits.items()}
-        pairs = {(r, q.name, f): Pair((r, q.name, f)) for r in args.robots for q in QUANTITIES for f in FIGURES}
+        pairs = {(r, q.label, f): Pair((r, q.label, f)) for r in args.robots for q in QUANTITIES for f in FIGURES}
         alone: dict[tuple[str, str, str], str] = {}
         for _ in range(args.starts):
             with contextlib.ExitStack() as processes:
@@ -141,8 +141,8 @@ def measured(args: argparse.Namespace) -> tuple[list[Pair], list[str]]:
 def _described(name: str, place: Path) -> str:
     """Write a robot's description and say where: both commits read the same text."""
     which, file = robot(name), place / f"{name}.json"
-    options = {q.name: q.options(which) for q in QUANTITIES}
-    functions = {q.name: q.function for q in QUANTITIES if which.model.nv <= q.largest}
+    options = {q.label: q.options(which) for q in QUANTITIES}
+    functions = {q.label: q.function for q in QUANTITIES if which.model.nv <= q.largest}
     file.write_text(json.dumps({"urdf": which.urdf, "base": which.base, "functions": functions, "options": options}))
     return str(file)
 

@@ -35,7 +35,7 @@ def compiled(robot_name: str, quantity: str, emitter: str) -> dict[str, Any]:
 def table(robot_name: str) -> list[dict[str, Any]]:
     """Return a row for each quantity of a robot; only one column where this cardan has one emitter."""
     which = robot(robot_name)
-    quantities = [q.name for q in QUANTITIES if which.model.nv <= q.largest]
+    quantities = [q.label for q in QUANTITIES if which.model.nv <= q.largest and q.ours() is not None]
     emitters = EMITTERS if has_choice() else EMITTERS[:1]
     return [
         {"robot": robot_name, "quantity": q} | {e: compiled(robot_name, q, e) for e in emitters} for q in quantities
@@ -53,7 +53,7 @@ def main(robot_name: str, quantity_name: str) -> None:
     from benchmarks.timing import stretch
 
     warnings.simplefilter("ignore")
-    (quantity,) = (q for q in QUANTITIES if q.name == quantity_name)
+    (quantity,) = (q for q in QUANTITIES if q.label == quantity_name)
     which, function = robot(robot_name), quantity.ours()
     assert function is not None
     options = quantity.options(which)

@@ -33,7 +33,7 @@ class Entry:
     """
 
     def __init__(self, quantity: Quantity, robot: Robot, loaded: dict[str, Any]) -> None:
-        self.row: dict[str, Any] = {"robot": robot.name, "nv": robot.model.nv, "quantity": quantity.name}
+        self.row: dict[str, Any] = {"robot": robot.name, "nv": robot.model.nv, "quantity": quantity.label}
         self.subjects = {"cardan": Subject(partial(_ours, quantity, robot))}
         self.subjects |= {name: Subject(partial(_theirs, offers, quantity)) for name, offers in loaded.items()}
         self.bounds = None

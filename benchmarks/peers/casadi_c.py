@@ -68,7 +68,7 @@ class Casadi:
 
     def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
         """See `Peer`."""
-        return {q.name: partial(_ready, q, robot) for q in quantity.QUANTITIES if q.name in SERVED}
+        return {q.name: partial(_ready, q, robot) for q in quantity.QUANTITIES if q.label in SERVED}
 
 
 def _compiler() -> str | None:

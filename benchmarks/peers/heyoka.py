@@ -59,7 +59,7 @@ class Heyoka:
 
     def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
         """See `Peer`."""
-        return {q.name: partial(_ready, q, robot) for q in quantity.QUANTITIES if q.name in SERVED}
+        return {q.name: partial(_ready, q, robot) for q in quantity.QUANTITIES if q.label in SERVED}
 
 
 def _ready(which: quantity.Quantity, robot: Robot) -> Calls:
