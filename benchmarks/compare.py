@@ -85,6 +85,16 @@ class Side:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=place
         )
 
+    def check(self, tree: Path) -> None:
+        """Check that it measures what it is to measure.
+
+        Raises:
+            RuntimeError: if it found another cardan.
+        """
+        found = Path(self.ask("where"))
+        if not found.is_relative_to(tree.resolve()):
+            raise RuntimeError(f"a process was to measure {tree}, but it found {found}")
+
     def ask(self, *words: Any) -> Any:
         """Return the answer to a question.
 
@@ -131,9 +141,11 @@ def measured(args: argparse.Namespace) -> tuple[list[Pair], list[str]]:
         alone: dict[tuple[str, str, str], str] = {}
         for _ in range(args.starts):
             with contextlib.ExitStack() as processes:
-                sides = [Side(tree, place / f"{name}-cache", files) for name, tree in trees.items()]
-                for side in sides:
-                    processes.callback(side.end)
+                sides = []
+                for name, tree in trees.items():
+                    sides.append(Side(tree, place / f"{name}-cache", files))
+                    processes.callback(sides[-1].end)
+                    sides[-1].check(tree)
                 _in_turns(sides, pairs, alone, args)
     return list(pairs.values()), list(alone.values())
 

@@ -82,7 +82,12 @@ def main(files: str) -> None:
     jobs = Jobs(json.loads(files))
     for line in sys.stdin:
         verb, *words = json.loads(line)
-        print(json.dumps({"prepare": jobs.prepare, "measure": jobs.measure}[verb](*words)), flush=True)
+        print(json.dumps({"where": where, "prepare": jobs.prepare, "measure": jobs.measure}[verb](*words)), flush=True)
+
+
+def where() -> str:
+    """Return which cardan this is."""
+    return str(Path(cardan.__file__).resolve())
 
 
 if __name__ == "__main__":
