@@ -9,14 +9,14 @@ from benchmarks.spread import Spread
 from benchmarks.timing import Subject
 from cardan.program import Op, Program
 
-SINE = 20
-"""Instructions of a sine or cosine: half of the 41 that a pair of them takes after its argument is reduced."""
+COSTS = {Op.MUL: 1, Op.DIV: 1, Op.SQRT: 1, Op.SIN: 10, Op.COS: 10}
+"""Instructions of the multiply-add units at least: a sum is part of a multiply-add or, on some processors, goes
+elsewhere; of a sine and a cosine of one angle, reduction and two polynomials are about 20."""
 
 
-def instructions(program: Program) -> int:
-    """Return how many vector instructions compute a program at least: a multiply-add is one."""
-    sines = sum(i.op in (Op.SIN, Op.COS) for i in program.instructions)
-    return program.work - program.multiply_adds + (SINE - 1) * sines
+def multiplications(program: Program) -> int:
+    """Return how many instructions of a program without regions only multiply-add units can do."""
+    return sum(COSTS.get(i.op, 0) for i in program.instructions)
 
 
 class Bounds:
@@ -28,7 +28,7 @@ class Bounds:
 
     def __init__(self, program: Program, states: int) -> None:
         self.bytes = 8 * len(program.results)
-        self._instructions, self._states = instructions(program), states
+        self._instructions, self._states = multiplications(program), states
         self._pipe: list[float] = []
         self._store: list[float] = []
 

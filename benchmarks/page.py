@@ -33,13 +33,11 @@ says so. Nothing here is a test: no number makes this fail.
 """
 _BOUNDS = """
 Two bounds no code for the same operations can beat, measured on the same core in the same rounds: the <b>multiply-add
-units</b> (the instructions of the program, a multiply-add counting as one and a sine as 20, at the rate of a loop of
-independent multiply-adds) and <b>stores</b> (filling a block as large as the batch's results). The percentages say what
-share of cardan's time these are; what is left is reading and transposing the arguments, loads and stores of values that
-wait, and the memory.
+units</b> (the multiplications of the program, each alone or part of a multiply-add, and 10 instructions of a sine, at
+the rate of a loop of independent multiply-adds) and <b>stores</b> (filling a block as large as the batch's results).
+The percentages say what share of cardan's time these are; what is left is reading and transposing the arguments, loads
+and stores of values that wait, and the memory.
 """
-
-
 Block = tuple[str, Any]  # ("h2", text), ("p", HTML), ("table", Table), ("svg", text)
 
 

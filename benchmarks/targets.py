@@ -48,7 +48,10 @@ def ratio(name: str, figure: str = "batch", peer: str = "pin") -> Callable[[Rows
 
 
 def body(name: str) -> Callable[[Rows, Any], float | None]:
-    """Return a figure: percentage of the multiply-add units' bound, of a batch in the cache."""
+    """Return a figure: percentage of the multiply-add units' bound, of a batch in the cache.
+
+    The goals are those of a program's body; this is all of it, with reading, transposing and writing.
+    """
 
     def figure(rows: Rows, _: Any) -> float | None:
         share = found_in(rows.get(name, {}), "bounds", "cached", "pipe")
