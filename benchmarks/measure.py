@@ -78,9 +78,10 @@ def _ratios(peer: Subject, ours: Subject) -> dict[str, Any]:
     if "call" in peer.times:
         found["call"] = ratios(peer.times["call"].cpu, ours.times["call"].cpu)._asdict()
     ways = [figure for figure in ("call", "batch", "out") if figure in peer.times]
-    best = min(ways, key=lambda figure: min(peer.times[figure].cpu), default=None)
-    for figure in ("batch", "out") if best else ():
-        found[figure] = ratios(peer.times[best].cpu, ours.times[figure].cpu)._asdict()
+    if ways:
+        best = min(ways, key=lambda figure: min(peer.times[figure].cpu))
+        for figure in ("batch", "out"):
+            found[figure] = ratios(peer.times[best].cpu, ours.times[figure].cpu)._asdict()
     return found
 
 

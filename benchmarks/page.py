@@ -63,8 +63,8 @@ def _blocks(result: dict[str, Any], peers: list[Any]) -> Iterator[Block]:
     yield from (_drawn(result, peers), ("h2", "Goals"), ("table", goals(result["targets"])))
     yield from (("h2", "Bounds"), ("p", _BOUNDS))
     for robot in dict.fromkeys(row["robot"] for row in result["rows"]):
-        chosen = ([row for row in result[part] if row["robot"] == robot] for part in ("rows", "emitters"))
-        yield from _robot(robot, *chosen, [peer.name for peer in peers])
+        rows, emitters = ([row for row in result[part] if row["robot"] == robot] for part in ("rows", "emitters"))
+        yield from _robot(robot, rows, emitters, [peer.name for peer in peers])
 
 
 def _robot(name: str, rows: list[dict[str, Any]], emitters: list[dict[str, Any]], peers: list[str]) -> Iterator[Block]:

@@ -15,14 +15,14 @@ class Spread(NamedTuple):
         median: half of them are below.
         low, high: a quarter of them is below, above.
         least: of them.
-        count: how many there are.
+        rounds: how many there are.
     """
 
     median: float
     low: float
     high: float
     least: float
-    count: int
+    rounds: int
 
     @staticmethod
     def of(values: Sequence[float]) -> Spread:
