@@ -9,7 +9,4 @@ from cardan.manifolds.se2 import SE2
 from cardan.manifolds.unit_complex import UnitComplex
 
 __all__ = ["MRP", "SE2", "SE3", "Euclidean", "Manifold", "Orientation", "Product", "UnitComplex", "UnitQuaternion"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy
