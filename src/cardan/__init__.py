@@ -205,5 +205,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"{error}{of_package(name)}", name=name) from None
 
 
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy
