@@ -30,12 +30,11 @@ from cardan.algorithms.constrained import (
 from cardan.algorithms.coriolis import coriolis_matrix
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.derivatives import (
-    ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
-    forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 )
 from cardan.algorithms.energy import kinetic_energy, potential_energy
+from cardan.algorithms.forward_derivatives import ForwardDynamicsDerivatives, forward_dynamics_derivatives
 from cardan.algorithms.jacobians import jacobian, jacobian_derivative
 from cardan.algorithms.kinematics import (
     body_accelerations,

@@ -93,7 +93,7 @@ def forward_dynamics_derivatives(
 
     Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
 
-    Source: Carpentier and Mansard (2018), section IV.
+    Source: articulated bodies, Featherstone (2008), and their derivatives; see `algorithms/forward_derivatives.py`.
     """
     model = without_loops(model, "forward_dynamics_derivatives")
     return algorithms.forward_dynamics_derivatives(model, q, v, tau, wrenches(external_forces))
