@@ -1,6 +1,6 @@
 """The algorithms, one textbook page each, over scalars of any type."""
 
-from cardan.algorithms.aba import forward_dynamics, mass_matrix_inverse
+from cardan.algorithms.aba import forward_dynamics
 from cardan.algorithms.applied import wrench_at
 from cardan.algorithms.centroidal import (
     center_of_mass,
@@ -45,6 +45,7 @@ from cardan.algorithms.kinematics import (
     frame_velocity,
 )
 from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
+from cardan.algorithms.mass_inverse import mass_matrix_inverse
 from cardan.algorithms.maximal import GeneralisedState, MaximalState, eval_fk, eval_ik
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import kinetic_energy_regressor, potential_energy_regressor, torque_regressor
