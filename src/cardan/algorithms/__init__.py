@@ -34,6 +34,12 @@ from cardan.algorithms.derivatives import (
     inverse_dynamics_derivatives,
 )
 from cardan.algorithms.energy import kinetic_energy, potential_energy
+from cardan.algorithms.entries import (
+    forward_dynamics_derivatives_entries,
+    inverse_dynamics_derivatives_entries,
+    mass_matrix_entries,
+    mass_matrix_inverse_entries,
+)
 from cardan.algorithms.forward_derivatives import ForwardDynamicsDerivatives, forward_dynamics_derivatives
 from cardan.algorithms.jacobians import jacobian, jacobian_derivative
 from cardan.algorithms.kinematics import (
@@ -78,6 +84,7 @@ __all__ = [
     "eval_ik",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_derivatives_entries",
     "forward_kinematics",
     "frame_acceleration",
     "frame_transform",
@@ -86,6 +93,7 @@ __all__ = [
     "integrate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "inverse_dynamics_derivatives_entries",
     "jacobian",
     "jacobian_derivative",
     "kinetic_energy",
@@ -95,7 +103,9 @@ __all__ = [
     "loop_jacobian",
     "loop_residual",
     "mass_matrix",
+    "mass_matrix_entries",
     "mass_matrix_inverse",
+    "mass_matrix_inverse_entries",
     "normalize",
     "passive_forces",
     "potential_energy",
