@@ -90,8 +90,13 @@ class Articulated(NamedTuple):
     limbs: Limbs
 
 
-def articulated(model: Model, joints: Sequence[JointMotion], bodies: Sequence[Composite]) -> Articulated:
-    """Return the articulated bodies: (1) and (2)."""
+def articulated(model: Model, q: Vector, joints: Sequence[JointMotion], bodies: Sequence[Composite]) -> Articulated:
+    """Return the articulated bodies: (1) and (2).
+
+    Raises:
+        MechanismError: if a joint moves nothing that has inertia.
+    """
+    articulated_inertias(model, relative_kinematics(model, q))  # this shows in the joints' own frames alone
     inertias = [body.I.articulated() for body in bodies]
     Pi = [Turning(body.p.skew() * -2.0, body.B * -2.0) for body in bodies]
     told: list[Told] = [UNTOLD] * model.nv
@@ -114,9 +119,8 @@ def forward_dynamics_derivatives(
     """Return the derivatives of the accelerations by q (tangent), v and tau; arguments as for `forward_dynamics`."""
     if model.has_mimics:  # two joints with one velocity: there is no recursion
         return _by_inverse(model, q, v, tau, external_forces)
-    articulated_inertias(model, relative_kinematics(model, q))  # raises where a joint moves nothing
     joints, bodies = outwards_in_one_frame(model, q, v, [0.0] * model.nv, external_forces)
-    tree = articulated(model, joints, bodies)
+    tree = articulated(model, q, joints, bodies)
     a = tree.limbs.accelerations([body.f for body in bodies], tau)
     joints, bodies = outwards_in_one_frame(model, q, v, a, external_forces)
     for node in reversed(model.nodes):

@@ -1,33 +1,42 @@
-"""The inverse of the mass matrix, by what there is less of: limbs, entries of L^T D L, or articulated bodies.
+"""The inverse of the mass matrix: column by column what answers to a unit effort, by what there is less of.
 
-Source: Featherstone (2008), section 6.5, for the factors M = L^T D L; table 7.1 on unit efforts, for deep trees.
-Cost: six multiply-adds an entry between limbs of a floating base; O(d) an entry of the factors.
+Of floating bases and of deep trees, `limbs` answer; what they must know follows from the factors M = L^T D L, or in
+deep trees from articulated bodies. Of others, the factors themselves are inverted.
+
+Source: Featherstone (2008), section 6.5 for the factors, table 7.1 for articulated bodies.
+Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
 """
 
 from __future__ import annotations
 
-from cardan.algorithms.aba import articulated_inertias, inward_forces, mass_factor, outward_accelerations
+from cardan.algorithms.aba import mass_factor
+from cardan.algorithms.derivatives import outwards_in_one_frame
+from cardan.algorithms.forward_derivatives import articulated
 from cardan.algorithms.limbs import Limbs, Told, moves_all_ways
 from cardan.algorithms.linear import Factor, Rows, mirrored, zeros
 from cardan.algorithms.tree import Vector, of_parent, relative_kinematics
 from cardan.model import Model
 from cardan.spatial import SE3, Force, Motion, Vector3
 
-DEEP = 64
-"""Degrees of freedom on one path from which articulated inertias take fewer operations than a factorisation.
+DEEP = 16
+"""Degrees of freedom on one path beyond which articulated bodies take fewer operations than M and its factors.
 
-A column of M^-1 costs O(d) by the recursion, with a large factor, and O(d^2) by the factors of M, with a small one.
+A column of M^-1 costs O(d) by these, with a large factor, and up to O(d^2) by those, with a small one.
 """
 
 
 def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
     """Return M^-1 (nv x nv)."""
-    if not model.has_mimics and _deepest(model) > DEEP:
-        return _by_articulated_bodies(model, q)
+    if model.has_mimics:
+        return mass_factor(model, q).inverse()
+    if _deepest(model) > DEEP:
+        return _columns(model, _of_bodies(model, q))
     factor = mass_factor(model, q)
-    if model.has_mimics or not _floats(model, q):
-        return factor.inverse()
-    limbs = _limbs(model, q, factor)
+    return _columns(model, _of_factor(model, q, factor)) if _floats(model, q) else factor.inverse()
+
+
+def _columns(model: Model, limbs: Limbs) -> Rows:
+    """Return M^-1, column by column: what answers to a unit effort."""
     columns = zeros(model.nv, model.nv)
     for node in model.nodes:
         for k in node.v:
@@ -41,7 +50,7 @@ def _floats(model: Model, q: Vector) -> bool:
     return all(moves_all_ways(node, S[node.index]) for node in model.nodes if node.parent < 0)
 
 
-def _limbs(model: Model, q: Vector, factor: Factor) -> Limbs:
+def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
     """Return the limbs of trees whose first six coordinates are the acceleration of the base, so that L holds Gamma."""
     relative = relative_kinematics(model, q)
     told = [Told(Motion.zero(), 0.0, Force.zero(), Vector3.zero())] * model.nv
@@ -56,16 +65,10 @@ def _limbs(model: Model, q: Vector, factor: Factor) -> Limbs:
     return Limbs(model, told, factor.L)
 
 
-def _by_articulated_bodies(model: Model, q: Vector) -> Rows:
-    """Return M^-1: column k is the acceleration by a unit effort k, at rest and without gravity."""
-    relative = relative_kinematics(model, q)
-    articulated = articulated_inertias(model, relative)
-    c, p = [Motion.zero()] * len(model.nodes), [Force.zero()] * len(model.nodes)
-    columns = []
-    for k in range(model.nv):
-        u = inward_forces(model, relative, articulated, c, p, [float(i == k) for i in range(model.nv)])
-        columns.append(outward_accelerations(model, relative, articulated, c, u, Motion.zero()).a)
-    return mirrored(columns)
+def _of_bodies(model: Model, q: Vector) -> Limbs:
+    """Return the limbs at rest."""
+    rest = [0.0] * model.nv
+    return articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs
 
 
 def _deepest(model: Model) -> int:
