@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
         One array or scalar for each flattened output.
     """
     number = dtype.type
-    values: list[Any] = [None] * len(program.instructions)
+    instructions = list(program.instructions)
+    values: list[Any] = [None] * len(instructions)
     last_use = _last_uses(program)
     given: dict[int, Any] = {}
     tables = dict(zip(program.regions, rows_of(program), strict=True))
@@ -37,7 +39,7 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
         return value if np.shape(value) == shape else np.full(shape, value)
 
     def compute(k: int) -> None:
-        op, args, value = program.instructions[k]
+        op, args, value = instructions[k]
         if k in given:
             values[k] = given[k]
         elif op is Op.INPUT:
@@ -60,7 +62,7 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
                 continue
             rows = tables[part]
             for n in range(part.passes):
-                given.update({k: values[program.instructions[k].args[n]] for k in rows.picked})
+                given.update({k: values[instructions[k].args[n]] for k in rows.picked})
                 run(phases(program, part))
                 kept.update({(k, n): values[k] for k in rows.kept})
                 given.update({k: filled(values[after]) for k, after in part.carried})
@@ -73,19 +75,20 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
 
 def _last_uses(program: Program) -> list[int]:
     """Return the instruction that needs each value last; none, where it is needed in every pass of a region."""
-    last = [-1] * len(program.instructions)
-    for k, instruction in enumerate(program.instructions):
-        for a in instruction.args:
+    operands = program.args
+    last = [-1] * len(operands)
+    for k, args in enumerate(operands):
+        for a in args:
             last[a] = k
     for region in program.regions:
         for k in range(region.start, region.stop):
-            for a in program.instructions[k].args:
+            for a in operands[k]:
                 if a < region.start and last[a] < region.stop:
-                    last[a] = len(program.instructions)
+                    last[a] = len(operands)
         for _, after in region.carried:
-            last[after] = len(program.instructions)
+            last[after] = len(operands)
     for r in program.results:
-        last[r] = len(program.instructions)
+        last[r] = len(operands)
     return last
 
 
@@ -93,26 +96,25 @@ class NumpyProgram(Runner):
     """A program as NumPy operations."""
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        self.program, self.outputs = program, program.outputs
 
-    def __call__(
+    def write(
         self,
         arrays: Sequence[np.ndarray],
+        results: Sequence[np.ndarray],
         batch: int,
         dtype: np.dtype,
         threads: int | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Return the flattened outputs; see `Runner`. It runs on one thread."""
-        out = np.empty((batch, len(self.program.results)), dtype=dtype) if out is None else out
+    ) -> None:
+        """Compute the outputs; see `Runner`. It runs on one thread."""
         rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):
                 part = slice(start, min(start + CHUNK, batch))
                 columns = [np.ascontiguousarray(c) for array in rows for c in array[part].T]
-                for k, value in enumerate(evaluate(self.program, columns, dtype)):
-                    out[part, k] = value
-        return out
+                values = iter(evaluate(self.program, columns, dtype))
+                for column in chain.from_iterable(result[part].T for result in results):
+                    column[...] = next(values)
 
     def describe(self) -> list[str]:
         """Return what is run: one NumPy operation after the other."""
