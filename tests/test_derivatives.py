@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.errors import ParameterError, UnknownNameError
+from cardan.errors import MechanismError, ParameterError, UnknownNameError
 from mechanisms import central_difference, random_inertia, random_model, random_pose, random_state
 
 SEEDS = pytest.mark.parametrize("seed", [7, *(pytest.param(k, marks=pytest.mark.full) for k in (0, 1, 2))])
@@ -129,6 +129,22 @@ def test_a_floating_base_with_armature_does_not(quick_target):
     by = cardan.forward_dynamics_derivatives(model, q, v, tau)
     for wrt, found in zip(("q", "v", "tau"), by, strict=True):
         close(found, cardan.derivative(cardan.forward_dynamics, wrt).on("numpy")(model, q, v, tau))
+
+
+@pytest.mark.parametrize("of", [cardan.forward_dynamics_derivatives, cardan.mass_matrix_inverse], ids=lambda f: f.name)
+@pytest.mark.parametrize("length", [1, 18])  # of a tree that is shallow, or deep
+def test_a_joint_that_moves_nothing_is_told(of, length):
+    """Wherever it is: in a frame that is not the joint's own, what is 0 would be a rounding error."""
+    m = cardan.Mechanism("idle")
+    rng = np.random.default_rng(0)
+    m.add_body("0", random_inertia(rng))
+    for k in range(1, length + 1):
+        m.add_body(f"{k}", random_inertia(rng))
+        m.add_joint(f"to {k}", cardan.joints.Revolute((0.0, 0.0, 1.0)), f"{k - 1}", f"{k}", random_pose(rng))
+    m.add_body("rod", cardan.Inertia(1.0, (0.0, 0.0, 0.3), np.diag([0.1, 0.1, 0.0])))
+    m.add_joint("spin", cardan.joints.Revolute((0.0, 0.0, 1.0)), f"{length}", "rod", random_pose(rng))
+    with pytest.raises(MechanismError, match="'spin' moves nothing that has inertia"):
+        of.trace(m.model(base="floating"))
 
 
 @pytest.mark.full

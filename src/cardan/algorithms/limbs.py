@@ -131,19 +131,24 @@ class Limbs:
         self.model, self.told, self.limbs = model, told, limbs_of(model)
         self.at = {node.index: i for i, limb in enumerate(self.limbs) for node in limb.nodes}
         self.way = [supports(model, node.index) for node in model.nodes]
-        self.L: list[dict[int, Scalar]] = [{}] * model.nv
+        self.behind: list[set[int]] = [set() for _ in model.nodes]
+        self.L: list[dict[int, Scalar]] = [{} for _ in range(model.nv)]  # L_ks of each k
+        self.L_T: list[dict[int, Scalar]] = [{} for _ in range(model.nv)]  # L_sk of each k
         self.K, self.G = [Force.zero()] * model.nv, [Vector3.zero()] * model.nv
         for node in model.nodes:
             self._see(node, L)
 
     def _see(self, node: Node, L: Rows | None) -> None:
         """Find L between a joint and those before it in its limb, and how it is seen from where that hangs."""
+        for i in self.way[node.index][1:]:
+            self.behind[i].add(node.index)
         own = [i for i in reversed(self.way[node.index]) if self.at[i] == self.at[node.index]]
         before = [s for i in own for s in self.model.nodes[i].v]
         for k in node.v:
             _, _, K, G = self.told[k]
             self.L[k] = {s: L[k][s] if L else self.told[s].S.dot(K) for s in before[: before.index(k)]}
             for s, L_ks in self.L[k].items():
+                self.L_T[s][k] = L_ks
                 K, G = K + self.K[s] * L_ks, G + self.G[s] * L_ks
             self.K[k], self.G[k] = K * -1.0, G * -1.0  # (3)
 
@@ -178,7 +183,7 @@ class Limbs:
 
     def _by_entries(self, k: int, u: Mapping[int, Scalar]) -> Scalar:
         """Return sum L_sk u_s."""
-        return sum((self.L[s][k] * u_s for s, u_s in u.items() if k in self.L[s]), 0.0)
+        return sum((L_sk * u[s] for s, L_sk in self.L_T[k].items() if s in u), 0.0)
 
     def _inwards(self, node: Node, p: Force, e: Vector, u: dict[int, Scalar]) -> Force:
         """Add u of a joint, (1), and return p as its parent feels it: by L in limbs on the world, else by p."""
@@ -195,12 +200,13 @@ class Limbs:
         """Return the accelerations."""
         a: list[Scalar] = [0.0] * self.model.nv
         ends: list[Motion] = []
+        behind = self.behind[cause.J] if cause.J >= 0 else set[int]()
         for limb in self.limbs:
             A = ends[limb.handle] if limb.handle >= 0 else Motion.zero()
             if any(k in u for k in limb.v):
-                A = self._along(limb, A, u, cause, a)
+                A = self._along(limb, A, u, cause, behind, a)
             else:
-                psi = cause.psi if cause.J in self.way[limb.nodes[0].index] else Vector3.zero()
+                psi = cause.psi if limb.nodes[0].index in behind else Vector3.zero()
                 for k in limb.v:
                     a[k] = A.dot(self.K[k]) + self.G[k].dot(psi)  # (3)
             for k in limb.v:
@@ -208,13 +214,15 @@ class Limbs:
             ends.append(A)
         return a
 
-    def _along(self, limb: Limb, A: Motion, u: Mapping[int, Scalar], cause: Cause, a: list[Scalar]) -> Motion:
+    def _along(
+        self, limb: Limb, A: Motion, u: Mapping[int, Scalar], cause: Cause, behind: set[int], a: list[Scalar]
+    ) -> Motion:
         """Find the accelerations of a limb on the way, (2), and return its last body's but for its own joints'."""
+        beyond = A + cause.c
         for node in limb.nodes:
-            behind = cause.J in self.way[node.index][1:]
-            c, psi = (cause.c, cause.psi) if behind else (Motion.zero(), Vector3.zero())
+            felt, psi = (beyond, cause.psi) if node.index in behind else (A, Vector3.zero())
             for k in node.v:
                 _, D_inverse, Gamma, gamma = self.told[k]
-                own = u.get(k, 0.0) * D_inverse - Gamma.dot(A + c) - gamma.dot(psi)
+                own = u.get(k, 0.0) * D_inverse - Gamma.dot(felt) - gamma.dot(psi)
                 a[k] = own - sum((L_ks * a[s] for s, L_ks in self.L[k].items()), 0.0)
-        return A + cause.c if cause.J >= 0 and self.model.nodes[cause.J] in limb.nodes else A
+        return beyond if any(node.index == cause.J for node in limb.nodes) else A
