@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cardan.program.fusing import fused
 from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
 from cardan.program.program import Program, Region, rows_of
@@ -63,8 +64,9 @@ Move = tuple[int, int]
 
 @dataclass(slots=True)
 class Plan:
-    """Which block computes each instruction, and where in the workspace values wait."""
+    """A program with its products joined to sums, which block computes each instruction, and where values wait."""
 
+    program: Program
     blocks: list[list[int]]
     spans: Spans
     slot: dict[int, int] = field(default_factory=dict)
@@ -80,12 +82,13 @@ def plan_program(program: Program) -> Plan:
 
     A crossing value's slot is free again after the last block that reads it.
     """
+    program = fused(program)
     inputs = sum(a.size for a in program.inputs)
     copies: dict[int, list[int]] = {}
     for position, k in enumerate(program.results):
         copies.setdefault(k, []).append(inputs + position)
     blocks, spans = _blocks(program, copies)
-    plan = Plan(blocks, spans, copies=copies, first_output=inputs)
+    plan = Plan(program, blocks, spans, copies=copies, first_output=inputs)
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
     last_reader = last_readers(program, home, spans, heads)

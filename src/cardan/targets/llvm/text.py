@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cardan.program.fusing import Fused
 from cardan.program.liveness import Tables
-from cardan.program.ops import SPEC, Kind, Op
+from cardan.program.ops import TRUTHS, Op
 from cardan.program.program import Program
 from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
 from cardan.targets.llvm.math import SINCOS, function_name, math_definitions
@@ -28,7 +29,8 @@ from cardan.targets.llvm.plan import (
 )
 from cardan.targets.llvm.writer import Writer, attributes
 
-_PLAIN = {Op.ADD: "fadd contract", Op.SUB: "fsub contract", Op.MUL: "fmul contract", Op.DIV: "fdiv", Op.NEG: "fneg"}
+_PLAIN = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv", Op.NEG: "fneg"}
+_FUSED = {Fused.FMA: (), Fused.FMS: (2,), Fused.FNMA: (0,)}  # operands that are negated, which costs nothing
 _COMPARE = {Op.LT: "olt", Op.LE: "ole", Op.EQ: "oeq"}
 _LOGIC = {Op.AND: "and", Op.OR: "or"}
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
@@ -68,7 +70,7 @@ class _Writer:
                 self.names[k] = self.load(int(number))
             else:
                 loaded = self.load(self.plan.slot[k])
-                if SPEC[op].result is Kind.BOOL:
+                if op in TRUTHS:
                     loaded = self.w.compare("one", loaded, 0.0)
                 self.names[k] = loaded
         return self.names[k]
@@ -103,7 +105,7 @@ class _Block(_Writer):
         if not slots:
             return
         name = self.names[k]
-        if SPEC[self.program.instructions[k].op].result is Kind.BOOL:
+        if self.program.instructions[k].op in TRUTHS:
             name = self.w.select(name, 1.0, 0.0)
         for slot in slots:
             self.store(name, slot)
@@ -114,6 +116,8 @@ class _Block(_Writer):
         if op in (Op.SIN, Op.COS):
             return self.sincos(args[0])[0 if op is Op.SIN else 1]
         w, v, names = self.w, self.w.v, [self.value(a) for a in args]
+        if op in _FUSED:
+            return w.fma(*(w.neg(x) if n in _FUSED[op] else x for n, x in enumerate(names)))
         if op in _PLAIN:
             return w.emit(f"{_PLAIN[op]} {v} {', '.join(names)}")
         if op in _COMPARE:
@@ -193,6 +197,7 @@ def _keeping(name: str, columns: Sequence[int], writer: _Writer, tables: Tables)
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
     plan = plan or plan_program(program)
+    program = plan.program
     blocks = [_Block(program, plan, lanes, b).text() for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
     parts = [*blocks, *_moves(program, plan, lanes), *constants, entry_function(program, plan, lanes)]
