@@ -6,6 +6,7 @@ import numpy as np
 
 from cardan.program.program import Program
 from cardan.runtime.progress import announced
+from cardan.targets.llvm.direct.choice import chosen
 from cardan.targets.llvm.image import Image
 from cardan.targets.llvm.machine import compile_image, host_lanes
 from cardan.targets.llvm.plan import heap_bytes, plan_program
@@ -17,7 +18,8 @@ OPERATION = 70e-6  # seconds an operation takes to compile: 33 000 took 2.4 s, 1
 def compile_program(program: Program, dtype: np.dtype) -> Image:
     """Return the native code of a program."""
     with announced(f"compiling {program.name} ({program.operations} operations)", OPERATION * program.operations):
-        lanes, plan = host_lanes(dtype), plan_program(program)
+        lanes = host_lanes(dtype)
+        plan = plan_program(program, chosen(lanes))
         return compile_image(
             llvm_text(program, lanes, plan),
             "evaluate",

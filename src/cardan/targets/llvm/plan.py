@@ -6,7 +6,7 @@ Splitting keeps code generation linear in the length of the program and live ran
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,11 @@ from cardan.program.fusing import fused
 from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
 from cardan.program.program import Program, Region, rows_of
+from cardan.targets.llvm.direct.allocation import Allocation, Machine, allocate
+from cardan.targets.llvm.direct.lowering import HAS_STEPS, lowered
 
 BLOCK = 500  # operations in a function
+FUNCTIONS = 16  # elementary functions in a function of their own
 STORES = 200  # results a function stores; code generation is quadratic in them
 LONG = 15_000  # operations of a program whose code does not stay in the caches: each block of it then serves ...
 TILES = 4  # ... so many tiles in a row
@@ -50,6 +53,10 @@ class Lanes:
         """Size of a vector."""
         return self.width * (8 if self.scalar == "double" else 4)
 
+    def all_bits(self) -> str:
+        """Return the vector of all bits set, as LLVM writes it: how what is true waits in memory."""
+        return f"<{', '.join([f'{self.scalar} 0x' + ('F' * 16 if self.scalar == 'double' else 'FFFFFFFFE0000000')] * self.width)}>"
+
     def constant(self, value: float) -> str:
         """Return a number in every lane, as LLVM writes it."""
         if self.scalar == "float":
@@ -72,23 +79,26 @@ class Plan:
     slot: dict[int, int] = field(default_factory=dict)
     copies: dict[int, list[int]] = field(default_factory=dict)
     tables: list[Tables] = field(default_factory=list)
+    machine: Machine | None = None
+    direct: dict[int, Allocation] = field(default_factory=dict)
     slots: int = 0
     tiles: int = 1
     first_output: int = 0
 
 
-def plan_program(program: Program) -> Plan:
+def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     """Return the blocks and the workspace: inputs first, outputs, tables, then values that cross from block to block.
 
-    A crossing value's slot is free again after the last block that reads it.
+    A crossing value's slot is free again after the last block that reads it. Behind them is room for what waits within
+    the blocks that are written for a machine's own instructions, if one is given; LLVM writes the others.
     """
     program = fused(program)
     inputs = sum(a.size for a in program.inputs)
     copies: dict[int, list[int]] = {}
     for position, k in enumerate(program.results):
         copies.setdefault(k, []).append(inputs + position)
-    blocks, spans = _blocks(program, copies)
-    plan = Plan(program, blocks, spans, copies=copies, first_output=inputs)
+    blocks, spans = _blocks(program, copies, machine)
+    plan = Plan(program, blocks, spans, copies=copies, machine=machine, first_output=inputs)
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
     last_reader = last_readers(program, home, spans, heads)
@@ -96,9 +106,13 @@ def plan_program(program: Program) -> Plan:
     plan.slot |= places_in(program, plan.tables)
     fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
     buffer = len(program.results) if streams(program) else 0
-    plan.tiles = TILES if len(program.instructions) > LONG else 1
+    plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
-    plan.slots = _assign_slots(plan, born, last_reader, fixed) + buffer
+    plan.slots = _assign_slots(plan, born, last_reader, fixed)
+    if machine:
+        plan.direct = {b: _direct(plan, b, machine) for b, block in enumerate(blocks) if _has_steps(program, block)}
+        plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
+    plan.slots += buffer
     return plan
 
 
@@ -153,24 +167,91 @@ def heap_bytes(plan: Plan, lanes: Lanes) -> int:
     return size if size > STACK else 0
 
 
-def _blocks(program: Program, copies: dict[int, list[int]]) -> tuple[list[list[int]], Spans]:
-    """Return the instructions in blocks of at most `BLOCK` operations and about `STORES` results."""
+def _blocks(
+    program: Program, copies: dict[int, list[int]], machine: Machine | None
+) -> tuple[list[list[int]], dict[range, tuple[int, int]]]:
+    """Return the instructions in blocks, and the first and last of each stretch; it has one at least."""
     kept = {k for rows in rows_of(program) for k in rows.kept}
+    stores = lambda k: len(copies.get(k, ())) + (k in kept)  # noqa: E731
     blocks: list[list[int]] = []
     spans: dict[range, tuple[int, int]] = {}
     for stretch in stretches(program):
-        first, stores = len(blocks), 0
-        blocks.append([])
-        for k in stretch:
-            if program.instructions[k].op in LEAVES:
-                continue
-            if len(blocks[-1]) >= BLOCK or stores >= STORES:
-                blocks.append([])
-                stores = 0
-            blocks[-1].append(k)
-            stores += len(copies.get(k, ())) + (k in kept)
+        first = len(blocks)
+        blocks += (_segments(program, stretch) if machine else _pieces(program, stretch, stores)) or [[]]
         spans[stretch] = first, len(blocks) - 1
     return blocks, spans
+
+
+def _pieces(program: Program, stretch: range, stores: Callable[[int], int]) -> list[list[int]]:
+    """Return a stretch in blocks of at most `BLOCK` operations and about `STORES` results, as LLVM likes them."""
+    blocks: list[list[int]] = [[]]
+    count = 0
+    for k in stretch:
+        if program.instructions[k].op in LEAVES:
+            continue
+        if len(blocks[-1]) >= BLOCK or count >= STORES:
+            blocks.append([])
+            count = 0
+        blocks[-1].append(k)
+        count += stores(k)
+    return blocks
+
+
+def _segments(program: Program, stretch: range) -> list[list[int]]:
+    """Return a stretch in blocks that are either of elementary functions or of what has steps, as few as can be.
+
+    A function goes before the line that is being written if that does not make its operands. Otherwise it waits until
+    its value is needed, and then all that wait go together, before a line that is new.
+    """
+    functions, line, waiting = list[int](), list[int](), dict[int, None]()
+    blocks, here = [functions, line], set[int]()
+    for k in stretch:
+        op, args, _ = program.instructions[k]
+        if op in LEAVES:
+            continue
+        if op not in HAS_STEPS:
+            if here.isdisjoint(args) and waiting.keys().isdisjoint(args):
+                functions.append(k)
+            else:
+                waiting[k] = None
+            continue
+        if waiting and not waiting.keys().isdisjoint(args):
+            functions, line, here = list(waiting), [], set()
+            blocks += [functions, line]
+            waiting.clear()
+        line.append(k)
+        here.add(k)
+    blocks.append(list(waiting))
+    return [part for block in blocks if block for part in _parts(program, block)]
+
+
+def _parts(program: Program, block: list[int]) -> list[list[int]]:
+    """Return functions in blocks for LLVM, a line whole."""
+    size = len(block) if _has_steps(program, block) else FUNCTIONS
+    return [block[start : start + size] for start in range(0, len(block), size)]
+
+
+def _has_steps(program: Program, block: list[int]) -> bool:
+    return bool(block) and program.instructions[block[0]].op in HAS_STEPS
+
+
+def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
+    """Return a block on the registers of a machine."""
+    steps = lowered(plan.program, plan.blocks[number], machine.total_order)
+    here, places = set(plan.blocks[number]), {}
+    for _, _, args in steps.steps:
+        for k in args:
+            if k not in here and k not in places and k not in steps.constants and k < len(plan.program.instructions):
+                places[k] = place(plan.program, plan, k)
+    kept = {k: slots for k in plan.blocks[number] if (slots := stored(plan, k))}
+    return allocate(machine, steps, places, kept, plan.slots)
+
+
+def stored(plan: Plan, k: int) -> list[int]:
+    """Return the slots in which others look for a value."""
+    slots = plan.copies.get(k, [])
+    slot = plan.slot.get(k)
+    return slots if slot is None or slot in slots else [*slots, slot]
 
 
 def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int], top: int) -> int:

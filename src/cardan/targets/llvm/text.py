@@ -14,6 +14,7 @@ from cardan.program.fusing import Fused
 from cardan.program.liveness import Tables
 from cardan.program.ops import TRUTHS, Op
 from cardan.program.program import Program
+from cardan.targets.llvm.direct.allocation import Allocation, Machine
 from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
 from cardan.targets.llvm.math import SINCOS, function_name, math_definitions
 from cardan.targets.llvm.plan import (
@@ -25,6 +26,7 @@ from cardan.targets.llvm.plan import (
     in_groups,
     leaf_results,
     plan_program,
+    stored,
     streams,
 )
 from cardan.targets.llvm.writer import Writer, attributes
@@ -71,7 +73,7 @@ class _Writer:
             else:
                 loaded = self.load(self.plan.slot[k])
                 if op in TRUTHS:
-                    loaded = self.w.compare("one", loaded, 0.0)
+                    loaded = self.w.compare("uno", loaded, 0.0)  # all bits set is no number
                 self.names[k] = loaded
         return self.names[k]
 
@@ -99,14 +101,12 @@ class _Block(_Writer):
 
     def keep(self, k: int) -> None:
         """Store a value where later blocks and the outputs look for it."""
-        slots = list(self.plan.copies.get(k, []))
-        if k in self.plan.slot and self.plan.slot[k] not in slots:
-            slots.append(self.plan.slot[k])
+        slots = stored(self.plan, k)
         if not slots:
             return
         name = self.names[k]
         if self.program.instructions[k].op in TRUTHS:
-            name = self.w.select(name, 1.0, 0.0)
+            name = self.w.select(name, self.lanes.all_bits(), 0.0)
         for slot in slots:
             self.store(name, slot)
 
@@ -194,11 +194,22 @@ def _keeping(name: str, columns: Sequence[int], writer: _Writer, tables: Tables)
     return w.procedure(name, [(workspace(writer.lanes), "%ws"), ("i64", "%pass")])
 
 
+def _direct(name: str, machine: Machine, lanes: Lanes, line: Allocation) -> str:
+    """Return a straight line as assembly, and as a function LLVM can call."""
+    text = "\\0A".join(machine.text(name, machine, lanes, line))
+    return f'module asm "{text}"\ndeclare void @{name}(ptr)'
+
+
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
     plan = plan or plan_program(program)
     program = plan.program
-    blocks = [_Block(program, plan, lanes, b).text() for b in range(len(plan.blocks))]
+    blocks = [
+        _direct(f"block{b}", plan.machine, lanes, plan.direct[b])
+        if plan.machine and b in plan.direct
+        else _Block(program, plan, lanes, b).text()
+        for b in range(len(plan.blocks))
+    ]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
     parts = [*blocks, *_moves(program, plan, lanes), *constants, entry_function(program, plan, lanes)]
     if streams(program):

@@ -1,0 +1,161 @@
+"""From instructions of a program to steps that processors have, in the order in which registers like them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from cardan.program.fusing import Fused
+from cardan.program.ops import LEAVES, Op
+from cardan.program.program import Program
+
+Step = tuple[str, int, tuple[int, ...]]
+"""What is done, the value it gives, and those it takes."""
+
+STEPS: dict[Enum, str] = {
+    **{op: op.value for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR)},
+    **{op: op.value for op in Fused},
+}
+"""Operations that are one step. A truth value is a vector of all bits or none in each lane."""
+COMPOSED = (Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN, Op.MIN, Op.MAX)
+"""Operations that are several, or take bits beside their operands."""
+HAS_STEPS = frozenset((*STEPS, *COMPOSED))
+
+
+class Bits(Enum):
+    """Constants that are no numbers."""
+
+    SIGN = "the sign"
+    MAGNITUDE = "all but the sign"
+    ALL = "all"
+
+
+class Steps(NamedTuple):
+    """A straight line as steps.
+
+    Attributes:
+        steps: in order.
+        constants: the values that are known.
+        values: how many values there are: those of the program, and more in between.
+    """
+
+    steps: list[Step]
+    constants: dict[int, float | Bits]
+    values: int
+
+
+class _Lowering:
+    """Writes steps."""
+
+    def __init__(self, program: Program, total_order: bool) -> None:
+        self.program, self.total_order = program, total_order
+        self.steps: list[Step] = []
+        self.constants: dict[int, float | Bits] = {}
+        self.known: dict[float | Bits, int] = {}
+        self.values = len(program.instructions)
+
+    def new(self) -> int:
+        self.values += 1
+        return self.values - 1
+
+    def constant(self, content: float | Bits) -> int:
+        if content not in self.known:
+            self.known[content] = k = self.new()
+            self.constants[k] = content
+        return self.known[content]
+
+    def put(self, code: str, *args: int, value: int | None = None) -> int:
+        value = self.new() if value is None else value
+        self.steps.append((code, value, args))
+        return value
+
+    def composed(self, k: int, op: Op, args: tuple[int, ...]) -> None:
+        """Write an operation that is several steps."""
+        if op is Op.NEG:
+            self.put("xor", args[0], self.constant(Bits.SIGN), value=k)
+        elif op is Op.ABS:
+            self.put("and", args[0], self.constant(Bits.MAGNITUDE), value=k)
+        elif op is Op.NOT:
+            self.put("xor", args[0], self.constant(Bits.ALL), value=k)
+        elif op is Op.SELECT:
+            self.put("select", args[2], args[1], args[0], value=k)
+        elif op is Op.SIGN:
+            self.sign(k, args[0])
+        else:
+            self.extreme(k, op, *args)
+
+    def sign(self, k: int, x: int) -> None:
+        """Write -1, 0 or 1; NaN and signed zeros pass as they are."""
+        zero, one, minus_one = (self.constant(c) for c in (0.0, 1.0, -1.0))
+        above, below = self.put("lt", zero, x), self.put("lt", x, zero)
+        self.put("select", self.put("select", x, minus_one, below), one, above, value=k)
+
+    def extreme(self, k: int, op: Op, a: int, b: int) -> None:
+        """Write the smaller or larger; NaN if either is, and -0 below +0.
+
+        Where a processor gives its second operand if both are zeros or one is NaN, both ways round tell: for the
+        smaller, the bits of either; for the larger, the first that differ are taken away again: (p | d) - d.
+        """
+        if self.total_order:
+            self.put(op.value, a, b, value=k)
+            return
+        p, r = self.put(op.value, a, b), self.put(op.value, b, a)
+        if op is Op.MIN:
+            self.put("or", p, r, value=k)
+        else:
+            d = self.put("xor", p, r)
+            self.put("sub", self.put("or", p, d), d, value=k)
+
+
+def lowered(program: Program, block: Sequence[int], total_order: bool) -> Steps:
+    """Return a block of instructions as steps.
+
+    A negative comes right behind what it is of: tracing writes those of results at the end.
+
+    Args:
+        program: with its products joined to sums.
+        block: the numbers of its instructions.
+        total_order: whether the processor's own smaller and larger know of NaN and -0.
+    """
+    low, instructions = _Lowering(program, total_order), program.instructions
+    here = set(block)
+    negatives = {a: k for k in block if instructions[k].op is Op.NEG and (a := instructions[k].args[0]) in here}
+    early = set(negatives.values())
+    steps, plain = low.steps, STEPS
+    for k in block:
+        op, args, _ = instructions[k]
+        if op in plain:
+            steps.append((plain[op], k, args))
+        elif k not in early:
+            low.composed(k, op, args)
+        if k in negatives:
+            low.composed(negatives[k], Op.NEG, (k,))
+    for k in {a for _, _, args in steps for a in args if a < len(instructions)}:
+        op, _, number = instructions[k]
+        if op is Op.CONST:
+            low.constants[k] = number
+    return Steps(sunk(steps, low.constants, low.values), low.constants, low.values)
+
+
+def sunk(steps: list[Step], constants: Mapping[int, object], values: int) -> list[Step]:
+    """Return steps in an order in which each comes right before its first use, if its operands are needed that long.
+
+    So a value occupies a register for less long, and none does for longer.
+    """
+    count = len(steps)
+    never = count + 1
+    first, last = [never] * values, [-1] * values  # when each value is first and last used
+    place = [0.0] * count
+    for t in range(count - 1, -1, -1):
+        _, value, args = steps[t]
+        at, use = float(t), first[value]
+        if t + 1 < use < never and all(last[a] >= use or a in constants for a in args):
+            at = use - 1e-7 * (count - t) / count - 1e-9
+        place[t] = at
+        for a in args:
+            if at < first[a]:
+                first[a] = at
+            if at > last[a]:
+                last[a] = at
+    return [steps[t] for t in sorted(range(count), key=place.__getitem__)]
