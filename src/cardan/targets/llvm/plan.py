@@ -5,6 +5,7 @@ Splitting keeps code generation linear in the length of the program and live ran
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ from cardan.targets.llvm.direct.allocation import Allocation, Machine, allocate
 from cardan.targets.llvm.direct.lowering import HAS_STEPS, lowered
 
 BLOCK = 500  # operations in a function
-FUNCTIONS = 16  # elementary functions in a function of their own
 STORES = 200  # results a function stores; code generation is quadratic in them
 LONG = 15_000  # operations of a program whose code does not stay in the caches: each block of it then serves ...
 TILES = 4  # ... so many tiles in a row
@@ -55,12 +55,13 @@ class Lanes:
 
     def all_bits(self) -> str:
         """Return the vector of all bits set, as LLVM writes it: how what is true waits in memory."""
-        return f"<{', '.join([f'{self.scalar} 0x' + ('F' * 16 if self.scalar == 'double' else 'FFFFFFFFE0000000')] * self.width)}>"
+        bits = "F" * 16 if self.scalar == "double" else "FFFFFFFFE0000000"
+        return "<" + ", ".join([f"{self.scalar} 0x{bits}"] * self.width) + ">"
 
     def constant(self, value: float) -> str:
         """Return a number in every lane, as LLVM writes it."""
         if self.scalar == "float":
-            value = struct.unpack("f", struct.pack("f", value))[0]
+            value = ctypes.c_float(value).value  # infinite, if it is too large for one
         bits = struct.unpack("<Q", struct.pack("<d", value))[0]
         return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
 
@@ -198,10 +199,10 @@ def _pieces(program: Program, stretch: range, stores: Callable[[int], int]) -> l
 
 
 def _segments(program: Program, stretch: range) -> list[list[int]]:
-    """Return a stretch in blocks that are either of elementary functions or of what has steps, as few as can be.
+    """Return a stretch in few blocks: of elementary functions none of which needs another, and of the rest.
 
-    A function goes before the line that is being written if that does not make its operands. Otherwise it waits until
-    its value is needed, and then all that wait go together, before a line that is new.
+    A function goes before the line that is being written if nothing since its beginning makes the operands. Otherwise
+    it waits until a value is needed that waits, and then all that do go together, before a new line.
     """
     functions, line, waiting = list[int](), list[int](), dict[int, None]()
     blocks, here = [functions, line], set[int]()
@@ -209,26 +210,19 @@ def _segments(program: Program, stretch: range) -> list[list[int]]:
         op, args, _ = program.instructions[k]
         if op in LEAVES:
             continue
-        if op not in HAS_STEPS:
-            if here.isdisjoint(args) and waiting.keys().isdisjoint(args):
-                functions.append(k)
-            else:
-                waiting[k] = None
-            continue
         if waiting and not waiting.keys().isdisjoint(args):
-            functions, line, here = list(waiting), [], set()
+            functions, line, here = list(waiting), [], set(waiting)
             blocks += [functions, line]
             waiting.clear()
-        line.append(k)
+        if op in HAS_STEPS:
+            line.append(k)
+        elif here.isdisjoint(args):
+            functions.append(k)
+        else:
+            waiting[k] = None
+            continue
         here.add(k)
-    blocks.append(list(waiting))
-    return [part for block in blocks if block for part in _parts(program, block)]
-
-
-def _parts(program: Program, block: list[int]) -> list[list[int]]:
-    """Return functions in blocks for LLVM, a line whole."""
-    size = len(block) if _has_steps(program, block) else FUNCTIONS
-    return [block[start : start + size] for start in range(0, len(block), size)]
+    return [block for block in (*blocks, list(waiting)) if block]
 
 
 def _has_steps(program: Program, block: list[int]) -> bool:

@@ -25,6 +25,7 @@ from cardan.targets.llvm.plan import (
     entering,
     in_groups,
     leaf_results,
+    place,
     plan_program,
     stored,
     streams,
@@ -146,6 +147,58 @@ class _Block(_Writer):
         return self.pairs[a]
 
 
+class _Calls(_Writer):
+    """Writes a block of elementary functions: for each that occurs, a loop over a table of places."""
+
+    def __init__(self, program: Program, plan: Plan, lanes: Lanes, number: int) -> None:
+        super().__init__(program, plan, lanes)
+        self.name, self.tables = f"block{number}", list[str]()
+        self.calls: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}  # of each call, what its results are
+        for k in plan.blocks[number]:
+            op, args, _ = program.instructions[k]
+            name = SINCOS if op in (Op.SIN, Op.COS) else function_name(op)
+            self.calls.setdefault((name, args), {})[int(op is Op.COS)] = k
+
+    def text(self) -> str:
+        """Return the whole function, and its tables."""
+        for (function, constants, results), rows in self.groups().items():
+            self.group(function, constants, results, rows)
+        for found in self.calls.values():
+            for k in found.values():
+                first, *more = stored(self.plan, k)
+                for slot in more:
+                    self.store(self.load(first), slot)
+        return "\n".join([*self.tables, self.written(self.name)])
+
+    def groups(self) -> dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]]:
+        """Return the places of operands and results, by function, operands that are constants, and which results."""
+        found: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]] = {}
+        for (function, args), results in self.calls.items():
+            known = [self.program.instructions[a].op is Op.CONST for a in args]
+            constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
+            row = [place(self.program, self.plan, a) for n, a in enumerate(args) if not known[n]]
+            row += [stored(self.plan, results[n])[0] for n in sorted(results)]
+            found.setdefault((function, constants, tuple(sorted(results))), []).append(row)
+        return found
+
+    def group(self, function: str, constants: Sequence[str], results: Sequence[int], rows: list[list[int]]) -> None:
+        """Write a loop of calls."""
+        w, v, columns = self.w, self.w.v, len(rows[0])
+        table = f"@{self.name}_{len(self.tables)}"
+        entries = ", ".join(f"i64 {slot * self.lanes.bytes}" for row in rows for slot in row)
+        self.tables.append(f"{table} = internal constant [{len(rows) * columns} x i64] [{entries}]")
+
+        def one(row: str) -> None:
+            places = [w.at("%ws", w.load("i64", w.at(table, w.whole("add", row, n), "i64"), 8)) for n in range(columns)]
+            ahead = iter(places)
+            operands = [(v, known or w.load(v, next(ahead), self.lanes.bytes)) for known in constants]
+            values = w.invoke(function, [v] * (2 if function == SINCOS else 1), operands)
+            for n, pointer in zip(results, ahead, strict=True):
+                w.store(v, values[n], pointer, self.lanes.bytes)
+
+        w.loop(0, len(rows) * columns, columns, one)
+
+
 def _moving(name: str, moves: Sequence[Sequence[Move]], program: Program, plan: Plan, lanes: Lanes) -> list[str]:
     """Return a function for each group of values, which puts them in their places."""
     texts = []
@@ -200,16 +253,20 @@ def _direct(name: str, machine: Machine, lanes: Lanes, line: Allocation) -> str:
     return f'module asm "{text}"\ndeclare void @{name}(ptr)'
 
 
+def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
+    """Return a block as a function `block<number>` of the workspace."""
+    if plan.machine is None:
+        return _Block(plan.program, plan, lanes, number).text()
+    if number in plan.direct:
+        return _direct(f"block{number}", plan.machine, lanes, plan.direct[number])
+    return _Calls(plan.program, plan, lanes, number).text()
+
+
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
     plan = plan or plan_program(program)
     program = plan.program
-    blocks = [
-        _direct(f"block{b}", plan.machine, lanes, plan.direct[b])
-        if plan.machine and b in plan.direct
-        else _Block(program, plan, lanes, b).text()
-        for b in range(len(plan.blocks))
-    ]
+    blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
     parts = [*blocks, *_moves(program, plan, lanes), *constants, entry_function(program, plan, lanes)]
     if streams(program):

@@ -142,7 +142,7 @@ class _Allocator:
         return r
 
     def fetch(self, t: int, args: Sequence[int], operands: list[int], following: Sequence[int], form: Form) -> None:
-        """Put the operands that are in no register in one; all but one, if that may stay in memory and is not soon needed."""
+        """Put operands in registers; one may stay in memory, if it is not needed again soon."""
         absent = [p for p, r in enumerate(operands) if r == NOWHERE]
         far = [p for p in absent if following[p] > t + WINDOW and p in form.memory and args.count(args[p]) == 1]
         stays = max(far, key=following.__getitem__, default=NOWHERE)

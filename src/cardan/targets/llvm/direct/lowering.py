@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from cardan.program.fusing import Fused
-from cardan.program.ops import LEAVES, Op
+from cardan.program.ops import Op
 from cardan.program.program import Program
 
 Step = tuple[str, int, tuple[int, ...]]

@@ -5,11 +5,12 @@ Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from ctypes import c_double, c_float
+from typing import Any
 
-from cardan.targets.llvm.direct.allocation import Allocation, Form, Machine, Placed
+from cardan.targets.llvm.direct.allocation import Allocation, Form, Machine
 from cardan.targets.llvm.direct.lowering import Bits
 from cardan.targets.llvm.plan import Lanes
 
@@ -77,7 +78,8 @@ class _Text:
         found["sqrt"] = f" vsqrt{t} %s,%s"
         found["floor"] = f" v{'rndscale' if wide else 'round'}{t} $9,%s,%s"
         found["select"] = f" vblendv{t} %s,%s,%s,%s"
-        found["constant"] = f" vbroadcasts{t[1]} %s,%s" if wide else f" vmova{t} %s,%s"
+        spread = "vmovddup" if self.lanes.width == 2 else f"vbroadcasts{t[1]}"
+        found["constant"] = f" {spread if wide else 'vmova' + t} %s,%s"
         return found | dict.fromkeys(("load", "store", "move"), f" vmova{t} %s,%s")
 
     def tied(self) -> dict[tuple[str, int, int], str]:
@@ -135,8 +137,8 @@ def pattern(content: object, size: int) -> str:
     masks = {Bits.SIGN: sign, Bits.MAGNITUDE: everything ^ sign, Bits.ALL: everything}
     if isinstance(content, Bits):
         return f"{masks[content]:#x}"
-    packed = struct.pack("<d" if size == 8 else "<f", content)
-    return f"{int.from_bytes(packed, 'little'):#x}"
+    number: Any = content
+    return f"{int.from_bytes(bytes((c_double if size == 8 else c_float)(number)), 'little'):#x}"
 
 
 def _text(name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> list[str]:
