@@ -185,7 +185,7 @@ def check(program, x, llvm, direct, where):
         near, exact = (evaluate(program, list(x.astype(t)), t) for t in (x.dtype, np.dtype(np.longdouble)))
     unit = np.finfo(x.dtype).eps
     for n, found in direct.items():
-        a, b = np.asarray(near[n]).astype(np.longdouble), np.asarray(exact[n]).astype(np.longdouble)
+        a, b = (np.broadcast_to(side[n], found.shape).astype(np.longdouble) for side in (near, exact))
         size = 1.0 + np.abs(b)
         with np.errstate(all="ignore"):
             settled = np.isfinite(a) & np.isfinite(b) & np.isfinite(found) & (np.abs(a - b) < 1e2 * unit * size)

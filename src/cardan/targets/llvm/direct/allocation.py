@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cardan.targets.llvm.plan import Lanes
 
 WINDOW = 40  # steps: what is needed again within so many is loaded, what is not is read from memory where it is used
-NEVER = 1 << 60
+NEVER = 1 << 29  # beyond any step; integers as small as this are compared quickly
 NOWHERE = -1
 
 
@@ -91,8 +91,9 @@ class _Allocator:
         for k, slot in slots.items():
             self.home[k] = self.first_slot + slot
         self.top = self.first_slot + spare
-        self.free: list[int] = []
-        self.own: dict[int, int] = {}  # slots of values that gave up their register
+        self.own: dict[int, int] = {}  # slots of values that gave up their register ...
+        self.free: list[int] = []  # ... those of values that died ...
+        self.dying: list[int] = []  # ... and of those that do by the step that is being placed
 
     def take(self) -> int:
         """Return a register: a free one, or that of the value whose next use is furthest away."""
@@ -112,56 +113,67 @@ class _Allocator:
         self.top += 1
         return self.top - 1
 
-    def give(self, r: int, value: int, use: int) -> None:
-        """Note what is in a register, and when it is needed next."""
-        self.until[r], self.holds[r], self.register[value] = use, value, r
-
     def load(self, place: int) -> int:
         r = self.take()
         self.placed.append(("load" if place >= self.first_slot else "constant", r, (place,)))
         return r
 
-    def step(self, t: int, step: Step, following: Sequence[int], first: int) -> int:
-        """Place a step: its operands, then its result; return where that is. What dies leaves its register between."""
-        code, value, args = step
-        form, operands = self.machine.forms[code], [self.register[a] for a in args]
-        if NOWHERE in operands:
-            self.fetch(t, args, operands, following, form)
-        if not form.tied and operands[0] >= self.machine.registers:  # of two that may change places
-            operands.reverse()
-        if form.tied:  # while the operands cannot be driven out
-            r = self.overwritten(args, operands, following, form)
-            self.release(args, following)
-        else:
-            self.release(args, following)
-            r = self.take()
-        self.placed.append((code, r, operands))
-        if self.own:
-            self.reclaim(args, following)
-        self.give(r, value, first)
-        return r
+    def run(self, steps: Sequence[Step], kept: Mapping[int, Sequence[int]], following: Sequence[Sequence[int]]) -> None:
+        """Place steps: of each the operands, then the result. What dies leaves its register in between.
 
-    def fetch(self, t: int, args: Sequence[int], operands: list[int], following: Sequence[int], form: Form) -> None:
+        Args:
+            steps: the line.
+            kept: where others look for values.
+            following: of each step, when its operands are used next, and when its result is first.
+        """
+        register, until, holds, forms = self.register, self.until, self.holds, self.machine.forms
+        for t, (code, value, args) in enumerate(steps):
+            tied, next_uses = forms[code].tied, following[t]
+            operands = [register[a] for a in args]
+            if NOWHERE in operands:
+                self.fetch(t, args, operands, next_uses, forms[code])
+            r = self.overwritten(args, operands, next_uses, tied) if tied else NOWHERE  # before any can be driven out
+            for k, use in zip(args, next_uses, strict=False):
+                if register[k] != NOWHERE:
+                    until[register[k]] = use
+                if use == NEVER and k in self.own:
+                    self.dying.append(self.own.pop(k))
+            if not tied:
+                r = self.take()
+            self.placed.append((code, r, operands))
+            until[r], holds[r], register[value] = next_uses[-1], value, r
+            if value in kept:
+                self.keep(r, value, kept[value])
+            if self.dying:
+                self.free += self.dying
+                self.dying.clear()
+
+    def fetch(self, t: int, args: Sequence[int], operands: list[int], next_uses: Sequence[int], form: Form) -> None:
         """Put operands in registers; one may stay in memory, if it is not needed again soon."""
         absent = [p for p, r in enumerate(operands) if r == NOWHERE]
-        far = [p for p in absent if following[p] > t + WINDOW and p in form.memory and args.count(args[p]) == 1]
-        stays = max(far, key=following.__getitem__, default=NOWHERE)
+        far = [p for p in absent if next_uses[p] > t + WINDOW and p in form.memory and args.count(args[p]) == 1]
+        stays = max(far, key=next_uses.__getitem__) if far else NOWHERE
         for p in absent:
             k = args[p]
             if p == stays:
                 operands[p] = self.home[k]
                 continue
             if self.register[k] == NOWHERE:
-                self.give(self.load(self.home[k]), k, t)
+                self.register[k] = r = self.load(self.home[k])
+                self.until[r], self.holds[r] = t, k
             operands[p] = self.register[k]
+        if stays == 0 and not form.tied:  # it is one of two that may change places
+            operands.reverse()
 
-    def overwritten(self, args: Sequence[int], operands: list[int], following: Sequence[int], form: Form) -> int:
+    def overwritten(
+        self, args: Sequence[int], operands: list[int], next_uses: Sequence[int], tied: Sequence[int]
+    ) -> int:
         """Return the register of an operand that the result may overwrite; a copy of one, if none dies by this step."""
         registers = self.machine.registers
-        for p in form.tied:
-            if following[p] == NEVER and operands[p] < registers and args.count(args[p]) == 1:
+        for p in tied:
+            if next_uses[p] == NEVER and operands[p] < registers and args.count(args[p]) == 1:
                 return operands[p]
-        p = next((p for p in form.tied if operands[p] >= registers), form.tied[0])
+        p = next((p for p in tied if operands[p] >= registers), tied[0])
         if operands[p] >= registers:
             operands[p] = self.load(operands[p])
         else:
@@ -169,16 +181,6 @@ class _Allocator:
             self.placed.append(("move", r, (operands[p],)))
             operands[p] = r
         return operands[p]
-
-    def release(self, args: Sequence[int], following: Sequence[int]) -> None:
-        for k, use in zip(args, following, strict=True):
-            if self.register[k] != NOWHERE:
-                self.until[self.register[k]] = use
-
-    def reclaim(self, args: Sequence[int], following: Sequence[int]) -> None:
-        for k, use in zip(args, following, strict=True):
-            if use == NEVER and k in self.own:
-                self.free.append(self.own.pop(k))
 
     def keep(self, r: int, value: int, slots: Sequence[int]) -> None:
         """Store a value where others look for it."""
@@ -200,22 +202,17 @@ def allocate(
         spare: the first slot for values that wait; all behind are free, too.
     """
     allocator = _Allocator(machine, steps, slots, spare)
-    following, first = _next_uses(steps)
-    for t, step in enumerate(steps.steps):
-        r = allocator.step(t, step, following[t], first[t])
-        if step[1] in kept:
-            allocator.keep(r, step[1], kept[step[1]])
+    allocator.run(steps.steps, kept, _next_uses(steps))
     return Allocation(allocator.placed, list(allocator.constants.values()), allocator.top - allocator.first_slot)
 
 
-def _next_uses(steps: Steps) -> tuple[list[list[int]], list[int]]:
+def _next_uses(steps: Steps) -> list[list[int]]:
     """Return, for each step, when its operands are used next after it, and when its result is first."""
-    count, following = [NEVER] * steps.values, list[list[int]]()
-    first: list[int] = []
+    coming, found = [NEVER] * steps.values, list[list[int]]()
     for t in range(len(steps.steps) - 1, -1, -1):
         _, value, args = steps.steps[t]
-        first.append(count[value])
-        following.append([count[a] for a in args])
+        found.append([*[coming[a] for a in args], coming[value]])
         for a in args:
-            count[a] = t
-    return following[::-1], first[::-1]
+            coming[a] = t
+    found.reverse()
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -131,27 +131,26 @@ def lowered(program: Program, block: Sequence[int], total_order: bool) -> Steps:
             low.composed(k, op, args)
         if k in negatives:
             low.composed(negatives[k], Op.NEG, (k,))
-    for k in {a for _, _, args in steps for a in args if a < len(instructions)}:
-        op, _, number = instructions[k]
-        if op is Op.CONST:
-            low.constants[k] = number
+    used = {a for _, _, args in steps for a in args if a < len(instructions)}
+    low.constants |= {a: instructions[a].value for a in used if instructions[a].op is Op.CONST}
     return Steps(sunk(steps, low.constants, low.values), low.constants, low.values)
 
 
-def sunk(steps: list[Step], constants: Mapping[int, object], values: int) -> list[Step]:
-    """Return steps in an order in which each comes right before its first use, if its operands are needed that long.
+def sunk(steps: list[Step], constants: Iterable[int], values: int) -> list[Step]:
+    """Return steps in an order in which each comes right before its first use, if at most one operand dies by it.
 
-    So a value occupies a register for less long, and none does for longer.
+    Then the value waits no longer than it must, and at most one operand waits in its place.
     """
-    count = len(steps)
-    never = count + 1
-    first, last = [never] * values, [-1] * values  # when each value is first and last used
-    place = [0.0] * count
+    apart, count = 1 << 40, len(steps)  # so much lies between two steps, and many that sink find room there
+    never = apart * (count + 1)
+    first, last, place = [never] * values, [-1] * values, [0] * count  # when values are used, and steps are done
+    for k in constants:
+        last[k] = never
     for t in range(count - 1, -1, -1):
         _, value, args = steps[t]
-        at, use = float(t), first[value]
-        if t + 1 < use < never and all(last[a] >= use or a in constants for a in args):
-            at = use - 1e-7 * (count - t) / count - 1e-9
+        at, use = apart * t, first[value]
+        if at + apart < use < never and len([a for a in args if last[a] < use]) < 2:
+            at = use - 1 - (count - t)
         place[t] = at
         for a in args:
             if at < first[a]:
