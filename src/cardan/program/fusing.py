@@ -10,13 +10,12 @@ dynamics' derivatives, 154 of 64 000 instructions), and would change the sign of
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
-from typing import Any
+from typing import NamedTuple
 
 from cardan.program.liveness import stretches
 from cardan.program.ops import Op
-from cardan.program.program import Instruction, Program
+from cardan.program.program import Program
 
 
 class Fused(Enum):
@@ -29,38 +28,42 @@ class Fused(Enum):
     FNMA = "fnma"  # c - a b
 
 
-_SUMS = {Op.ADD: (Fused.FMA, Fused.FMA), Op.SUB: (Fused.FMS, Fused.FNMA)}
+_SUMS: dict[Op, tuple[Fused, Fused]] = {Op.ADD: (Fused.FMA, Fused.FMA), Op.SUB: (Fused.FMS, Fused.FNMA)}
 """What a sum becomes whose first, or second, operand is a product."""
-GONE = Instruction(Op.CONST)
-"""Stands where a product was that joined a sum; nothing uses it, and all others keep their numbers."""
 
 
-def fused(program: Program) -> Program:
-    """Return a program with products joined to sums: some of its instructions have a `Fused` for their operation.
+class Joined(NamedTuple):
+    """The instructions of a program with products joined to sums; each keeps its number.
 
-    It is for targets to walk, and no program by the rules of `verify`.
+    Attributes:
+        ops: the operation of each; a product that joined a sum is a CONST that nothing uses.
+        args: the operands of each.
     """
-    found: list[Any] = list(program.instructions)
-    alone, stretch = _used_once(program), _stretch_numbers(program)
-    for k, (op, args, _) in enumerate(program.instructions):
-        if op in _SUMS:
-            for position, a in enumerate(args):
-                if alone[a] and found[a].op is Op.MUL and stretch[a] == stretch[k]:
-                    operands = (*found[a].args, args[1 - position])
-                    found[k], found[a] = Instruction(_SUMS[op][position], operands), GONE  # pyright: ignore[reportArgumentType]
+
+    ops: list[Op | Fused]
+    args: list[tuple[int, ...]]
+
+
+def joined_products(program: Program) -> Joined:
+    """Return the instructions of a program with products joined to the sums that take them."""
+    ops: list[Op | Fused] = list(program.ops)
+    args, alone, stretch = program.args, _used_once(program), _stretch_numbers(program)
+    for k, op in enumerate(program.ops):
+        if op is Op.ADD or op is Op.SUB:
+            for position, a in enumerate(args[k]):
+                if alone[a] and ops[a] is Op.MUL and stretch[a] == stretch[k]:
+                    ops[k], args[k] = _SUMS[op][position], (*args[a], args[k][1 - position])
+                    ops[a], args[a] = Op.CONST, ()
                     break
-    return replace(program, instructions=tuple(found))
+    return Joined(ops, args)
 
 
-def _used_once(program: Program) -> bytearray:
-    """Return a flag for each instruction: whether one other needs it, and nothing else."""
-    uses = bytearray(len(program.instructions))  # 0, 1, or 2 for more
-    for instruction in program.instructions:
-        for a in instruction.args:
-            uses[a] = 1 if not uses[a] else 2
+def _used_once(program: Program) -> list[bool]:
+    """Return whether one other instruction needs each, and nothing else."""
+    uses = program.instructions.uses()
     for k in (*program.results, *(after for region in program.regions for _, after in region.carried)):
-        uses[k] = 2
-    return uses.translate(bytes([0, 1, *[0] * 254]))
+        uses[k] += 2
+    return [count == 1 for count in uses]
 
 
 def _stretch_numbers(program: Program) -> list[int]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cardan.program.fusing import fused
+from cardan.program.fusing import Joined, joined_products
 from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
 from cardan.program.program import Program, Region, rows_of
@@ -75,6 +75,8 @@ class Plan:
     """A program with its products joined to sums, which block computes each instruction, and where values wait."""
 
     program: Program
+    joined: Joined
+    numbers: list[float]
     blocks: list[list[int]]
     spans: Spans
     slot: dict[int, int] = field(default_factory=dict)
@@ -93,16 +95,16 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     A crossing value's slot is free again after the last block that reads it. Behind them is room for what waits within
     the blocks that are written for a machine's own instructions, if one is given; LLVM writes the others.
     """
-    program = fused(program)
+    joined = joined_products(program)
     inputs = sum(a.size for a in program.inputs)
     copies: dict[int, list[int]] = {}
     for position, k in enumerate(program.results):
         copies.setdefault(k, []).append(inputs + position)
-    blocks, spans = _blocks(program, copies, machine)
-    plan = Plan(program, blocks, spans, copies=copies, machine=machine, first_output=inputs)
+    blocks, spans = _blocks(program, joined, copies, machine)
+    plan = Plan(program, joined, program.values, blocks, spans, copies=copies, machine=machine, first_output=inputs)
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
-    last_reader = last_readers(program, home, spans, heads)
+    last_reader = last_readers(program, home, spans, heads, joined.args)
     plan.tables = tables_of(program, inputs + len(program.results))
     plan.slot |= places_in(program, plan.tables)
     fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
@@ -111,7 +113,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
     plan.slots = _assign_slots(plan, born, last_reader, fixed)
     if machine:
-        plan.direct = {b: _direct(plan, b, machine) for b, block in enumerate(blocks) if _has_steps(program, block)}
+        plan.direct = {b: _direct(plan, b, machine) for b, block in enumerate(blocks) if _has_steps(joined, block)}
         plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
     plan.slots += buffer
     return plan
@@ -119,8 +121,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
 
 def place(program: Program, plan: Plan, k: int) -> int:
     """Return where an instruction's value waits, for which others look."""
-    op, _, number = program.instructions[k]
-    return int(number) if op is Op.INPUT else plan.slot[k]
+    return int(plan.numbers[k]) if plan.joined.ops[k] is Op.INPUT else plan.slot[k]
 
 
 def entering(program: Program, plan: Plan, number: int) -> list[Sequence[Move]]:
@@ -169,7 +170,7 @@ def heap_bytes(plan: Plan, lanes: Lanes) -> int:
 
 
 def _blocks(
-    program: Program, copies: dict[int, list[int]], machine: Machine | None
+    program: Program, joined: Joined, copies: dict[int, list[int]], machine: Machine | None
 ) -> tuple[list[list[int]], dict[range, tuple[int, int]]]:
     """Return the instructions in blocks, and the first and last of each stretch; it has one at least."""
     kept = {k for rows in rows_of(program) for k in rows.kept}
@@ -178,17 +179,17 @@ def _blocks(
     spans: dict[range, tuple[int, int]] = {}
     for stretch in stretches(program):
         first = len(blocks)
-        blocks += (_segments(program, stretch) if machine else _pieces(program, stretch, stores)) or [[]]
+        blocks += (_segments(joined, stretch) if machine else _pieces(joined, stretch, stores)) or [[]]
         spans[stretch] = first, len(blocks) - 1
     return blocks, spans
 
 
-def _pieces(program: Program, stretch: range, stores: Callable[[int], int]) -> list[list[int]]:
+def _pieces(joined: Joined, stretch: range, stores: Callable[[int], int]) -> list[list[int]]:
     """Return a stretch in blocks of at most `BLOCK` operations and about `STORES` results, as LLVM likes them."""
     blocks: list[list[int]] = [[]]
     count = 0
     for k in stretch:
-        if program.instructions[k].op in LEAVES:
+        if joined.ops[k] in LEAVES:
             continue
         if len(blocks[-1]) >= BLOCK or count >= STORES:
             blocks.append([])
@@ -198,25 +199,25 @@ def _pieces(program: Program, stretch: range, stores: Callable[[int], int]) -> l
     return blocks
 
 
-def _segments(program: Program, stretch: range) -> list[list[int]]:
+def _segments(joined: Joined, stretch: range) -> list[list[int]]:
     """Return a stretch in few blocks: of elementary functions none of which needs another, and of the rest.
 
     A function goes before the line that is being written if nothing since its beginning makes the operands. Otherwise
     it waits until a value is needed that waits, and then all that do go together, before a new line.
     """
+    ops, args = joined
     functions, line, waiting = list[int](), list[int](), dict[int, None]()
     blocks, here = [functions, line], set[int]()
     for k in stretch:
-        op, args, _ = program.instructions[k]
-        if op in LEAVES:
+        if ops[k] in LEAVES:
             continue
-        if waiting and not waiting.keys().isdisjoint(args):
+        if waiting and not waiting.keys().isdisjoint(args[k]):
             functions, line, here = list(waiting), [], set(waiting)
             blocks += [functions, line]
             waiting.clear()
-        if op in HAS_STEPS:
+        if ops[k] in HAS_STEPS:
             line.append(k)
-        elif here.isdisjoint(args):
+        elif here.isdisjoint(args[k]):
             functions.append(k)
         else:
             waiting[k] = None
@@ -225,19 +226,17 @@ def _segments(program: Program, stretch: range) -> list[list[int]]:
     return [block for block in (*blocks, list(waiting)) if block]
 
 
-def _has_steps(program: Program, block: list[int]) -> bool:
-    return bool(block) and program.instructions[block[0]].op in HAS_STEPS
+def _has_steps(joined: Joined, block: list[int]) -> bool:
+    return bool(block) and joined.ops[block[0]] in HAS_STEPS
 
 
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
     """Return a block on the registers of a machine."""
-    steps = lowered(plan.program, plan.blocks[number], machine.total_order)
-    here, places = set(plan.blocks[number]), {}
-    for _, _, args in steps.steps:
-        for k in args:
-            if k not in here and k not in places and k not in steps.constants and k < len(plan.program.instructions):
-                places[k] = place(plan.program, plan, k)
-    kept = {k: slots for k in plan.blocks[number] if (slots := stored(plan, k))}
+    block = plan.blocks[number]
+    steps = lowered(plan.joined, plan.numbers, block, machine.total_order)
+    needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
+    places = {k: place(plan.program, plan, k) for k in needed.difference(block, steps.constants)}
+    kept = {k: slots for k in block if (slots := stored(plan, k))}
     return allocate(machine, steps, places, kept, plan.slots)
 
 

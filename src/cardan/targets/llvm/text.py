@@ -66,7 +66,7 @@ class _Writer:
     def value(self, k: int) -> str:
         """Return the name of a value, loaded or written out if this block did not compute it."""
         if k not in self.names:
-            op, _, number = self.program.instructions[k]
+            op, number = self.plan.joined.ops[k], self.plan.numbers[k]
             if op is Op.CONST:
                 self.names[k] = self.lanes.constant(number)
             elif op is Op.INPUT:
@@ -106,14 +106,14 @@ class _Block(_Writer):
         if not slots:
             return
         name = self.names[k]
-        if self.program.instructions[k].op in TRUTHS:
+        if self.plan.joined.ops[k] in TRUTHS:
             name = self.w.select(name, self.lanes.all_bits(), 0.0)
         for slot in slots:
             self.store(name, slot)
 
     def compute(self, k: int) -> str:
         """Write one instruction and return the name of its value."""
-        op, args, _ = self.program.instructions[k]
+        op, args = self.plan.joined.ops[k], self.plan.joined.args[k]
         if op in (Op.SIN, Op.COS):
             return self.sincos(args[0])[0 if op is Op.SIN else 1]
         w, v, names = self.w, self.w.v, [self.value(a) for a in args]
@@ -155,7 +155,7 @@ class _Calls(_Writer):
         self.name, self.tables = f"block{number}", list[str]()
         self.calls: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}  # of each call, what its results are
         for k in plan.blocks[number]:
-            op, args, _ = program.instructions[k]
+            op, args = plan.joined.ops[k], plan.joined.args[k]
             name = SINCOS if op in (Op.SIN, Op.COS) else function_name(op)
             self.calls.setdefault((name, args), {})[int(op is Op.COS)] = k
 
@@ -174,7 +174,7 @@ class _Calls(_Writer):
         """Return the places of operands and results, by function, operands that are constants, and which results."""
         found: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]] = {}
         for (function, args), results in self.calls.items():
-            known = [self.program.instructions[a].op is Op.CONST for a in args]
+            known = [self.plan.joined.ops[a] is Op.CONST for a in args]
             constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
             row = [place(self.program, self.plan, a) for n, a in enumerate(args) if not known[n]]
             row += [stored(self.plan, results[n])[0] for n in sorted(results)]
@@ -265,12 +265,11 @@ def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
     plan = plan or plan_program(program)
-    program = plan.program
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
     parts = [*blocks, *_moves(program, plan, lanes), *constants, entry_function(program, plan, lanes)]
     if streams(program):
         parts.append(stream_function(lanes))
-    parts += math_definitions({i.op for i in program.instructions}, lanes)
+    parts += math_definitions(set(program.ops), lanes)
     parts += attributes(lanes)
     return "\n\n".join(parts)

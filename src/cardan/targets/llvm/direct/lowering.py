@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from cardan.program.fusing import Fused
+from cardan.program.fusing import Fused, Joined
 from cardan.program.ops import Op
-from cardan.program.program import Program
 
 Step = tuple[str, int, tuple[int, ...]]
 """What is done, the value it gives, and those it takes."""
@@ -48,12 +47,11 @@ class Steps(NamedTuple):
 class _Lowering:
     """Writes steps."""
 
-    def __init__(self, program: Program, total_order: bool) -> None:
-        self.program, self.total_order = program, total_order
+    def __init__(self, values: int, total_order: bool) -> None:
+        self.values, self.total_order = values, total_order
         self.steps: list[Step] = []
         self.constants: dict[int, float | Bits] = {}
         self.known: dict[float | Bits, int] = {}
-        self.values = len(program.instructions)
 
     def new(self) -> int:
         self.values += 1
@@ -70,7 +68,7 @@ class _Lowering:
         self.steps.append((code, value, args))
         return value
 
-    def composed(self, k: int, op: Op, args: tuple[int, ...]) -> None:
+    def composed(self, k: int, op: Enum, args: tuple[int, ...]) -> None:
         """Write an operation that is several steps."""
         if op is Op.NEG:
             self.put("xor", args[0], self.constant(Bits.SIGN), value=k)
@@ -91,7 +89,7 @@ class _Lowering:
         above, below = self.put("lt", zero, x), self.put("lt", x, zero)
         self.put("select", self.put("select", x, minus_one, below), one, above, value=k)
 
-    def extreme(self, k: int, op: Op, a: int, b: int) -> None:
+    def extreme(self, k: int, op: Enum, a: int, b: int) -> None:
         """Write the smaller or larger; NaN if either is, and -0 below +0.
 
         Where a processor gives its second operand if both are zeros or one is NaN, both ways round tell: for the
@@ -108,32 +106,32 @@ class _Lowering:
             self.put("sub", self.put("or", p, d), d, value=k)
 
 
-def lowered(program: Program, block: Sequence[int], total_order: bool) -> Steps:
+def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], total_order: bool) -> Steps:
     """Return a block of instructions as steps.
 
     A negative comes right behind what it is of: tracing writes those of results at the end.
 
     Args:
-        program: with its products joined to sums.
-        block: the numbers of its instructions.
+        joined: the instructions of a program.
+        numbers: their values: those of constants.
+        block: which of them.
         total_order: whether the processor's own smaller and larger know of NaN and -0.
     """
-    low, instructions = _Lowering(program, total_order), program.instructions
-    here = set(block)
-    negatives = {a: k for k in block if instructions[k].op is Op.NEG and (a := instructions[k].args[0]) in here}
+    (ops, args), plain = joined, STEPS
+    low, here = _Lowering(len(ops), total_order), set(block)
+    negatives = {args[k][0]: k for k in block if ops[k] is Op.NEG and args[k][0] in here}
     early = set(negatives.values())
-    steps, plain = low.steps, STEPS
     for k in block:
-        op, args, _ = instructions[k]
+        op = ops[k]
         if op in plain:
-            steps.append((plain[op], k, args))
+            low.steps.append((plain[op], k, args[k]))
         elif k not in early:
-            low.composed(k, op, args)
+            low.composed(k, op, args[k])
         if k in negatives:
             low.composed(negatives[k], Op.NEG, (k,))
-    used = {a for _, _, args in steps for a in args if a < len(instructions)}
-    low.constants |= {a: instructions[a].value for a in used if instructions[a].op is Op.CONST}
-    return Steps(sunk(steps, low.constants, low.values), low.constants, low.values)
+    used = {a for _, _, args in low.steps for a in args if a < len(ops)}
+    low.constants |= {a: numbers[a] for a in used if ops[a] is Op.CONST}
+    return Steps(sunk(low.steps, low.constants, low.values), low.constants, low.values)
 
 
 def sunk(steps: list[Step], constants: Iterable[int], values: int) -> list[Step]:
