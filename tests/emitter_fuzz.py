@@ -14,14 +14,18 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import NamedTuple
 
+import llvmlite.binding as llvm
 import numpy as np
 
 from cardan.program.fusing import Fused, joined_products
 from cardan.program.ops import LEAVES, SPEC, Kind, Op
 from cardan.program.passes import remove_dead_code
 from cardan.program.program import Array, Instruction, Program
+from cardan.targets.llvm.direct.neon import NEON
 from cardan.targets.llvm.direct.x86 import AVX, AVX512
 from cardan.targets.llvm.image import load
 from cardan.targets.llvm.machine import compile_image, host_features
@@ -120,10 +124,10 @@ class Guarded:
         self.undo()
 
 
-def run_batch(seed, count):
+def run_batch(seed, count, arm=False):
     """Compile and run programs by both emitters; raise AssertionError with what differs."""
     rng = random.Random(seed)
-    machine, size = rng.choice(tables())
+    machine, size = (NEON, 16) if arm else rng.choice(tables())
     dtype = rng.choice((np.float64, np.float32))
     lanes = Lanes(size // np.dtype(dtype).itemsize, "double" if dtype is np.float64 else "float")
     programs = [random_line(rng) for _ in range(count)]
@@ -132,8 +136,7 @@ def run_batch(seed, count):
         for k, program in enumerate(programs)
         for name, table in (("llvm", None), ("direct", machine))
     ]
-    code = load(compile_image(module(programs, sides, lanes), "evaluate"), "evaluate")
-    sizes = [side.bytes for side in sides]
+    text, sizes = module(programs, sides, lanes), [side.bytes for side in sides]
     with Guarded(sizes) as memory:
         spaces = [a.reshape(-1, lanes.width) for a in memory.arrays(sizes, dtype)]
         given = [random_inputs(seed, k, p, lanes.width, dtype) for k, p in enumerate(programs)]
@@ -141,11 +144,71 @@ def run_batch(seed, count):
             for space in spaces[2 * k : 2 * k + 2]:
                 space[:] = np.pi
                 space[: len(x)] = x
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address)((ctypes.c_void_p * len(sizes))(*memory.addresses))
+        (run_emulated if arm else run_here)(text, spaces)
         for k, (program, x) in enumerate(zip(programs, given, strict=True)):
             where = f"seed {seed}, program {k} for {machine.registers} registers, {lanes.vector}\n{program}"
             check(program, x, *(results(program, space) for space in spaces[2 * k : 2 * k + 2]), where)
         del spaces
+
+
+def run_here(text, spaces):
+    """Run a module on workspaces."""
+    code = load(compile_image(text, "evaluate"), "evaluate")
+    pointers = (ctypes.c_void_p * len(spaces))(*(space.ctypes.data for space in spaces))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address)(pointers)
+
+
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+void evaluate(char **);
+int main(int argc, char **argv) {
+    FILE *data = fopen(argv[1], "r+b");
+    long count = argc - 2, n = 0;
+    char **all = malloc(8 * count);
+    for (; n < count; n++) {  /* each ends where memory begins that may not be touched */
+        long size = atol(argv[2 + n]), room = (size + 65535) / 65536 * 65536;
+        char *space = mmap(0, room + 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mprotect(space + room, 65536, PROT_NONE);
+        all[n] = space + room - size;
+        if (fread(all[n], 1, size, data) != (size_t)size) return 1;
+    }
+    evaluate(all);
+    rewind(data);
+    for (n = 0; n < count; n++) fwrite(all[n], 1, atol(argv[2 + n]), data);
+    return fclose(data);
+}
+"""
+
+
+@functools.cache
+def arm():
+    """Return what translates to AArch64."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    options = {"cpu": "generic", "features": "+neon", "opt": 2, "reloc": "pic", "codemodel": "small"}
+    return llvm.Target.from_triple("aarch64-linux-gnu").create_target_machine(**options)
+
+
+def run_emulated(text, spaces):
+    """Run a module on workspaces as an AArch64 processor would; the tables' part is assembled by GNU's assembler."""
+    written = re.compile(r'^module asm "(.*)"$', re.MULTILINE)
+    assembly = "\n".join(written.findall(text)).replace("\\0A", "\n") + "\n"
+    names = "".join(f".globl {name}\n" for name in re.findall(r"^(\w+):", assembly, re.MULTILINE))
+    module = llvm.parse_assembly(written.sub("", text), context=llvm.create_context())
+    with tempfile.TemporaryDirectory(prefix="cardan-arm-") as folder:
+        files = {"driver.c": DRIVER.encode(), "direct.s": (names + assembly).encode()}
+        files |= {"llvm.o": arm().emit_object(module), "data": b"".join(space.tobytes() for space in spaces)}
+        for name, content in files.items():
+            Path(folder, name).write_bytes(content)
+        build = ["aarch64-linux-gnu-gcc", "-O1", "-static", "driver.c", "direct.s", "llvm.o", "-o", "driver"]
+        subprocess.run(build, check=True, cwd=folder)
+        subprocess.run(["qemu-aarch64", "driver", "data", *(str(s.nbytes) for s in spaces)], check=True, cwd=folder)
+        found = Path(folder, "data").read_bytes()
+    for space in spaces:
+        space[:] = np.frombuffer(found[: space.nbytes], dtype=space.dtype).reshape(space.shape)
+        found = found[space.nbytes :]
 
 
 def module(programs, sides, lanes):
@@ -233,6 +296,7 @@ def main():
     parser.add_argument("--programs", type=int, default=100_000)
     parser.add_argument("--batch", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--arm", action="store_true", help="the table of AArch64, by qemu-aarch64 and a cross compiler")
     parser.add_argument("--inside", action="store_true")
     args = parser.parse_args()
     if not args.inside:
@@ -241,7 +305,7 @@ def main():
     for seed in range(args.seed, args.seed + args.programs // args.batch):
         sys.stderr.write(f"\r{seed * args.batch}")
         try:
-            run_batch(seed, args.batch)
+            run_batch(seed, args.batch, args.arm)
         except AssertionError as error:
             wrong += 1
             print(f"\n{error}", flush=True)

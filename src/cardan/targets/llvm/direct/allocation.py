@@ -48,16 +48,14 @@ class Machine(NamedTuple):
 
     Attributes:
         registers: how many.
-        forms: of each step.
+        forms: of each step it has.
         text: writes a straight line as a function of the workspace: the lines, from its name, the machine, the lanes
             and the line on registers.
-        total_order: whether its smaller and larger know of NaN and -0.
     """
 
     registers: int
     forms: Mapping[str, Form]
     text: Callable[[str, Machine, Lanes, Allocation], list[str]]
-    total_order: bool = False
 
 
 class Allocation(NamedTuple):

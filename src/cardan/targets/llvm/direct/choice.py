@@ -7,6 +7,7 @@ import sys
 
 from cardan.errors import TargetError
 from cardan.targets.llvm.direct.allocation import Machine
+from cardan.targets.llvm.direct.neon import NEON
 from cardan.targets.llvm.direct.x86 import AVX, AVX512
 from cardan.targets.llvm.machine import host_features
 from cardan.targets.llvm.plan import Lanes
@@ -33,8 +34,10 @@ def chosen(lanes: Lanes) -> Machine | None:
 
 
 def _table(lanes: Lanes) -> Machine | None:
-    if not sys.platform.startswith("linux") or os.uname().machine != "x86_64":
+    if not sys.platform.startswith("linux"):  # others have other object files, or let callees keep vectors
         return None
+    if os.uname().machine == "aarch64":
+        return NEON if lanes.bytes == 16 else None
     features = set(host_features()[1].split(","))
     if {"+avx512f", "+avx512dq", "+avx512vl"} <= features and lanes.bytes in (16, 32, 64):
         return AVX512

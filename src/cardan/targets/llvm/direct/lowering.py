@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -13,13 +13,13 @@ Step = tuple[str, int, tuple[int, ...]]
 """What is done, the value it gives, and those it takes."""
 
 STEPS: dict[Enum, str] = {
-    **{op: op.value for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR)},
+    **{op: op.value for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.FLOOR, Op.MIN, Op.MAX)},
+    **{op: op.value for op in (Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR)},
     **{op: op.value for op in Fused},
 }
-"""Operations that are one step. A truth value is a vector of all bits or none in each lane."""
-COMPOSED = (Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN, Op.MIN, Op.MAX)
-"""Operations that are several, or take bits beside their operands."""
-HAS_STEPS = frozenset((*STEPS, *COMPOSED))
+"""Operations that can be one step. A truth value is a vector of all bits or none in each lane."""
+HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN))
+"""Operations that are steps: one, or several where the processor has not that one."""
 
 
 class Bits(Enum):
@@ -47,8 +47,8 @@ class Steps(NamedTuple):
 class _Lowering:
     """Writes steps."""
 
-    def __init__(self, values: int, total_order: bool) -> None:
-        self.values, self.total_order = values, total_order
+    def __init__(self, values: int) -> None:
+        self.values = values
         self.steps: list[Step] = []
         self.constants: dict[int, float | Bits] = {}
         self.known: dict[float | Bits, int] = {}
@@ -69,19 +69,24 @@ class _Lowering:
         return value
 
     def composed(self, k: int, op: Enum, args: tuple[int, ...]) -> None:
-        """Write an operation that is several steps."""
+        """Write an operation that is several steps, or needs certain bits."""
         if op is Op.NEG:
-            self.put("xor", args[0], self.constant(Bits.SIGN), value=k)
+            self.flipped(args[0], Bits.SIGN, k)
+        elif op is Op.NOT:
+            self.flipped(args[0], Bits.ALL, k)
         elif op is Op.ABS:
             self.put("and", args[0], self.constant(Bits.MAGNITUDE), value=k)
-        elif op is Op.NOT:
-            self.put("xor", args[0], self.constant(Bits.ALL), value=k)
         elif op is Op.SELECT:
             self.put("select", args[2], args[1], args[0], value=k)
         elif op is Op.SIGN:
             self.sign(k, args[0])
+        elif op is Fused.FMS:
+            self.put("fma", args[0], args[1], self.flipped(args[2], Bits.SIGN), value=k)
         else:
             self.extreme(k, op, *args)
+
+    def flipped(self, x: int, bits: Bits, k: int | None = None) -> int:
+        return self.put("xor", x, self.constant(bits), value=k)
 
     def sign(self, k: int, x: int) -> None:
         """Write -1, 0 or 1; NaN and signed zeros pass as they are."""
@@ -93,12 +98,9 @@ class _Lowering:
         """Write the smaller or larger; NaN if either is, and -0 below +0.
 
         Where a processor gives its second operand if both are zeros or one is NaN, both ways round tell: for the
-        smaller, the bits of either; for the larger, the first that differ are taken away again: (p | d) - d.
+        smaller, the bits of either; for the larger, the bits that differ are set, and taken away as a number.
         """
-        if self.total_order:
-            self.put(op.value, a, b, value=k)
-            return
-        p, r = self.put(op.value, a, b), self.put(op.value, b, a)
+        p, r = self.put(f"{op.value}_or_second", a, b), self.put(f"{op.value}_or_second", b, a)
         if op is Op.MIN:
             self.put("or", p, r, value=k)
         else:
@@ -106,7 +108,7 @@ class _Lowering:
             self.put("sub", self.put("or", p, d), d, value=k)
 
 
-def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], total_order: bool) -> Steps:
+def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], has: Container[str]) -> Steps:
     """Return a block of instructions as steps.
 
     A negative comes right behind what it is of: tracing writes those of results at the end.
@@ -115,10 +117,10 @@ def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], tota
         joined: the instructions of a program.
         numbers: their values: those of constants.
         block: which of them.
-        total_order: whether the processor's own smaller and larger know of NaN and -0.
+        has: the steps the processor has.
     """
-    (ops, args), plain = joined, STEPS
-    low, here = _Lowering(len(ops), total_order), set(block)
+    (ops, args), plain = joined, {op: code for op, code in STEPS.items() if code in has}
+    low, here = _Lowering(len(ops)), set(block)
     negatives = {args[k][0]: k for k in block if ops[k] is Op.NEG and args[k][0] in here}
     early = set(negatives.values())
     for k in block:

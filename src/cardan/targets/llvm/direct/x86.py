@@ -18,7 +18,7 @@ _EITHER, _SECOND = Form((0, 1)), Form((1,))
 _FUSED = Form((0, 1, 2), (2, 0, 1))
 _FREE = {
     **dict.fromkeys(("add", "mul", "and", "or", "xor"), _EITHER),
-    **dict.fromkeys(("sub", "div", "min", "max", "lt", "le", "eq"), _SECOND),
+    **dict.fromkeys(("sub", "div", "min_or_second", "max_or_second", "lt", "le", "eq"), _SECOND),
     **dict.fromkeys(("sqrt", "floor"), Form((0,))),
     **dict.fromkeys(("fma", "fms", "fnma"), _FUSED),
 }
@@ -69,9 +69,8 @@ class _Text:
     def templates(self) -> dict[str, str]:
         """Return the text of the steps whose result goes anywhere, with their operands from the last to the first."""
         t, wide = self.kind, self.wide
-        found = {
-            code: f" v{code}{t} %s,%s,%s" for code in ("add", "sub", "mul", "div", "min", "max", "and", "or", "xor")
-        }
+        binary = ("add", "sub", "mul", "div", "min_or_second", "max_or_second", "and", "or", "xor")
+        found = {code: f" v{code.partition('_')[0]}{t} %s,%s,%s" for code in binary}
         for code in ("lt", "le", "eq"):
             mask = f"%%k1\n vpmovm2{'q' if self.size == 8 else 'd'} %%k1,%s"
             found[code] = f" vcmp{code}{t} %s,%s,{mask if wide else '%s'}"
