@@ -25,12 +25,13 @@ from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function
 from cardan.functions.results import RESULT, Form
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, collection_paused, given_for, replayed
+from cardan.functions.traced import Source, Traced, given_for, replayed
 from cardan.functions.vocabulary import Reals, algorithms
 from cardan.manifolds import Euclidean
 from cardan.model import Model
 from cardan.program import Program, autodiff
 from cardan.program.autodiff import MODES, Mode, Tangent
+from cardan.runtime.collector import collection_paused
 
 
 @function(simplified=True)

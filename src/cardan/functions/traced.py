@@ -9,13 +9,11 @@ or from another function's program, by differentiating it (`derivatives.py`).
 from __future__ import annotations
 
 import functools
-import gc
 import inspect
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +31,7 @@ from cardan.model import Model, simplified_tree
 from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
 from cardan.program.replay import replay
+from cardan.runtime.collector import collection_paused
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -157,18 +156,6 @@ class Kernel(Source):
         signature = self.signature
         called = (str(signature.parameters), dict(signature.declared), signature.fixed)
         return (self.kernel, *called, self.returns, self.simplified)
-
-
-@contextmanager
-def collection_paused() -> Iterator[None]:
-    """Pause the collector of cycles: a trace makes hundreds of thousands of tuples, and no cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _kernel(
