@@ -279,6 +279,7 @@ def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, 
     from cardan.targets.llvm import compiler
 
     caplog.set_level("INFO", "cardan")
+    monkeypatch.setenv("CARDAN_EMITTER", "llvm")
     told = []
     monkeypatch.setattr(compiler, "llvm_text", lambda *args: told.append(caplog.text) or llvm_text(*args))
     for seconds, expected in ((2.0, "compiling f (2 operations), which takes about 4 s"), (0.2, "")):
