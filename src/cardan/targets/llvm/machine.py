@@ -19,6 +19,7 @@ def host_features() -> tuple[str, str]:
     """Return the name and the features of this machine's processor, as LLVM knows them."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
