@@ -9,6 +9,7 @@ from cardan.runtime.collector import collection_paused
 from cardan.runtime.progress import announced
 from cardan.targets.llvm.direct.choice import chosen
 from cardan.targets.llvm.image import Image
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.machine import compile_image, host_lanes
 from cardan.targets.llvm.plan import heap_bytes, plan_program
 from cardan.targets.llvm.text import llvm_text
@@ -17,9 +18,9 @@ OPERATION = 70e-6  # seconds LLVM takes for an operation: 33 000 took 2.4 s, 125
 QUICKER = 6  # ... and so much less where there is a table: 125 000 in 1.1 s
 
 
-def compile_program(program: Program, dtype: np.dtype) -> Image:
-    """Return the native code of a program."""
-    lanes = host_lanes(dtype)
+def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = None) -> Image:
+    """Return the native code of a program for `lanes`, by default those of this machine."""
+    lanes = lanes or host_lanes(dtype)
     machine = chosen(lanes)
     seconds = OPERATION * program.operations / (QUICKER if machine else 1)
     with announced(f"compiling {program.name} ({program.operations} operations)", seconds), collection_paused():

@@ -5,8 +5,6 @@ Splitting keeps code generation linear in the length of the program and live ran
 
 from __future__ import annotations
 
-import ctypes
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,56 +12,17 @@ from typing import Any
 from cardan.program.fusing import Joined, joined_products
 from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Program, Region, rows_of
+from cardan.program.program import Array, Program, Region, rows_of
 from cardan.targets.llvm.direct.allocation import Allocation, Machine, allocate
 from cardan.targets.llvm.direct.lowering import HAS_STEPS, lowered
+from cardan.targets.llvm.lanes import Lanes
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
 LONG = 15_000  # operations of a program whose code does not stay in the caches: each block of it then serves ...
 TILES = 4  # ... so many tiles in a row
-STREAMED = 64  # results a state from which large batches are written past the caches
+STREAMED = 64  # entries of an output from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """What a value is in this module: W lanes of double or float."""
-
-    width: int
-    scalar: str  # "double" or "float"
-
-    @property
-    def vector(self) -> str:
-        """The LLVM type."""
-        return f"<{self.width} x {self.scalar}>"
-
-    @property
-    def mask(self) -> str:
-        """The LLVM type of a truth value."""
-        return f"<{self.width} x i1>"
-
-    @property
-    def suffix(self) -> str:
-        """The ending of intrinsics on this type."""
-        return f"v{self.width}f{64 if self.scalar == 'double' else 32}"
-
-    @property
-    def bytes(self) -> int:
-        """Size of a vector."""
-        return self.width * (8 if self.scalar == "double" else 4)
-
-    def all_bits(self) -> str:
-        """Return the vector of all bits set, as LLVM writes it: how what is true waits in memory."""
-        bits = "F" * 16 if self.scalar == "double" else "FFFFFFFFE0000000"
-        return "<" + ", ".join([f"{self.scalar} 0x{bits}"] * self.width) + ">"
-
-    def constant(self, value: float) -> str:
-        """Return a number in every lane, as LLVM writes it."""
-        if self.scalar == "float":
-            value = ctypes.c_float(value).value  # infinite, if it is too large for one
-        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
-        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
 
 
 Move = tuple[int, int]
@@ -108,7 +67,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     plan.tables = tables_of(program, inputs + len(program.results))
     plan.slot |= places_in(program, plan.tables)
     fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
-    buffer = len(program.results) if streams(program) else 0
+    buffer = max(map(streamed, program.outputs), default=0)
     plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
     plan.slots = _assign_slots(plan, born, last_reader, fixed)
@@ -158,9 +117,14 @@ def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
     return [moves[start : start + STORES] for start in range(0, len(moves), STORES)]
 
 
+def streamed(output: Array) -> int:
+    """Return the entries of an output of which large batches go past the caches, by way of a buffer; 0 of others."""
+    return output.size if output.size >= STREAMED else 0
+
+
 def streams(program: Program) -> bool:
-    """Return whether large batches of the results go past the caches, by way of a buffer at the workspace's end."""
-    return len(program.results) >= STREAMED
+    """Return whether there are such outputs; the buffer is at the end of the workspace."""
+    return any(map(streamed, program.outputs))
 
 
 def heap_bytes(plan: Plan, lanes: Lanes) -> int:
