@@ -23,7 +23,7 @@ import numpy as np
 from cardan.errors import RecompilationWarning, StaleProgramError, UnknownNameError
 from cardan.functions import store
 from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
-from cardan.functions.compiled import Bound, Compiled
+from cardan.functions.compiled import Bound, Compiled, bound
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
 from cardan.functions.repeated import Repeated
@@ -272,12 +272,12 @@ class Function(Generic[P, R]):
 
         The values of a model's inputs (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
         """
-        return Bound(self, model, *self.interface.required(model, options, optional))
+        return bound(self, model, *self.interface.required(model, options, optional))
 
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
-        """Return the same as `bind`, but its results are one array, side by side: views of it are the caller's to make.
+        """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
 
-        Those of a small robot's step take as long as the step.
+        `places` of what is returned says where each result is in it.
 
         Args:
             model: the robot.
@@ -288,7 +288,7 @@ class Function(Generic[P, R]):
             >>> cardan.mass_matrix.bind_packed(arm)(q).shape
             (49,)
         """
-        return Bound(self, model, *self.interface.required(model, options, optional), packed=True)
+        return bound(self, model, *self.interface.required(model, options, optional), packed=True)
 
     def on(
         self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None

@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
     value: float
     slot: int
-    count: int
+    length: int
 
 
 class Output(NamedTuple):
@@ -63,10 +63,10 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
     def fill(run: Run) -> None:
         first = w.at("%ws", run.slot * lanes.bytes)
         one = lambda k: w.store(w.v, w.real(run.value), w.at(first, k, w.v), lanes.bytes)  # noqa: E731
-        if run.count > UNROLLED:
-            w.loop(0, run.count, 1, one)
+        if run.length > UNROLLED:
+            w.loop(0, run.length, 1, one)
             return
-        for k in range(run.count):
+        for k in range(run.length):
             one(k)
 
     for run in runs:
