@@ -277,7 +277,8 @@ class Function(Generic[P, R]):
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
 
-        `places` of what is returned says where each result is in it.
+        `places` of what is returned says where each result is in it. One array takes a tenth of a microsecond less to
+        make than each further one does, which counts where a step takes no longer.
 
         Args:
             model: the robot.
