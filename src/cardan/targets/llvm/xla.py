@@ -1,0 +1,80 @@
+"""Handlers for XLA: functions in machine code, without Python, that call a compiled program on XLA's buffers.
+
+XLA calls a handler with one structure (a frame) that says where arguments and results are; it holds no other state. So
+each program has a handler of its own: a copy of the same machine code, in which the address of a context is written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import TargetError
+from cardan.targets.llvm import xla_layout as at
+from cardan.targets.llvm.image import LOCK, Image, load
+from cardan.targets.llvm.store import kept
+
+
+class Handler:
+    """The handler of one program.
+
+    Args:
+        code: the program's machine code.
+        dtype: float64 or float32.
+        inputs: core shapes of its arguments.
+        outputs: core shapes of its results.
+
+    Attributes:
+        address: of the function. Whoever may call it must keep the handler alive.
+    """
+
+    def __init__(
+        self, code: Any, dtype: np.dtype, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+    ) -> None:
+        sizes = [int(np.prod(shape)) for shape in (*inputs, *outputs)]
+        words = {
+            "evaluate": code.address,
+            "heap": code.heap,
+            "malloc": _address("PyMem_RawMalloc"),
+            "free": _address("PyMem_RawFree"),
+            "dtype": at.DTYPES[dtype.itemsize],
+            "batch_end": len(outputs[0]),
+            "inputs": len(inputs),
+            "outputs": len(outputs),
+        }
+        self.context = np.array([words.get(name, 0) for name in at.FIELDS] + sizes, dtype=np.int64)
+        self._space = np.empty(code.heap + 64, dtype=np.uint8)
+        if code.heap:
+            self.context[at.WORD["spare"]] = self._space.__array_interface__["data"][0] + 63 & ~63
+        self._program = code
+        with LOCK:
+            self._code = load(_for_context(self.context.__array_interface__["data"][0]), "handler")
+        self.address: int = self._code.address
+
+
+def _address(name: str) -> int:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+def _for_context(address: int) -> Image:
+    """Return the machine code with the address of a context in it."""
+    image, mark = _image(), at.MARK.to_bytes(8, "little")
+    if image.code.count(mark) != 1:
+        raise TargetError("the compiler left no place for the context of a handler; this processor is not known to it.")
+    return image._replace(code=image.code.replace(mark, address.to_bytes(8, "little")))
+
+
+@functools.cache
+def _image() -> Image:
+    return kept("handler for XLA", _compiled)[0]  # the source itself is in the name of what is kept
+
+
+def _compiled() -> Image:
+    from cardan.targets.llvm.machine import compile_image
+    from cardan.targets.llvm.xla_text import handler_text
+
+    return compile_image(handler_text(), "handler")
