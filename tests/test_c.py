@@ -12,14 +12,14 @@ import cardan
 from cardan.cli import main
 from cardan.errors import ParameterError
 from cardan.program import Array, trace
-from cardan.targets import compile_numpy
+from cardan.targets import c, compile_numpy
 from cardan.targets.c import c_code
 from mechanisms import random_model, random_state
 from representatives import represented
 
 GCC = shutil.which("gcc")
 needs_gcc = pytest.mark.skipif(GCC is None, reason="needs gcc")
-FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off"]
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic", "-O1", "-ffp-contract=off"]
 
 
 def built(tmp_path, program, name="f", **options):
@@ -141,14 +141,41 @@ def test_names_that_mean_something_in_c(tmp_path):
 
 
 @needs_gcc
-def test_results_that_are_arguments_are_read_before_any_is_written(tmp_path):
+@pytest.mark.parametrize("part", [300, 1])
+def test_results_that_are_arguments_are_read_before_any_is_written(tmp_path, monkeypatch, part):
     """A result may be where an argument is, and another result be that argument."""
+    monkeypatch.setattr(c, "PART", part)
     arrays = [Array("x", (2,)), Array("y", (2,))]
     program = trace("f", lambda x, y: {"x": np.stack([y[1], x[0]]), "y": np.stack([x[1], x[0] + y[0]])}, arrays)
     library, states = built(tmp_path, program), [np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0, 6.0], [7.0, 8.0]])]
     pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*states, *states)]
     library.f_batch(ctypes.c_size_t(2), *pointers)
     np.testing.assert_array_equal(np.hstack(states), [[6.0, 1.0, 2.0, 6.0], [8.0, 3.0, 4.0, 10.0]])
+
+
+@needs_gcc
+@pytest.mark.parametrize("single", [False, True])
+def test_parts_give_the_bits_of_one_function(tmp_path, monkeypatch, single):
+    """Operations and results in many functions or in one, where products and sums are not joined."""
+    model = cardan.robots.double_pendulum().model()
+    program = cardan.forward_dynamics_derivatives.program(model)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    arrays = [x.astype(dtype) for x in random_state(model, seed=0, shape=(3,))]
+    found = []
+    for part in (10**6, 7):
+        monkeypatch.setattr(c, "PART", part)
+        assert ("f_results1(" in c_code(program, "f").source) == (part == 7)
+        found.append(run(built(tmp_path, program, name=f"f{part}", single=single), program, arrays, name=f"f{part}"))
+    np.testing.assert_array_equal(*found)
+
+
+@needs_gcc
+def test_arrays_may_have_the_names_of_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(c, "PART", 1)
+    arrays = [Array("f_part0", (2,)), Array("f_results1", (2,))]
+    program = trace("f", lambda x, y: {"f_part1": np.stack([x[1] * y[0] + 2.0, y[1]])}, arrays)
+    x = [np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])]
+    np.testing.assert_array_equal(run(built(tmp_path, program), program, x), [[8.0, 4.0]])
 
 
 @needs_gcc

@@ -168,8 +168,8 @@ def test_references_are_balanced(arm, states):
         with pytest.raises(cardan.errors.ShapeError):
             fast(wrong, *states[1:])
     assert [sys.getrefcount(x) for x in (*states, out, wrong)] == before
-    result = fast(*states)
-    assert sys.getrefcount(result) == 2
+    result, other = fast(*states), np.empty(3)
+    assert sys.getrefcount(result) == sys.getrefcount(other)  # one each; some Pythons count the argument, too
 
 
 def test_models_and_bound_functions_are_freed():

@@ -139,6 +139,7 @@ def test_drives_are_at_joints_that_have_coordinates():
 
 
 def test_diverged_worlds_are_named_and_the_status_is_3(capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="needs the extra `plot`")
     out = tmp_path / "out.npz"
     words = (
         "--integrator",

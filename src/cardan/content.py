@@ -16,6 +16,7 @@ from __future__ import annotations
 import builtins
 import collections
 import contextlib
+import dataclasses
 import dis
 import functools
 import hashlib
@@ -306,9 +307,10 @@ def _says_something(kind: type, name: str, member: Any) -> bool:
     """Return whether a member of a class says what it does, beside the others."""
     if name in SKIPPED or name.startswith(("_abc_", "__dataclass", "__annotate")):
         return False
-    if name in ("__hash__", "__repr__") and "__dataclass_fields__" in vars(kind) and callable(member):
+    if name in ("__hash__", "__repr__", "__replace__") and "__dataclass_fields__" in vars(kind) and callable(member):
         code = getattr(inspect.unwrap(member), "__code__", None)
-        return code is None or code.co_filename != "<string>"  # else it is made of the fields
+        made = "<string>", dataclasses.__file__  # of the fields, or the one function for all that have some
+        return code is None or code.co_filename not in made
     return not isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType, _FIELD))
 
 

@@ -39,6 +39,8 @@ from cardan.spatial.rotations import rotation_about_axis
 
 TURNING = (Revolute, UnboundedRevolute)
 ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived from them may do something else
+RESIDUE = 1e-15
+"""Below it, what rounding leaves of 0 and 1, as for `snapped`."""
 Placed = tuple[Any, SE3, SE3]
 """A joint, the pose before it and the pose after it."""
 THINNEST = 1e-3
@@ -155,9 +157,10 @@ def _cost(placement: SE3, below: Iterable[SE3]) -> float:
 
 
 def _weight(X: SE3) -> float:
-    X = snapped(X)
-    turning = sum(e not in (0.0, 1.0, -1.0) for e in X.rotation.entries())
-    return 2.0 * turning + sum(e != 0.0 for e in X.translation)
+    """Return what the numbers cost that `snapped` leaves, without the pose: it is asked of dozens of them a joint."""
+    smallest = RESIDUE * max(map(abs, X.translation))
+    turning = sum(abs(e - round(e)) > RESIDUE for e in X.rotation.entries())
+    return 2.0 * turning + sum(abs(e) > smallest for e in X.translation)
 
 
 def _moves(joint: Any, placement: SE3) -> list[SE3]:

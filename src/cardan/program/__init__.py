@@ -1,9 +1,10 @@
 """From a function to a program: tracing, the intermediate representation and its passes."""
 
 from cardan.program.expr import Expr, Graph
+from cardan.program.instructions import Instruction, Instructions
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.passes import PASSES
-from cardan.program.program import Array, Instruction, Program, input_names, output_names, verify
+from cardan.program.program import Array, Program, input_names, output_names, verify
 from cardan.program.trace import trace
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Expr",
     "Graph",
     "Instruction",
+    "Instructions",
     "Kind",
     "Op",
     "Program",

@@ -7,6 +7,7 @@ from typing import Any
 
 from cardan.program.autodiff import pushforward
 from cardan.program.expr import Condition, Expr, Graph
+from cardan.program.instructions import Instructions
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Program
 
@@ -27,7 +28,7 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
         results = tuple(graph.result(e) for e in function([graph.input(place) for place in places]))
     finally:
         graph.regions = regions
-    program = Program("rate", (), tuple(graph.instructions), (), results)
+    program = Program("rate", (), Instructions(graph.instructions), (), results)
     own, values = dict(zip(places, x, strict=True)), []
     for k, (op, args, number) in enumerate(program.instructions):
         if op is Op.CONST or op is Op.INPUT:

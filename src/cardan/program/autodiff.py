@@ -27,6 +27,7 @@ from typing import Any, Literal, NamedTuple
 from cardan import scalar
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.program.expr import Condition, Expr, Graph
+from cardan.program.instructions import Instructions
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.program import Array, Program
 from cardan.program.replay import replay, straight
@@ -117,11 +118,11 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
         values: of its instructions, from `replay`.
         seeds: by number of an instruction, the derivatives by it that are there to begin with: 1 for a result.
     """
-    active = _active(program)
-    found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(program.instructions))]
+    active, instructions = _active(program), list(program.instructions)
+    found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(instructions))]
     conditions: dict[int, Condition] = {}
-    for k in range(len(program.instructions) - 1, -1, -1):
-        op, args, _ = program.instructions[k]
+    for k in range(len(instructions) - 1, -1, -1):
+        op, args, _ = instructions[k]
         if not found[k] or not active[k]:
             continue
         found[k] = (
@@ -135,7 +136,7 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
                 if active[a] and not _is_zero(slope):
                     for guard, derivatives in found[k].items():
                         _accumulate(found[a].setdefault(guard, {}), {i: d * slope for i, d in derivatives.items()})
-    leaves = (op is Op.INPUT for op, *_ in program.instructions)
+    leaves = (op is Op.INPUT for op, *_ in instructions)
     return [_resolved(part, conditions) if leaf else {} for part, leaf in zip(found, leaves, strict=True)]
 
 
@@ -446,7 +447,9 @@ def with_inputs_in_order(program: Program, names: Sequence[str]) -> Program:
         old = _start(program.inputs, name)
         place |= {float(old + k): float(start + k) for k in range(by_name[name].size)}
         start += by_name[name].size
-    instructions = tuple(i._replace(value=place[i.value]) if i.op is Op.INPUT else i for i in program.instructions)
+    instructions = Instructions(
+        i._replace(value=place[i.value]) if i.op is Op.INPUT else i for i in program.instructions
+    )
     return replace(program, inputs=tuple(by_name[n] for n in names), instructions=instructions)
 
 

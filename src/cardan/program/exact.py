@@ -32,8 +32,9 @@ from hashlib import blake2b
 from itertools import combinations
 from typing import NamedTuple
 
+from cardan.program.instructions import Instruction
 from cardan.program.ops import COMMUTATIVE, SPEC, Kind, Op
-from cardan.program.program import Instruction, Program
+from cardan.program.program import Program
 
 PRIME = 0x6487ED5110B4611A62633145C06E0E68948127044533E63A0105DF531D8A0323
 Value = int | tuple[tuple[int, int], ...]

@@ -23,9 +23,10 @@ from cardan.content import UnknownContentError
 from cardan.errors import TraceError, users_line
 from cardan.program.no_number import no_branch, no_number
 from cardan.program.ops import COMMUTATIVE, LEAVES, SPEC, Kind, Op
-from cardan.program.program import Array, Instruction, Region
+from cardan.program.program import Array, Region
 
 Number = (float, int, np.floating, np.integer)
+ADD, SUB, MUL = Op.ADD, Op.SUB, Op.MUL  # an attribute of an Enum is looked up slowly, and these are for each operation
 
 WORTH = 8
 """Operations for each value that goes in or comes out, from which on a block is run several times, not written out: a
@@ -42,7 +43,7 @@ class Graph:
     __slots__ = ("folded", "instructions", "regions", "shared", "signs", "table")
 
     def __init__(self, *, regions: bool = False) -> None:
-        self.instructions: list[Instruction] = []
+        self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
         self.folded = self.signs = self.shared = 0
@@ -55,11 +56,10 @@ class Graph:
         """Return the number of the instruction, new or known."""
         if op in COMMUTATIVE and args[0] > args[1]:
             args = (args[1], args[0])
-        key = (op, args, value)
-        index = self.table.get(key)
-        if index is None:
-            index = self.table[key] = len(self.instructions)
-            self.instructions.append(Instruction(op, args, value))
+        key, count = (op, args, value), len(self.instructions)
+        index = self.table.setdefault(key, count)
+        if index == count:
+            self.instructions.append(key)
         elif args:
             self.shared += 1
         return index
@@ -172,12 +172,12 @@ class Graph:
 
     def _is_worth_it(self, start: int, changing: set[int], results: set[int]) -> bool:
         """Return whether a pass does enough operations, those of regions within it in each of their passes."""
-        times = {k: 1 for k in changing if self.instructions[k].op not in LEAVES}
+        times = {k: 1 for k in changing if self.instructions[k][0] not in LEAVES}
         for region in self.regions or ():
             for k in times.keys() & set(region.instructions) if region.start >= start else ():
                 times[k] *= region.passes
-        read = {a for k in times for a in self.instructions[k].args} & changing
-        given = sum(self.instructions[a].op is Op.PICKED for a in read)
+        read = {a for k in times for a in self.instructions[k][1]} & changing
+        given = sum(self.instructions[a][0] is Op.PICKED for a in read)
         return sum(times.values()) >= WORTH * (given + len(results))
 
 
@@ -239,8 +239,9 @@ class Expr:
                 return self
             if other == -1.0:
                 return -self
-        b = self.graph.lift(other)
-        return Expr(self.graph, self.graph.add(Op.MUL, (self.index, b.index)), self.negative != b.negative)
+        graph = self.graph
+        b = graph.lift(other)
+        return Expr(graph, graph.add(MUL, (self.index, b.index)), self.negative != b.negative)
 
     __rmul__ = __mul__
 
@@ -371,14 +372,14 @@ def _sum(a: Expr, b: Expr, subtract: bool) -> Any:
     """Return a + b, or a - b, with the signs moved outside."""
     graph, negative_b = a.graph, b.negative != subtract
     if a.negative == negative_b:
-        return Expr(graph, graph.add(Op.ADD, (a.index, b.index)), a.negative)
+        return Expr(graph, graph.add(ADD, (a.index, b.index)), a.negative)
     if a.index == b.index:
         graph.folded += 1
         return 0.0
     plus, minus = (b.index, a.index) if a.negative else (a.index, b.index)
     if plus > minus:
-        return Expr(graph, graph.add(Op.SUB, (minus, plus)), True)
-    return Expr(graph, graph.add(Op.SUB, (plus, minus)))
+        return Expr(graph, graph.add(SUB, (minus, plus)), True)
+    return Expr(graph, graph.add(SUB, (plus, minus)))
 
 
 def _quotient(a: Expr, b: Expr) -> Expr:

@@ -47,13 +47,14 @@ def last_readers(program: Program, home: Mapping[int, int], spans: Spans, heads:
         heads: the first block of its region for each instruction with a place of its own for what is carried to it.
     """
     last: dict[int, int] = {}
+    operands = program.args
 
     def needed(a: int, block: int) -> None:
         if a in home or a in heads:
             last[a] = max(last.get(a, block), block)
 
     for k, block in home.items():
-        for a in program.instructions[k].args:
+        for a in operands[k]:
             if home.get(a) != block:
                 needed(a, block)
     for region, rows in zip(program.regions, rows_of(program), strict=True):
@@ -65,7 +66,7 @@ def last_readers(program: Program, home: Mapping[int, int], spans: Spans, heads:
             needed(a, end)
         own = set(rows.picked)
         for k in region.instructions:
-            for a in program.instructions[k].args:
+            for a in operands[k]:
                 if a < region.start:
                     needed(a, start if k in own else end)
     return last
@@ -101,8 +102,8 @@ def places_in(program: Program, tables: Sequence[Tables]) -> dict[int, int]:
     """Return the places of PICKED and KEPT instructions."""
     places = {k: table.picked + j for table in tables for j, k in enumerate(table.rows.picked)}
     columns = {k: (table, j) for table in tables for j, k in enumerate(table.rows.kept)}
-    for k, (op, args, number) in enumerate(program.instructions):
-        if op is Op.KEPT:
-            table, j = columns[args[0]]
-            places[k] = table.kept + int(number) * len(table.rows.kept) + j
+    for k in program.instructions.places(Op.KEPT):
+        _, args, number = program.instructions[k]
+        table, j = columns[args[0]]
+        places[k] = table.kept + int(number) * len(table.rows.kept) + j
     return places

@@ -11,26 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from cardan.program.program import Instruction, Program, Region, rows_of
+from cardan.program.program import Program, Region, rows_of
 
 
 def remove_dead_code(program: Program) -> Program:
     """Keep only what the results need, in the same order, renumbered."""
     needed = _needed(program)
-    number, count = [0] * len(needed), 0
-    kept: list[Instruction] = []
-    for k, instruction in enumerate(program.instructions):
-        if needed[k]:
-            op, args, value = instruction
-            kept.append(Instruction(op, tuple([number[a] for a in args]), value))
-            number[k], count = count, count + 1
+    kept, number = program.instructions.kept(needed)
     results = tuple([number[r] for r in program.results])
-    return replace(program, instructions=tuple(kept), results=results, regions=_regions(program, needed, number))
+    return replace(program, instructions=kept, results=results, regions=_regions(program, needed, number))
 
 
 def _needed(program: Program) -> bytearray:
     """Return a flag for each instruction: whether a result needs it."""
     needed, after = bytearray(len(program.instructions)), {k: a for r in program.regions for k, a in r.carried}
+    args = program.args
     for r in program.results:
         needed[r] = 1
     more = True
@@ -38,7 +33,7 @@ def _needed(program: Program) -> bytearray:
         more = False
         for k in range(len(needed) - 1, -1, -1):
             if needed[k]:
-                for a in program.instructions[k].args:
+                for a in args[k]:
                     needed[a] = 1
                 if k in after and not needed[after[k]]:
                     needed[after[k]], more = 1, True

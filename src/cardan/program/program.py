@@ -14,22 +14,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cardan.errors import ProgramError
+from cardan.program.instructions import OPS, Instruction, Instructions
 from cardan.program.ops import LEAVES, SPEC, Kind, Op
-
-
-class Instruction(NamedTuple):
-    """One operation.
-
-    Attributes:
-        op: which.
-        args: numbers of the earlier instructions it acts on.
-        value: the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED
-            from others; the pass of a KEPT, from 0; else 0.
-    """
-
-    op: Op
-    args: tuple[int, ...] = ()
-    value: float = 0.0
 
 
 class Array(NamedTuple):
@@ -90,7 +76,7 @@ class Program:
     Attributes:
         name: of the function it computes.
         inputs: the arguments; their entries, row by row, one argument after the other, are the flattened inputs.
-        instructions: in order of evaluation.
+        instructions: in order of evaluation; any sequence of them becomes one in columns.
         outputs: the results; their entries, likewise flattened, are ...
         results: ... the instructions with these numbers.
         regions: what is run several times, in order; either apart or the later one within the earlier one.
@@ -99,20 +85,40 @@ class Program:
 
     name: str
     inputs: tuple[Array, ...]
-    instructions: tuple[Instruction, ...]
+    instructions: Instructions
     outputs: tuple[Array, ...]
     results: tuple[int, ...]
     regions: tuple[Region, ...] = ()
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
+    def __post_init__(self) -> None:
+        if type(self.instructions) is not Instructions:
+            object.__setattr__(self, "instructions", Instructions(self.instructions))
+
+    @property
+    def ops(self) -> list[Op]:
+        """The operation of each instruction, in a list made now."""
+        return self.instructions.ops
+
+    @property
+    def args(self) -> list[tuple[int, ...]]:
+        """The operands of each instruction, in a list made now."""
+        return self.instructions.args
+
+    @property
+    def values(self) -> list[float]:
+        """The value of each instruction, in a list made now."""
+        return self.instructions.values
+
     def operation_counts(self) -> Counter[str]:
         """Return how often each operation occurs, without inputs and constants."""
-        return Counter(i.op.value for i in self.instructions if i.op not in LEAVES)
+        counts = {op.value: self.instructions.count_of(op) for op in OPS if op not in LEAVES}
+        return Counter({name: count for name, count in counts.items() if count})
 
     @property
     def operations(self) -> int:
         """Number of operations written, without inputs and constants."""
-        return _operations(self.instructions)
+        return self.instructions.operations()
 
     @property
     def work(self) -> int:
@@ -122,24 +128,21 @@ class Program:
     @property
     def multiply_adds(self) -> int:
         """Number of sums that take a product of which nothing else is made: processors do both as one instruction."""
-        uses = Counter(a for i in self.instructions for a in i.args)
-        uses.update([*self.results, *(after for region in self.regions for _, after in region.carried)])
-        alone = {k for k, i in enumerate(self.instructions) if i.op is Op.MUL and uses[k] == 1}
+        uses = self.instructions.uses()
+        for k in (*self.results, *(after for region in self.regions for _, after in region.carried)):
+            uses[k] += 1
+        alone = {k for k in self.instructions.places(Op.MUL) if uses[k] == 1}
         return sum(i.op in (Op.ADD, Op.SUB) and any(a in alone for a in i.args) for i in self.instructions)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
 
-def _operations(instructions: Sequence[Instruction]) -> int:
-    return sum(i.op not in LEAVES for i in instructions)
-
-
 def _work(program: Program, parts: Sequence[Region | range]) -> int:
     return sum(
         part.passes * _work(program, phases(program, part))
         if isinstance(part, Region)
-        else _operations(program.instructions[part.start : part.stop])
+        else program.instructions.operations(part.start, part.stop)
         for part in parts
     )
 
@@ -161,11 +164,10 @@ def rows_of(program: Program) -> list[Rows]:
     """Return the tables of each region."""
     picked: dict[Region | None, list[int]] = {}
     kept: dict[Region | None, dict[int, None]] = {}
-    for k, (op, args, _) in enumerate(program.instructions):
-        if op is Op.PICKED:
-            picked.setdefault(owner(program, k), []).append(k)
-        elif op is Op.KEPT:
-            kept.setdefault(owner(program, k), {})[args[0]] = None
+    for k in program.instructions.places(Op.PICKED):
+        picked.setdefault(owner(program, k), []).append(k)
+    for k in program.instructions.places(Op.KEPT):
+        kept.setdefault(owner(program, k), {})[program.instructions[k].args[0]] = None
     return [Rows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
 
 
@@ -243,7 +245,7 @@ def verify(program: Program) -> Program:
     if any(not 0 <= r < len(kinds) or kinds[r] is not Kind.REAL for r in program.results):
         raise ProgramError("a result is not a real value of the program")
     _verify_regions(program, kinds)
-    used = {a for i in program.instructions for a in i.args} | set(program.results)
+    used = {a for args in program.args for a in args} | set(program.results)
     used |= {after for region in program.regions for _, after in region.carried}
     dead = set(range(len(kinds))) - used
     if dead:
@@ -273,7 +275,7 @@ def _verify_regions(program: Program, kinds: list[Kind]) -> None:
     if len(kept) != len(set(kept)):
         raise ProgramError("something is kept by two regions")
     heads = [k for region in program.regions for k, _ in region.carried]
-    carried = {k for k, i in enumerate(program.instructions) if i.op is Op.CARRIED}
+    carried = set(program.instructions.places(Op.CARRIED))
     if len(heads) != len(set(heads)) or not carried <= set(heads):
         raise ProgramError("something is carried twice, or waits for what no region carries")
 

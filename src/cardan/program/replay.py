@@ -7,8 +7,9 @@ from typing import Any
 
 from cardan.errors import ParameterError
 from cardan.program.expr import Graph
+from cardan.program.instructions import Instruction
 from cardan.program.ops import SPEC, Op
-from cardan.program.program import Instruction, Program, Region, phases, rows_of
+from cardan.program.program import Program, Region, phases, rows_of
 from cardan.program.trace import assemble
 
 LONGEST = 200_000
@@ -22,16 +23,17 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
         program: what to run.
         inputs: a scalar for each flattened input.
     """
-    values: list[Any] = [None] * len(program.instructions)
+    instructions = list(program.instructions)
+    values: list[Any] = [None] * len(instructions)
     given: dict[int, Any] = {}
     tables = dict(zip(program.regions, rows_of(program), strict=True))
     kept: dict[tuple[int, float], Any] = {}
 
     def compute(k: int) -> Any:
-        op, args, number = program.instructions[k]
+        op, args, number = instructions[k]
         if k in given:
             return given[k]
-        return kept[args[0], number] if op is Op.KEPT else _value(program.instructions[k], inputs, values)
+        return kept[args[0], number] if op is Op.KEPT else _value(instructions[k], inputs, values)
 
     def run(parts: Sequence[Region | range]) -> None:
         for part in parts:
@@ -41,7 +43,7 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
                 continue
             rows = tables[part]
             for n in range(part.passes):
-                given.update({k: values[program.instructions[k].args[n]] for k in rows.picked})
+                given.update({k: values[instructions[k].args[n]] for k in rows.picked})
                 run(phases(program, part))
                 kept.update({(k, n): values[k] for k in rows.kept})
                 given.update({k: values[after] for k, after in part.carried})

@@ -11,6 +11,7 @@ import numpy as np
 from cardan.arrays import symbolic
 from cardan.errors import TraceError
 from cardan.program.expr import Graph
+from cardan.program.instructions import Instructions
 from cardan.program.no_number import of_libraries
 from cardan.program.passes import PASSES
 from cardan.program.program import Array, Program
@@ -65,7 +66,7 @@ def _program(
 ) -> Program:
     """Return the program after all passes, with what they and the tracing did."""
     regions = tuple(sorted(graph.regions or (), key=lambda region: (region.start, -region.stop)))
-    program = Program(name, tuple(inputs), tuple(graph.instructions), tuple(outputs), tuple(results), regions)
+    program = Program(name, tuple(inputs), Instructions(graph.instructions), tuple(outputs), tuple(results), regions)
     written = program.operations + graph.shared + graph.signs + graph.folded
     history = [("written", written), ("folding", written - graph.folded)]
     history += [("signs", program.operations + graph.shared), ("sharing", program.operations)]

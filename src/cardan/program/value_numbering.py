@@ -18,9 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cardan.program.exact import Evaluation, Value, evaluated, up_to_sign
+from cardan.program.instructions import Instruction, Instructions
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.passes import remove_dead_code
-from cardan.program.program import Instruction, Program
+from cardan.program.program import Program
 
 Standing = tuple[int | float, bool]
 """What stands for an instruction: another one or a number, and whether negated."""
@@ -44,16 +45,18 @@ def merge_identities(program: Program) -> Program:
             return add(Instruction(Op.CONST, (), -chosen if negated else chosen))
         return add(Instruction(Op.NEG, (place[chosen],))) if negated else place[chosen]
 
+    instructions = list(program.instructions)
     for k in _in_order(program, standing):
-        op, args, value = program.instructions[k]
+        op, args, value = instructions[k]
         place[k] = add(Instruction(op, tuple(map(placed, args)), value))
     results = tuple(map(placed, program.results))
-    return remove_dead_code(replace(program, instructions=tuple(merged), results=results))
+    return remove_dead_code(replace(program, instructions=Instructions(merged), results=results))
 
 
 def _in_order(program: Program, standing: Sequence[Standing]) -> Iterator[int]:
     """Yield the representatives that the results need, each after its own operands."""
     done: set[int] = set()
+    operands = program.args
     stack = [(r, False) for r in reversed(program.results)]
     while stack:
         k, ready = stack.pop()
@@ -65,7 +68,7 @@ def _in_order(program: Program, standing: Sequence[Standing]) -> Iterator[int]:
             yield chosen
         else:
             stack.append((chosen, True))
-            stack += [(a, False) for a in reversed(program.instructions[chosen].args)]
+            stack += [(a, False) for a in reversed(operands[chosen])]
 
 
 def _representatives(program: Program, found: Evaluation) -> list[Standing]:
@@ -78,8 +81,9 @@ def _representatives(program: Program, found: Evaluation) -> list[Standing]:
     order = sorted(range(len(cones)), key=lambda k: (not given[k], cones[k].bit_count(), k))
     standing: list[Standing] = [(k, False) for k in range(len(program.instructions))]
     known: dict[Value, list[tuple[int, bool]]] = {}
+    ops = program.ops
     for k in order:
-        op = program.instructions[k].op
+        op = ops[k]
         if op is Op.CONST or SPEC[op].result is Kind.BOOL:
             continue
         number = found.numbers[k]
@@ -100,10 +104,11 @@ def _given(program: Program) -> list[bool]:
     """Return which instructions are needed by results that are there anyway: those before the last output."""
     kept = sum(a.size for a in program.outputs[:-1])
     needed = set(program.results[:kept])
-    for k in range(len(program.instructions) - 1, -1, -1):
+    operands = program.args
+    for k in range(len(operands) - 1, -1, -1):
         if k in needed:
-            needed.update(program.instructions[k].args)
-    return [k in needed for k in range(len(program.instructions))]
+            needed.update(operands[k])
+    return [k in needed for k in range(len(operands))]
 
 
 def _cones(program: Program) -> list[int]:

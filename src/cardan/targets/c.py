@@ -4,7 +4,8 @@ One function for one state, without branches on data or allocation, and one that
 is meant to be read: inputs and results keep their names, with a _ behind those that mean something else in C.
 
 A long program is cut into parts of some hundred operations, for what compilers do grows faster than a function: what
-one part leaves to others passes through an array w. The results are written last, so that they may be where inputs are.
+one part leaves to others passes through an array w. The results are written last, so that they may be where inputs are,
+and in such parts, too: a compiler looks for each value read from w at all that was written since.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cardan.program.liveness import heads_of, last_readers, places_in, stretches
 from cardan.program.ops import LEAVES, SPEC, Kind, Op
 from cardan.program.program import Array, Program, Region, phases
 
-PART = 300  # operations: gcc takes 5 s for 60 000 operations in such parts, 30 s in one function
+PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
 #define PART static __attribute__((noinline))
 #else
@@ -75,10 +76,11 @@ def c_code(program: Program, name: str, *, single: bool = False, comment: str = 
 def _renamed(program: Program, name: str) -> Program:
     """Return the program with names of inputs and results that mean nothing else in C, or in what is written here."""
     taken = {*RESERVED, name, f"{name}_batch", "n", "k", "w"}
+    own_names = re.compile(rf"[jkrt]\d+_|{name}_(part|results)\d+")
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):
         own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
-        while own in taken or re.fullmatch(r"[jkrt]\d+_", own) or own[:1].isdigit():
+        while own in taken or own_names.fullmatch(own) or own[:1].isdigit():
             own = f"_{own}" if own[:1].isdigit() else f"{own}_"
         taken.add(own)
         arrays.append(array._replace(name=own))
@@ -117,12 +119,12 @@ class _Writer:
     """Writes the operations of a program, in parts if there are many."""
 
     def __init__(self, program: Program, name: str, single: bool) -> None:
-        self.program, self.name = program, name
+        self.program, self.name, self.instructions = program, name, list(program.instructions)
         self.real, self.suffix, self.single = ("float", "f", True) if single else ("double", "", False)
         self.parts: list[list[int]] = []
         self.spans: dict[range, tuple[int, int]] = {}
         for stretch in stretches(program):
-            parts = _cut([k for k in stretch if program.instructions[k].op not in LEAVES])
+            parts = _cut([k for k in stretch if self.instructions[k].op not in LEAVES])
             self.spans[stretch] = len(self.parts), len(self.parts) + len(parts) - 1
             self.parts += parts
         self.home = {k: p for p, part in enumerate(self.parts) for k in part}
@@ -131,6 +133,7 @@ class _Writer:
         self.tables = dict(zip(program.regions, tables_of(program, 0), strict=True))
         self.slots, self.places = self._slots()
         self.entries = _entries(program.inputs)
+        self.all_entries = frozenset(self.entries)
 
     def _slots(self) -> tuple[dict[int, int], int]:
         """Return the places in w of what more than one part needs, and how many there are; each is used again."""
@@ -154,7 +157,7 @@ class _Writer:
         program = self.program
         unused = [f"    (void){a.name};" for a in (*program.inputs, *program.outputs) if not _is_used(program, a)]
         if self.is_whole:
-            return [], unused + self._operations(0) + self._results(0)
+            return [], unused + self._operations(0) + self._results()
         texts, calls = [_NOINLINE], []
         for p in range(len(self.parts)):
             arrays = self._inputs_of(p)
@@ -162,9 +165,10 @@ class _Writer:
             own = self._operations(p) or ["    (void)w;"]
             texts += [f"PART void {self.name}_part{p}({parameters})\n{{", *own, "}\n"]
             calls.append(f"{self.name}_part{p}({', '.join([*(a.name for a in arrays), 'w'])});")
+        writers, ending = self._writers()
         head = [f"    {self.real} w[{max(self.places, 1)}];"]
-        body = [f"    {line}" for line in self._run(phases(program), calls)]
-        return texts, head + unused + body + self._results(len(self.parts))
+        body = [f"    {line}" for line in [*self._run(phases(program), calls), *ending]]
+        return texts + writers, head + unused + body
 
     def _run(self, parts: Sequence[Region | range], calls: list[str]) -> list[str]:
         """Return the calls of parts of the program, those of regions in loops."""
@@ -197,7 +201,7 @@ class _Writer:
             self.tables[region].rows.picked,
             self.tables[region].picked + len(self.tables[region].rows.picked),
         )
-        rows = zip(*(self.program.instructions[k].args for k in picked), strict=True)
+        rows = zip(*(self.instructions[k].args for k in picked), strict=True)
         return [f"w[{start + n}] = {self._value(a, -1)};" for n, a in enumerate(a for row in rows for a in row)]
 
     def _pick(self, k: str, region: Region) -> list[str]:
@@ -216,19 +220,19 @@ class _Writer:
 
     def _first(self, k: int) -> str:
         """Return what is in the place of something carried before the first pass."""
-        op, args, number = self.program.instructions[k]
+        op, args, number = self.instructions[k]
         return self.entries[int(number)] if op is Op.INPUT else self._value(args[0], -1)
 
     def _inputs_of(self, p: int) -> list[Array]:
         """Return the inputs that a part reads."""
-        read = {a for k in self.parts[p] for a in self.program.instructions[k].args} - self.heads.keys()
-        entries = {self.entries[int(i.value)] for i in (self.program.instructions[k] for k in read) if i.op is Op.INPUT}
+        read = {a for k in self.parts[p] for a in self.instructions[k].args} - self.heads.keys()
+        entries = {self.entries[int(i.value)] for i in (self.instructions[k] for k in read) if i.op is Op.INPUT}
         return [a for a in self.program.inputs if any(f"{a.name}[{k}]" in entries for k in range(a.size))]
 
     def _operations(self, p: int) -> list[str]:
         lines = []
         for k in self.parts[p]:
-            op, args, _ = self.program.instructions[k]
+            op, args, _ = self.instructions[k]
             kind = self.real if SPEC[op].result is Kind.REAL else "int"
             expression = SPEC[op].c.format(*(self._value(a, p) for a in args), f=self.suffix)
             lines.append(f"    const {kind} t{k}_ = {expression};")
@@ -238,7 +242,7 @@ class _Writer:
 
     def _value(self, k: int, p: int) -> str:
         """Return how a part writes the value of an instruction."""
-        op, _, number = self.program.instructions[k]
+        op, _, number = self.instructions[k]
         if k in self.heads or op in (Op.PICKED, Op.KEPT):
             return f"w[{self.slots[k]}]"
         if op is Op.INPUT:
@@ -247,14 +251,33 @@ class _Writer:
             return _number(number, self.single)
         return f"t{k}_" if self.home[k] == p else f"w[{self.slots[k]}]"
 
-    def _results(self, p: int) -> list[str]:
+    def _results(self) -> list[str]:
         """Return the lines that write the results; inputs among them are all read before, for they may be there."""
-        values = [self._value(r, p) for r in self.program.results]
-        read = dict.fromkeys(self.entries)
-        names = {value: f"r{n}_" for n, value in enumerate(dict.fromkeys(values)) if value in read}
+        values = [self._value(r, 0) for r in self.program.results]
+        names = {value: f"r{n}_" for n, value in enumerate(self._inputs_in(values))}
         lines = [f"    const {self.real} {name} = {value};" for value, name in names.items()]
         targets = zip(_entries(self.program.outputs), values, strict=True)
         return [*lines, *(f"    {target} = {names.get(value, value)};" for target, value in targets)]
+
+    def _writers(self) -> tuple[list[str], list[str]]:
+        """Return the functions that write the results, and the lines that call them, inputs among them read before."""
+        values = [self._value(r, len(self.parts)) for r in self.program.results]
+        names = {value: f"w[{self.places + n}]" for n, value in enumerate(self._inputs_in(values))}
+        self.places += len(names)
+        texts, calls = [], [f"{name} = {value};" for value, name in names.items()]
+        targets = [(a, f"{a.name}[{k}]") for a in self.program.outputs for k in range(a.size)]
+        for p, first in enumerate(range(0, len(values), PART)):
+            own = list(zip(targets, values, strict=True))[first : first + PART]
+            arrays = dict.fromkeys(array for (array, _), _ in own)
+            parameters = ", ".join([f"const {self.real} *w", *(f"{self.real} {a.name}[{a.size}]" for a in arrays)])
+            lines = [f"    {target} = {names.get(value, value)};" for (_, target), value in own]
+            texts += [f"PART void {self.name}_results{p}({parameters})\n{{", "    (void)w;", *lines, "}\n"]
+            calls.append(f"{self.name}_results{p}({', '.join(['w', *(a.name for a in arrays)])});")
+        return texts, calls
+
+    def _inputs_in(self, values: Sequence[str]) -> list[str]:
+        """Return the entries of inputs among values, each once."""
+        return [value for value in dict.fromkeys(values) if value in self.all_entries]
 
 
 def _cut(own: list[int]) -> list[list[int]]:
@@ -268,7 +291,8 @@ def _is_used(program: Program, array: Array) -> bool:
     if array in program.outputs:
         return array.size > 0
     first = sum(a.size for a in program.inputs[: program.inputs.index(array)])
-    return any(i.op is Op.INPUT and first <= i.value < first + array.size for i in program.instructions)
+    places = program.instructions.places(Op.INPUT)
+    return any(first <= program.instructions[k].value < first + array.size for k in places)
 
 
 def _number(value: float, single: bool) -> str:

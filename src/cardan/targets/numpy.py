@@ -26,7 +26,8 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
         One array or scalar for each flattened output.
     """
     number = dtype.type
-    values: list[Any] = [None] * len(program.instructions)
+    instructions = list(program.instructions)
+    values: list[Any] = [None] * len(instructions)
     last_use = _last_uses(program)
     given: dict[int, Any] = {}
     tables = dict(zip(program.regions, rows_of(program), strict=True))
@@ -37,7 +38,7 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
         return value if np.shape(value) == shape else np.full(shape, value)
 
     def compute(k: int) -> None:
-        op, args, value = program.instructions[k]
+        op, args, value = instructions[k]
         if k in given:
             values[k] = given[k]
         elif op is Op.INPUT:
@@ -60,7 +61,7 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
                 continue
             rows = tables[part]
             for n in range(part.passes):
-                given.update({k: values[program.instructions[k].args[n]] for k in rows.picked})
+                given.update({k: values[instructions[k].args[n]] for k in rows.picked})
                 run(phases(program, part))
                 kept.update({(k, n): values[k] for k in rows.kept})
                 given.update({k: filled(values[after]) for k, after in part.carried})
@@ -73,19 +74,20 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
 
 def _last_uses(program: Program) -> list[int]:
     """Return the instruction that needs each value last; none, where it is needed in every pass of a region."""
-    last = [-1] * len(program.instructions)
-    for k, instruction in enumerate(program.instructions):
-        for a in instruction.args:
+    operands = program.args
+    last = [-1] * len(operands)
+    for k, args in enumerate(operands):
+        for a in args:
             last[a] = k
     for region in program.regions:
         for k in range(region.start, region.stop):
-            for a in program.instructions[k].args:
+            for a in operands[k]:
                 if a < region.start and last[a] < region.stop:
-                    last[a] = len(program.instructions)
+                    last[a] = len(operands)
         for _, after in region.carried:
-            last[after] = len(program.instructions)
+            last[after] = len(operands)
     for r in program.results:
-        last[r] = len(program.instructions)
+        last[r] = len(operands)
     return last
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,13 +39,13 @@ class Outline:
 
 
 def _digest(program: Program) -> str:
-    numbers = {op: k for k, op in enumerate(Op)}
     layout = ([a.shape for a in program.inputs], [a.shape for a in program.outputs], program.results)
     layout = (*layout, program.regions) if program.regions else layout
     digest = hashlib.sha256(repr(([op.value for op in Op], layout)).encode())
-    digest.update(bytes(numbers[i.op] for i in program.instructions))
-    digest.update(array("q", [a for i in program.instructions for a in (*i.args, -1)]).tobytes())
-    digest.update(array("d", [i.value for i in program.instructions]).tobytes())
+    codes, ends, operands, values = program.instructions.columns()
+    digest.update(codes)
+    digest.update(np.insert(operands.astype(np.int64), ends, -1).tobytes())
+    digest.update(values.tobytes())
     return digest.hexdigest()
 
 

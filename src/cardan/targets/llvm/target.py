@@ -17,7 +17,7 @@ from cardan.errors import TargetError
 from cardan.program.program import Program
 from cardan.runtime import processor
 from cardan.runtime.log import log
-from cardan.runtime.threads import WORTHWHILE, num_threads, split
+from cardan.runtime.threads import WORTHWHILE, num_threads, split, work_of
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.image import LOCK, Image, load
 from cardan.targets.llvm.store import kept
@@ -57,7 +57,7 @@ class NativeProgram(Runner):
     def __init__(self, outline: Outline, program: Callable[[], Program]) -> None:
         self.outline, self.program = outline, program
         self.total = sum(a.size for a in outline.outputs)
-        self.work = outline.operations + self.total
+        self.work = work_of(outline.operations, self.total)
         self._loaded: dict[np.dtype, Loaded] = {}
         self._doors: WeakSet[Door] = WeakSet()
 
