@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -134,17 +135,136 @@ def test_several_results_keep_their_names(arm, states):
         np.testing.assert_array_equal(first[name], second[name])
 
 
-def test_several_results_are_written_where_earlier_ones_are(arm, states):
+def test_several_results_are_written_where_they_are_wanted(arm, states):
     fast = cardan.inverse_dynamics_derivatives.bind(arm)
     q, v, a = states
     first = fast(q, v, a)
     expected = [part.copy() for part in fast(q, a, v)]
-    assert fast(q, a, v, out=first) is first
-    for part, right in zip(first, expected, strict=True):
-        np.testing.assert_array_equal(part, right)
-    for wrong in (fast(q[:2], v[:2], a[:2]), tuple(expected), first.dq, None.__class__):
-        with pytest.raises(cardan.errors.DTypeError, match="earlier call"):
-            fast(q, v, a, out=wrong)
+    for out in (first, tuple(np.empty_like(part) for part in expected), type(first)(*np.zeros((3, 5, 7, 7)))):
+        assert fast(q, a, v, out=out) is out
+        assert all(map(np.array_equal, out, expected))
+        assert calls(lambda out=out: fast(q, a, v, out=out)) < 10
+    listed = [np.empty_like(part) for part in expected]
+    assert fast(q, a, v, out=listed) is listed  # the long way
+    assert all(map(np.array_equal, listed, expected))
+    inside = np.zeros((3, 5, 7, 7))
+    inside[0, 0, :5], inside[2, 0, :5] = v, a
+    fast(q, inside[2, 0, :5], inside[0, 0, :5], out=tuple(inside))  # the arguments lie in it
+    assert all(map(np.array_equal, inside, expected))
+
+
+def test_wrong_places_for_several_results_are_refused(arm, states):
+    fast, bad = cardan.inverse_dynamics_derivatives.bind(arm), cardan.errors
+    one, frozen = np.empty((5, 7, 7)), np.empty((5, 7, 7))
+    frozen.flags.writeable = False
+    fast(*states)
+    wrong = [
+        ((one, one.copy(), one), bad.DTypeError, "'out: da' is in the memory of 'out: dq'"),
+        ((one, one.copy()), bad.DTypeError, "expected a named tuple (dq, dv, da), or a tuple of 3 arrays"),
+        (one, bad.DTypeError, "is a ndarray"),
+        (None.__class__, bad.DTypeError, "is a type"),
+        ((one, frozen, one.copy()), bad.DTypeError, "'out: dv' is read-only"),
+        ((one, one.copy().swapaxes(1, 2), one.copy()), bad.DTypeError, "not contiguous"),
+        ((one, one[:2].copy(), one.copy()), bad.ShapeError, "'out: dv' has shape (2, 7, 7), expected (5, 7, 7)"),
+        ((one, one.astype(np.float32), one.copy()), bad.DTypeError, "expected an array of float64"),
+        ({"dq": one, "dv": one.copy(), "da": one.copy()}, bad.DTypeError, "is a dict"),
+    ]
+    for out, error, words in wrong:
+        with pytest.raises(error) as info:
+            fast(*states, out=out)
+        assert words in str(info.value)
+
+
+def test_results_that_overlap_are_refused(arm, states):
+    fast, memory = cardan.inverse_dynamics_derivatives.bind(arm), np.zeros(3 * 245)
+    at = lambda k: memory[k : k + 245].reshape(5, 7, 7)  # noqa: E731
+    fast(*states)
+    assert fast(*states, out=(at(490), at(0), at(245)))[1] is not None
+    for k in (244, 1, 0):
+        with pytest.raises(cardan.errors.DTypeError, match="memory of its own"):
+            fast(*states, out=(at(0), at(k), at(490)))
+
+
+class Pair(NamedTuple):
+    kinetic: float
+    com: list
+
+
+class Checked(Pair):
+    """A named tuple with code of its own."""
+
+    def __new__(cls, kinetic, com):
+        return Pair.__new__(cls, kinetic * 2, com)
+
+
+FORMS = {
+    "tuple": lambda e, c: (e, c),
+    "dictionary": lambda e, c: {"kinetic": e, "com": c},
+    "named tuple": Pair,
+    "its subclass": type("Own", (Pair,), {"total": property(lambda self: self.kinetic)}),
+    "one with code": Checked,
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=list(FORMS))
+def test_several_results_come_in_their_form_by_every_way(arm, states, form):
+    """The first call goes through Python, the second through machine code."""
+    both = cardan.function(
+        lambda model, q, v: form(cardan.kinetic_energy(model, q, v), cardan.center_of_mass(model, q)),
+    )
+    q, v, _ = states
+    for given in ((q, v), (q[0], v[0]), (q[:0], v[:0]), (np.tile(q, (2, 1, 1)), np.tile(v, (2, 1, 1)))):
+        first, second, bound = both(arm, *given), both(arm, *given), both.bind(arm)(*given)
+        for other in (second, bound):
+            assert type(other) is type(first)
+            pairs = [list(x.values()) if isinstance(x, dict) else list(x) for x in (first, other)]
+            for x, y in zip(*pairs, strict=True):
+                assert type(x) is type(y)
+                np.testing.assert_array_equal(x, y)
+    assert type(pairs[1][0]) is np.ndarray
+    assert pairs[1][0].flags.owndata
+    assert pairs[1][1].flags.c_contiguous
+    assert pairs[1][1].flags.owndata
+    single = both.bind(arm)(q[0], v[0])
+    if isinstance(single, tuple):
+        assert pickle.loads(pickle.dumps(tuple(single)))[0] == single[0]
+    out = both.bind(arm)(q, v)
+    assert both.bind(arm)(q, v, out=out) is out
+
+
+def test_derivatives_of_several_results_come_in_their_form(arm, states):
+    q, v, _ = states
+    two = cardan.function(lambda model, q, v: (cardan.kinetic_energy(model, q, v), cardan.center_of_mass(model, q)))
+    fast = cardan.derivative(two, ("q", "v")).bind(arm)
+    first, second = fast(q, v), fast(q, v)
+    assert type(second) is type(first)
+    assert [len(part) for part in second] == [2, 2]
+    empty = type(first)(*(tuple(np.empty_like(x) for x in part) for part in first))
+    assert fast(q, v, out=empty) is empty
+    for part, same, given in zip(first, second, empty, strict=True):
+        for x, y, z in zip(part, same, given, strict=True):
+            np.testing.assert_array_equal(x, y)
+            np.testing.assert_array_equal(x, z)
+
+
+def test_references_of_several_results_are_balanced(arm, states):
+    fast = cardan.inverse_dynamics_derivatives.bind(arm)
+    out = tuple(np.empty((5, 7, 7)) for _ in range(3))
+    kinds, overlapping = [tuple, type(fast(*states))], (out[0], out[1], out[0])
+    watched = [*states, out, *out, *kinds]
+    before = [sys.getrefcount(x) for x in watched]
+    for _ in range(100):
+        result = fast(*states)
+        assert [sys.getrefcount(x) for x in result] == [3, 3, 3]  # the tuple, the loop, the argument
+        fast(*states, out=out)
+        with pytest.raises(cardan.errors.DTypeError):
+            fast(*states, out=overlapping)
+        del result
+    assert [sys.getrefcount(x) for x in watched] == before
+    result = fast(*states)
+    watch = weakref.ref(result[1])
+    del result
+    assert watch() is None
 
 
 def test_options_have_doors_of_their_own(arm, states):

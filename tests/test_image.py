@@ -78,13 +78,13 @@ def test_another_process_neither_traces_nor_loads_llvm(place):
         "outline = Outline({name!r}, {inputs}, {outputs}, {operations}, {digest!r})\n"
         "run = load_program(outline, lambda: 1 / 0, default_target())\n"
         "print(run([np.array([[3.0, 4.0]])], 1, np.dtype(float)))\n"
-        "door = run.door('f', print, None)\n"
+        "door = run.door('f', print)\n"
         "print(door(np.array([3.0, 5.0])), *run.describe(), 'llvmlite' in sys.modules)\n"
     )
     program = PROGRAMS["small"]()
     outline = Outline.of(program)
     run = compile_program(program, "llvm")
-    run.door("f", print, None)
+    run.door("f", print)
     run([np.ones((1, 2))], 1, np.dtype(float))
     fields = {name: getattr(outline, name) for name in ("name", "inputs", "outputs", "operations", "digest")}
     command = [sys.executable, "-c", code.format(**fields)]

@@ -83,6 +83,7 @@ from cardan.joints import Joint, Limits
 from cardan.lazy import fetcher
 from cardan.model import Drive, Material, Model
 from cardan.records import Actuator, Group, Spring
+from cardan.runtime.memory import clear_memory
 from cardan.runtime.threads import num_threads, set_num_threads
 from cardan.scalar import (
     absolute,
@@ -160,9 +161,10 @@ __all__ = [  # noqa: RUF022 -- by subject
     "jacobian_vector_product", "vector_jacobian_product", "integrate_derivatives", "difference_derivatives",
     "frame_velocity_derivatives", "frame_acceleration_derivatives",
     # one's own functions, and the scalar functions they are made of
-    "Function", "function", "num_threads", "set_num_threads", "scalar", "absolute", "acos", "asin", "atan2", "clip",
-    "cos", "cosh", "exp", "expm1", "floor", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum",
-    "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
+    "Function", "function", "clear_memory", "num_threads", "set_num_threads",
+    "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",
+    "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan",
+    "tanh", "where",
     "determinant", "interpolate", "inverse", "norm", "solve", "repeat", "each",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",

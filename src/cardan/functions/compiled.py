@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +14,10 @@ from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, check_finite, checked_batch
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
-from cardan.program import Array, Program
+from cardan.program import Program
+from cardan.runtime.memory import empty
 from cardan.targets import Outline, Runner
+from cardan.targets.runner import places_of
 
 if TYPE_CHECKING:
     from cardan.functions.function import Function
@@ -42,7 +46,7 @@ class Compiled:
     ) -> None:
         self.inputs, self.outputs = outline.inputs, outline.outputs
         self.form, self.run, self.target, self._trace = form, run, target, trace
-        self.layout = tuple(_places(self.outputs))
+        self.places = places_of(self.outputs)
 
     @property
     def traced(self) -> Traced:
@@ -66,20 +70,38 @@ class Compiled:
 
         Its results come as the form says, or packed, side by side in one array (batch..., total).
         """
-        finish = _as_they_are if packed else None if self.is_single else self._finish
-        return self.run.door(name, slow, finish, parts)
+        if packed or self.is_single:
+            return self.run.door(name, slow, parts, packed=packed)
+        gathered = self.form.gathered
+        finish = None if gathered else lambda *results: self.form.rebuilt(results)
+        return self.run.door(name, slow, parts, gathered=gathered, finish=finish)
 
-    def evaluate(
-        self, name: str, batch: Batch, threads: int | None, checked: bool, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return the flattened outputs, shape (size, total).
+    def shapes(self, packed: bool) -> list[tuple[int, ...]]:
+        """Return the core shapes of the results, or of the one array where they are side by side."""
+        return [(sum(a.size for a in self.outputs),)] if packed else [a.shape for a in self.outputs]
+
+    def new_results(self, batch: Batch, packed: bool = False) -> list[np.ndarray]:
+        """Return arrays for the results, of shapes (batch..., core...)."""
+        return [empty((*batch.shape, *shape), batch.dtype) for shape in self.shapes(packed)]
+
+    def write(
+        self,
+        name: str,
+        batch: Batch,
+        results: Sequence[np.ndarray],
+        threads: int | None,
+        checked: bool,
+        packed: bool = False,
+    ) -> None:
+        """Compute the results.
 
         Args:
             name: of the function, for messages.
             batch: the arguments.
+            results: where to write them: arrays such as `new_results` gives.
             threads: over how many threads a large batch is split.
             checked: whether arguments and results must be finite.
-            out: where to write.
+            packed: whether they are side by side in one array.
 
         Raises:
             NotFiniteError: if they are not.
@@ -87,37 +109,17 @@ class Compiled:
         if checked:
             for argument, array in zip(batch.names, batch.arrays, strict=True):
                 check_finite(name, argument, array, batch.shape)
-        flat = self.run(batch.arrays, batch.size, batch.dtype, threads, out)
+        rows = [a.reshape(batch.size, math.prod(s)) for a, s in zip(results, self.shapes(packed), strict=True)]
+        rows = [rows[0][:, place] for place in self.places] if packed else rows
+        self.run.write(batch.arrays, rows, batch.size, batch.dtype, threads)
         if checked:
             hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
-            check_finite(name, "the result", flat, batch.shape, hint)
-        return flat
+            for array, shape in zip(results, self.shapes(packed), strict=True):
+                check_finite(name, "the result", array.reshape(batch.size, *shape), batch.shape, hint)
 
-    def _finish(self, flat: np.ndarray) -> Any:
-        """Return what the flattened outputs, shape (batch..., total), stand for: views of them."""
-        results = []
-        for place, shape in self.layout:
-            part = flat[place]
-            if len(shape) != 1:
-                part = part.reshape(flat.shape[:-1] + shape) if shape else part[()]
-            results.append(part)
-        return self.form.rebuilt(results)
-
-    def results(self, flat: np.ndarray, batch: tuple[int, ...]) -> Any:
-        """Return the flattened outputs, (size, total), in the form the kernel gave them, shapes (*batch, *core)."""
-        return self._finish(flat.reshape((*batch, flat.shape[1])))
-
-
-def _as_they_are(flat: np.ndarray) -> np.ndarray:
-    return flat
-
-
-def _places(outputs: Sequence[Array]) -> Iterator[tuple[Any, tuple[int, ...]]]:
-    """Yield the indices of each result in the flattened outputs, and its shape, prepared for calls of microseconds."""
-    start = 0
-    for array in outputs:
-        yield (..., slice(start, start + array.size) if array.shape else start), array.shape
-        start += array.size
+    def returned(self, results: Sequence[np.ndarray]) -> Any:
+        """Return the results in the form the kernel gave them; those without dimensions as numbers."""
+        return self.form.rebuilt([array if array.ndim else array[()] for array in results])
 
 
 class Bound:
@@ -149,32 +151,32 @@ class Bound:
         Args:
             arrays: shapes (..., core shape).
             out: where to write the result: a contiguous, writable array of its shape and dtype. It may be one of the
-                inputs. For a function with several results, what an earlier call of the same batch shape returned.
+                inputs. For several results a tuple of such arrays, apart from each other, or what is returned: a named
+                tuple, a dictionary. It is returned itself.
 
         Raises:
             ShapeError, DTypeError: for arrays or an `out` that do not fit.
             TypeError: for a wrong number of arrays.
         """
         batch = self._checked(arrays)
-        run = functools.partial(self._compiled.evaluate, self._name, batch, self._threads, self._made_by[0].checked)
-        if out is None:
-            flat = run()
-            return (
-                flat.reshape((*batch.shape, flat.shape[1]))
-                if self._packed
-                else self._compiled.results(flat, batch.shape)
-            )
-        target = self._checked_out(out, batch)
-        if any(np.may_share_memory(target, array) for array in batch.arrays):
-            target[...] = run()
-        else:
-            run(target)
-        return out
+        given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
+        apart = out is None or not any(np.may_share_memory(a, b) for a in given for b in batch.arrays)
+        results = given if apart else self._compiled.new_results(batch, self._packed)
+        checked = self._made_by[0].checked
+        self._compiled.write(self._name, batch, results, self._threads, checked, self._packed)
+        if not apart:
+            for target, result in zip(given, results, strict=True):
+                target[...] = result
+        if out is not None:
+            return out
+        return results[0] if self._packed else self._compiled.returned(results)
 
     @property
     def places(self) -> dict[str, Any]:
         """Indices of the results in a packed one's array, by name: `flat[places["q"]]`."""
-        return dict(zip(self._compiled.form.names, (place for place, _ in self._compiled.layout), strict=True))
+        outputs = zip(self._compiled.outputs, self._compiled.places, strict=True)
+        indices = [(..., place if array.shape else place.start) for array, place in outputs]
+        return dict(zip(self._compiled.form.names, indices, strict=True))
 
     def __reduce__(self) -> Any:
         return Bound, self._made_by
@@ -189,45 +191,29 @@ class Bound:
         function.interface.check_configurations(model, batch)
         return batch
 
-    def _checked_out(self, out: Any, batch: Batch) -> np.ndarray:
-        """Return `out` as (size, total), a view of it."""
-        if not (self._packed or self._compiled.is_single):
-            return self._memory_of(out, batch)
-        total = sum(a.size for a in self._compiled.outputs)
-        expected = (*batch.shape, *((total,) if self._packed else self._compiled.outputs[0].shape))
-        if not isinstance(out, np.ndarray) or out.dtype != batch.dtype or not out.dtype.isnative:
-            got = str(getattr(out, "dtype", type(out).__name__))
-            raise DTypeError(self._name, "out", got=got, expected=f"an array of {batch.dtype}")
-        if out.shape != expected:
-            raise ShapeError(self._name, "out", got=out.shape, expected=str(expected))
-        if not out.flags.c_contiguous or not out.flags.writeable:
-            raise DTypeError(self._name, "out", got="read-only or not contiguous", expected="contiguous and writable")
-        return out.reshape(batch.size, total)
+    def _checked_out(self, out: Any, batch: Batch) -> list[np.ndarray]:
+        """Return the arrays in `out`, one for each result."""
+        compiled, one = self._compiled, self._packed or self._compiled.is_single
+        arrays = [out] if one else compiled.form.parts(out)
+        if arrays is None:
+            expected = f"{compiled.form.describe()}, or a tuple of {len(compiled.outputs)} arrays"
+            raise DTypeError(self._name, "out", got=f"a {type(out).__name__}", expected=expected)
+        names = ["out"] if one else [f"out: {a.name}" for a in compiled.outputs]
+        for name, array, shape in zip(names, arrays, compiled.shapes(self._packed), strict=True):
+            self._check_array(name, array, (*batch.shape, *shape), batch.dtype)
+        for (a, x), (b, y) in combinations(zip(names, arrays, strict=True), 2):
+            if np.may_share_memory(x, y):
+                raise DTypeError(self._name, b, got=f"in the memory of {a!r}", expected="memory of its own")
+        return arrays
 
-    def _memory_of(self, out: Any, batch: Batch) -> np.ndarray:
-        """Return the memory, (size, total), of which the parts of an earlier result are views."""
-        parts = _parts(out)
-        whole, total = getattr(parts[0], "base", None), sum(a.size for a in self._compiled.outputs)
-        if isinstance(whole, np.ndarray) and whole.size == batch.size * total and whole.dtype == batch.dtype:
-            flat = whole.reshape(batch.size, total)
-            known = _parts(self._compiled.results(flat, batch.shape))
-            if len(known) == len(parts) and all(map(_same_view, parts, known)) and whole.flags.writeable:
-                return flat
-        expected = f"what an earlier call of {self._name} with leading dimensions {batch.shape} returned"
-        raise DTypeError(self._name, "out", got=f"a {type(out).__name__}", expected=expected)
+    def _check_array(self, name: str, array: Any, expected: tuple[int, ...], dtype: np.dtype) -> None:
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
+            got = str(getattr(array, "dtype", type(array).__name__))
+            raise DTypeError(self._name, name, got=got, expected=f"an array of {dtype}")
+        if array.shape != expected:
+            raise ShapeError(self._name, name, got=array.shape, expected=str(expected))
+        if not array.flags.c_contiguous or not array.flags.writeable:
+            raise DTypeError(self._name, name, got="read-only or not contiguous", expected="contiguous and writable")
 
     def __repr__(self) -> str:
         return f"<{self._name}({', '.join(self._cores)}) of one model, on {self._compiled.target}>"
-
-
-def _parts(results: Any) -> list[Any]:
-    """Return several results, those within others too, or one, as a list."""
-    parts = list(results.values()) if isinstance(results, Mapping) else results
-    return [e for part in parts for e in _parts(part)] if isinstance(parts, (list, tuple)) and parts else [results]
-
-
-def _same_view(a: Any, b: Any) -> bool:
-    """Return whether two arrays show the same memory in the same way."""
-    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-        return False
-    return a.__array_interface__ == b.__array_interface__ and a.strides == b.strides

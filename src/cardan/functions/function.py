@@ -156,10 +156,11 @@ class Function(Generic[P, R]):
         batch = checked_batch(self.name, arrays, cores)
         self.interface.check_configurations(model, batch)
         compiled = self.compiled(model, tuple(arrays), options)
-        flat = compiled.evaluate(self.name, batch, self.threads, self.checked)
+        results = compiled.new_results(batch)
+        compiled.write(self.name, batch, results, self.threads, self.checked)
         if not self.checked:
             self._sites.open(model, args, kwargs, compiled, self._call)
-        return compiled.results(flat, batch.shape)
+        return compiled.returned(results)
 
     # --- from the call to the program ---
 

@@ -51,6 +51,44 @@ class Form:
             return dict(zip(self.names, results, strict=True))
         return tuple(results) if self.kind == "tuple" else self.type(*results)
 
+    def parts(self, value: Any) -> list[Any] | None:
+        """Return the results that are in something of this form, or in tuples instead; None if it is not so."""
+        names = self.by if self.inner is not None else self.names
+        if self.kind == "one":
+            return [value]
+        if self.kind == "dict" and isinstance(value, Mapping):
+            return [value[name] for name in names] if set(value) == set(names) else None
+        if not isinstance(value, (tuple, list)) or len(value) != len(names):
+            return None
+        if self.inner is None:
+            return list(value)
+        inner = [self.inner.parts(part) for part in value]
+        return None if None in inner else [e for part in inner for e in part or ()]
+
+    def describe(self) -> str:
+        """Return what results in this form are, in words."""
+        if self.inner is not None:
+            return f"a named tuple ({', '.join(self.by)}), each {self.inner.describe()}"
+        kinds = {"one": "an array", "tuple": "a tuple", "dict": "a dictionary", "named": "a named tuple"}
+        return kinds[self.kind] + (f" ({', '.join(self.names)})" if self.kind in ("dict", "named") else "")
+
+    @property
+    def gathered(self) -> type[tuple[Any, ...]] | tuple[str, ...] | None:
+        """The class of the tuple that results in this form are, or the keys of the dictionary; None if neither."""
+        if self.kind == "tuple":
+            return tuple
+        if self.kind == "dict":
+            return self.names
+        flat = self.inner is not None and self.inner.kind == "one"
+        kind = derivatives_type(self.by) if flat else self.type
+        return kind if kind is not None and _only_holds(kind) else None
+
+
+def _only_holds(kind: type) -> bool:
+    """Return whether making a tuple of a class runs no code but what `namedtuple` wrote."""
+    written = "_tuple_new" in getattr(kind.__new__, "__globals__", ())
+    return written and kind.__init__ is object.__init__ and type(kind) is type
+
 
 @functools.cache
 def derivatives_type(names: tuple[str, ...]) -> Any:

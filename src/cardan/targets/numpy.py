@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -95,26 +96,25 @@ class NumpyProgram(Runner):
     """A program as NumPy operations."""
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        self.program, self.outputs = program, program.outputs
 
-    def __call__(
+    def write(
         self,
         arrays: Sequence[np.ndarray],
+        results: Sequence[np.ndarray],
         batch: int,
         dtype: np.dtype,
         threads: int | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Return the flattened outputs; see `Runner`. It runs on one thread."""
-        out = np.empty((batch, len(self.program.results)), dtype=dtype) if out is None else out
+    ) -> None:
+        """Compute the outputs; see `Runner`. It runs on one thread."""
         rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):
                 part = slice(start, min(start + CHUNK, batch))
                 columns = [np.ascontiguousarray(c) for array in rows for c in array[part].T]
-                for k, value in enumerate(evaluate(self.program, columns, dtype)):
-                    out[part, k] = value
-        return out
+                values = iter(evaluate(self.program, columns, dtype))
+                for column in chain.from_iterable(result[part].T for result in results):
+                    column[...] = next(values)
 
     def describe(self) -> list[str]:
         """Return what is run: one NumPy operation after the other."""

@@ -6,12 +6,14 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from cardan.program.ops import Op
 from cardan.program.program import Array, Program
+from cardan.runtime.memory import empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,45 @@ def _digest(program: Program) -> str:
     return digest.hexdigest()
 
 
+def places_of(outputs: Sequence[Array]) -> list[slice]:
+    """Return which columns each output has where all are side by side."""
+    ends = list(accumulate((a.size for a in outputs), initial=0))
+    return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+Gathered = type[tuple[Any, ...]] | tuple[str, ...] | None
+"""What several results are returned in: a kind of tuple, or a dictionary with these names; None for neither."""
+
+
 class Runner(ABC):
-    """A program on arrays."""
+    """A program on arrays.
+
+    Attributes:
+        outputs: the program's.
+    """
+
+    outputs: tuple[Array, ...]
 
     @abstractmethod
+    def write(
+        self,
+        arrays: Sequence[np.ndarray],
+        results: Sequence[np.ndarray],
+        batch: int,
+        dtype: np.dtype,
+        threads: int | None = None,
+    ) -> None:
+        """Compute the outputs.
+
+        Args:
+            arrays: the inputs, each contiguous and of the given dtype, `batch` rows one after the other.
+            results: where to write the outputs, each of shape (batch, entries) and of that dtype, apart from the inputs
+                and from each other; the entries of a row lie one after the other, rows may be further apart.
+            batch: number of states.
+            dtype: float64 or float32.
+            threads: at most so many; None for the setting of `set_num_threads`.
+        """
+
     def __call__(
         self,
         arrays: Sequence[np.ndarray],
@@ -61,32 +98,32 @@ class Runner(ABC):
         threads: int | None = None,
         out: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the flattened outputs, shape (batch, total).
-
-        Args:
-            arrays: the inputs, each contiguous and of the given dtype, `batch` rows one after the other.
-            batch: number of states.
-            dtype: float64 or float32.
-            threads: at most so many; None for the setting of `set_num_threads`.
-            out: where to write them: contiguous, of that shape and dtype, apart from the inputs; None for a new array.
-        """
+        """Return the outputs side by side, shape (batch, total): a new array, or `out`; see `write`."""
+        places = places_of(self.outputs)
+        flat = empty((batch, places[-1].stop if places else 0), dtype) if out is None else out
+        self.write(arrays, [flat[:, place] for place in places], batch, dtype, threads)
+        return flat
 
     def door(
         self,
         name: str,
         slow: Callable[..., Any],
-        finish: Callable[[np.ndarray], Any] | None,
         parts: Sequence[tuple[int, int, int]] = (),
+        *,
+        packed: bool = False,
+        gathered: Gathered = None,
+        finish: Callable[..., Any] | None = None,
     ) -> Callable[..., Any] | None:
         """Return a function for Python that takes the arrays as they come, with the least in between; None if none.
 
         Args:
             name: of that function.
             slow: gets the arguments, as they came, that the function cannot serve itself.
-            finish: turns the flattened outputs of one call, shape (batch..., total), into what is returned; None if
-                there is one output, which is returned in its own shape.
             parts: (argument, start, stop) of entries that must not all be 0, such as a quaternion; where those of the
                 first state are, `slow` says so.
+            packed: whether the outputs are returned side by side, as one array of shape (batch..., total).
+            gathered: what several outputs are returned in.
+            finish: what else is called with several outputs, and says what is returned; neither for a single one.
         """
         return None
 

@@ -237,12 +237,11 @@ class CompiledSolver(Solver):
         """Return the state after some steps; see `Solver.step`."""
         count = checked_steps(steps) * self.substeps
         arrays, clock = self._asked(state, control), state.clock(self.dt / self.substeps)
-        run, places = self._kept.get((count, control is None)) or self._plan(count, control is None)
+        run = self._kept.get((count, control is None)) or self._plan(count, control is None)
         if state.constants:
             arrays += tuple(state.constants[name] for name in self._inputs)
-        flat = run(state.q, state.v, clock.good, *arrays)
-        *found, good = [flat[place] for place in places]
-        return state.advanced(found, good, clock, count, out)
+        found = run(state.q, state.v, clock.good, *arrays)
+        return state.advanced([found[name] for name in FOUND], found["count"], clock, count, out)
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
@@ -251,27 +250,13 @@ class CompiledSolver(Solver):
         own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
-    def _plan(self, count: int, without_control: bool) -> Plan:
+    def _plan(self, count: int, without_control: bool) -> Bound:
         """Return so many steps one after the other, bound to the model."""
         asked = ("position",) if without_control else ("effort", "position", "velocity")
         own = [name for name in self._inputs if name not in self.world.model.inputs]
         repeated = self.function if count == 1 else self.function.repeated(count)
-        run = repeated.bind_packed(self.world.model, *asked, *own)
-        plan = Plan(run, tuple(run.places[name] for name in (*FOUND, "count")))
-        self._kept[count, without_control] = plan
-        return plan
-
-
-class Plan(NamedTuple):
-    """So many steps of one kind of control, bound to the model.
-
-    Attributes:
-        run: takes arrays and returns the results side by side in one.
-        places: where in it are those that `FOUND` names, and how many steps were good.
-    """
-
-    run: Bound
-    places: tuple[Any, ...]
+        run = self._kept[count, without_control] = repeated.bind(self.world.model, *asked, *own)
+        return run
 
 
 def left_out(model: Model) -> Iterator[tuple[str, str]]:

@@ -12,16 +12,20 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from cardan.runtime.log import log
+from cardan.runtime.memory import empty
 from cardan.targets.llvm import door_layout as layout
 from cardan.targets.llvm.image import LOCK, Image, load
 from cardan.targets.llvm.store import kept
+from cardan.targets.runner import Gathered
 
 _NEW_ARRAY, _AS_SCALAR = 93, 76  # in NumPy's table of C functions, fixed since 1.0
 
@@ -120,11 +124,14 @@ def _addresses() -> dict[str, int]:
         "decref": "Py_DecRef",
         "malloc": "PyMem_RawMalloc",
         "free": "PyMem_RawFree",
+        "new_object": "PyType_GenericAlloc",
+        "new_dict": "PyDict_New",
+        "set_item": "PyDict_SetItem",
     }
     found = {word: ctypes.cast(getattr(api, name), ctypes.c_void_p).value or 0 for word, name in names.items()}
     found["new_array"] = _read(table + 8 * _NEW_ARRAY, ctypes.c_void_p)
     found["as_scalar"] = _read(table + 8 * _AS_SCALAR, ctypes.c_void_p)
-    found |= {"array_type": id(np.ndarray), "out_name": id(_OUT)}
+    found |= {"array_type": id(np.ndarray), "tuple_type": id(tuple), "out_name": id(_OUT)}
     return found | {"descr0": id(np.dtype(np.float64)), "descr1": id(np.dtype(np.float32))}
 
 
@@ -148,11 +155,14 @@ class Door:
     Args:
         name: of the function Python sees.
         arrays: core shapes of the arguments.
-        output: core shape of the array the program writes.
+        results: core shapes of the arrays that are made.
+        places: of each output of the program the result it is in, the entry where it begins there, and how many
+            entries rows are apart.
         work: operations a state.
         limit: work from which a call is left to `slow`, which may split it over threads.
         slow: takes the arguments the door does not; gets them as they came.
-        finish: turns the array into what is returned; None to return it itself.
+        gathered: the kind of tuple the results are returned in, or their names in a dictionary.
+        finish: takes the results, and says what is returned; neither for a single one.
         parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
     """
 
@@ -160,27 +170,27 @@ class Door:
         self,
         name: str,
         arrays: Sequence[tuple[int, ...]],
-        output: tuple[int, ...],
+        results: Sequence[tuple[int, ...]],
+        places: Sequence[tuple[int, int, int]],
         *,
         work: int,
         limit: int,
         slow: Callable[..., Any],
-        finish: Callable[[np.ndarray], Any] | None = None,
+        gathered: Gathered = None,
+        finish: Callable[..., Any] | None = None,
         parts: Sequence[tuple[int, int, int]] = (),
     ) -> None:
-        shapes = [output, *arrays]
-        specs_end = len(layout.FIELDS) + layout.SPEC_WORDS * len(shapes)
-        self.context = np.zeros(specs_end + 3 * len(parts), dtype=np.int64)
-        self.context[specs_end:] = np.array(parts, dtype=np.int64).ravel()
-        words = {**_addresses(), "count": len(arrays), "parts": len(parts)}
-        words |= {"work": work, "limit": limit, "slow": id(slow)}
-        words["finish"] = 0 if finish is None else id(finish)
-        for word, value in words.items():
-            self.context[layout.WORD[word]] = value
-        for k, shape in enumerate(shapes):
-            start = len(layout.FIELDS) + layout.SPEC_WORDS * k
-            self.context[start : start + 2 + len(shape)] = (len(shape), int(np.prod(shape)), *shape)
-        self._kept: list[Any] = [self, slow, finish, _machine_code(), _OUT]
+        makers = [functools.partial(_lent, len(arrays[0]), shape) for shape in results]
+        words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
+        words |= {"parts": len(parts), "work": work, "limit": limit, "slow": id(slow)}
+        names = gathered if isinstance(gathered, tuple) else ()
+        words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}
+        words["finish"] = id(finish) if finish else 0
+        specs = [_spec(*s) for s in zip_longest(results, map(id, makers), map(id, names), fillvalue=0)]
+        specs += [_spec(shape) for shape in arrays]
+        rows = [[words.get(word, 0) for word in layout.FIELDS], *specs, *places, *parts]
+        self.context = np.array([number for row in rows for number in row], dtype=np.int64)
+        self._kept: list[Any] = [self, slow, gathered, finish, makers, _machine_code(), _OUT]
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
         self.function: Callable[..., Any] = make(ctypes.addressof(_method(name)), self.context, self._kept)
@@ -199,7 +209,17 @@ class Door:
         self.context[layout.WORD["evaluate0"] + which] = code.address  # last: from here on it is used
 
 
-def serves(arrays: Sequence[tuple[int, ...]], output: tuple[int, ...]) -> bool:
-    """Return whether a door can be made for these core shapes."""
-    fits = all(len(shape) <= layout.MAX_CORE for shape in (*arrays, output))
-    return is_supported() and 1 <= len(arrays) <= layout.MAX_ARRAYS and fits
+def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
+    """Return what a door knows of an array."""
+    return [len(shape), math.prod(shape), maker, name, *shape, *[0] * (layout.MAX_CORE - len(shape))]
+
+
+def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:
+    """Return a large result for an argument with so many core dimensions."""
+    return empty(first.shape[: first.ndim - core] + shape, np.dtype(f"f{first.itemsize}"))
+
+
+def serves(arrays: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]], outputs: int) -> bool:
+    """Return whether a door can be made for these core shapes, and so many outputs."""
+    fits = all(len(shape) <= layout.MAX_CORE for shape in (*arrays, *results))
+    return is_supported() and fits and 1 <= len(arrays) <= layout.MAX_ARRAYS and 1 <= outputs <= layout.MAX_OUTPUTS

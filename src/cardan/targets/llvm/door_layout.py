@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-MAX_ARRAYS, MAX_CORE, MAX_DIMS = 16, 6, 32
+from cardan.runtime.memory import LEAST
+
+MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS = 16, 64, 6, 32
 RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
 
 FIELDS = (
-    "count", "parts", "array_type", "out_name", "work", "limit", "slow", "finish",
-    "descr0", "descr1", "evaluate0", "evaluate1", "heap0", "heap1", "spare0", "spare1",
-    "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "malloc", "free",
+    "count", "results", "outputs", "parts", "array_type", "tuple_type", "gathered", "is_dict", "out_name",
+    "work", "limit", "slow",
+    "finish", "descr0", "descr1", "evaluate0", "evaluate1", "heap0", "heap1", "spare0", "spare1",
+    "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "new_object",
+    "new_dict", "set_item",
+    "malloc", "free",
 )  # fmt: skip
 WORD = {name: k for k, name in enumerate(FIELDS)}
-SPEC_WORDS = 2 + MAX_CORE  # of an array: number of core dimensions, number of entries, the dimensions
+SPEC_WORDS = 4 + MAX_CORE  # of an array: number of core dimensions, of entries, what makes large ones, name, dimensions
+PLACE_WORDS = 3  # of an output: in which result it is, at which entry it begins, how many entries rows are apart
+PART_WORDS = 3  # an argument, and the first and last of the entries that must not all be 0
 
 # offsets in bytes, after the head that all objects have; `door.closed_because` sees that they are right
 _HEAD = object.__basicsize__
@@ -21,5 +28,5 @@ BYTE_ORDER, NUMBER = _HEAD + 10, _HEAD + 12  # of a dtype
 CONTIGUOUS_ALIGNED, WRITEABLE = 0x101, 0x400
 TYPE_NUMBERS = {8: 12, 4: 11}
 
-WHERE = (MAX_ARRAYS, MAX_CORE, MAX_DIMS, RELEASE, FIELDS, ITEMS, DATA, BYTE_ORDER, NUMBER)
+WHERE = (MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS, RELEASE, LEAST, FIELDS, ITEMS, DATA, BYTE_ORDER, NUMBER)
 """What the door's text depends on, beside its own source."""

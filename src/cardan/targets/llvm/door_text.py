@@ -11,10 +11,15 @@ from cardan.targets.llvm.door_layout import (
     FIELDS,
     FLAGS,
     ITEMS,
+    LEAST,
     MAX_ARRAYS,
+    MAX_CORE,
     MAX_DIMS,
+    MAX_OUTPUTS,
     ND,
     NUMBER,
+    PART_WORDS,
+    PLACE_WORDS,
     RELEASE,
     SIZE,
     SPEC_WORDS,
@@ -37,21 +42,34 @@ class _Door(Code):
 
     def __init__(self) -> None:
         super().__init__()
-        for name, kind in (("pointers", f"[{MAX_ARRAYS} x ptr]"), ("dims", f"[{MAX_DIMS} x i64]")):
+        kinds = {"pointers": f"[{MAX_ARRAYS} x ptr]", "dims": f"[{MAX_DIMS} x i64]", "made": "i64"}
+        kinds |= {"results": f"[{MAX_OUTPUTS} x ptr]", "table": f"[{2 * MAX_OUTPUTS} x i64]"}
+        for name, kind in kinds.items():
             self.line(f"%{name} = alloca {kind}, align 8")
-        self.line("%one = alloca ptr, align 8")
+        self.store("i64", "0", "%made", 8)
         self.context = self.field("%self", DATA)
-        self.arrays, self.finish = self.number(self.context, WORD["count"]), self.word("finish")
-        self.specs = self.at(self.context, len(FIELDS), "i64")
+        self.arrays, self.result_count = (self.number(self.context, WORD[word]) for word in ("count", "results"))
+        self.gathered, self.finish = self.word("gathered"), self.word("finish")
+        self.is_dict = self.whole("icmp ne", self.number(self.context, WORD["is_dict"]), 0)
+        self.lay_out()
         self.given = self.given_output()
         self.no_output = self.same(self.given, "null")
         self.first_array()
         self.count_rows()
         self.loop(0, self.arrays, 1, self.argument)
         self.loop_if_any("0", self.number(self.context, WORD["parts"]), 1, self.unit_part)
-        (self.out,) = self.branch(self.no_output, self.new_output, self.checked_output, "ptr")
+        self.branch(self.no_output, lambda: self.loop(0, self.result_count, 1, self.new_result), self.given_results)
+        self.loop(0, self.output_count, 1, self.output)
         self.evaluate(*self.workspace())
         self.endings()
+
+    def lay_out(self) -> None:
+        """Find the parts of the context: what is known of results, arguments, outputs, and parts of unit length."""
+        self.output_count = self.number(self.context, WORD["outputs"])
+        self.results = self.at(self.context, len(FIELDS), "i64")
+        self.arguments = self.row(self.results, self.result_count, SPEC_WORDS)
+        self.places = self.row(self.arguments, self.arrays, SPEC_WORDS)
+        self.parts = self.row(self.places, self.output_count, PLACE_WORDS)
 
     # --- values ---
 
@@ -75,10 +93,22 @@ class _Door(Code):
         """Write the number of an array's dimensions."""
         return self.emit(f"sext i32 {self.field(array, ND, 'i32')} to i64")
 
-    def spec(self, k: str) -> str:
+    def row(self, table: str, k: int | str, words: int) -> str:
+        """Write the pointer to the k-th row of a table."""
+        return self.at(table, self.whole("mul nuw nsw", k, words), "i64")
+
+    def spec(self, k: int | str) -> str:
         """Write the pointer to what is known of argument k."""
-        place = self.whole("mul nuw nsw", self.whole("add nuw nsw", k, 1), SPEC_WORDS)
-        return self.at(self.specs, place, "i64")
+        return self.row(self.arguments, k, SPEC_WORDS)
+
+    def result(self, k: str) -> str:
+        """Write the k-th result."""
+        return self.number("%results", k, "ptr")
+
+    def bytes_of(self, spec: str) -> str:
+        """Write the bytes that all rows of an array take."""
+        row = self.whole("mul", self.number(spec, 1), self.itemsize)
+        return self.whole("mul", row, self.rows)
 
     def same(self, a: str, b: str) -> str:
         """Write whether two pointers are equal."""
@@ -116,12 +146,13 @@ class _Door(Code):
     # --- checks ---
 
     def given_output(self) -> str:
-        """Write the argument `out`, null if there is none; no other keyword may come, and it only for one result."""
+        """Write the argument `out`, null if there is none; no other keyword may come."""
         self.must(self.whole("icmp eq", "%nargs", self.arrays))
 
         def keyword() -> list[str]:
             self.must(self.whole("icmp eq", self.number("%kwnames", SIZE // 8), 1))
             self.must(self.same(self.finish, "null"))
+            self.must(self.emit(f"xor i1 {self.is_dict}, true"))
             self.must(self.same(self.field("%kwnames", ITEMS), self.word("out_name")))
             return [self.number("%args", "%nargs", "ptr")]
 
@@ -134,11 +165,11 @@ class _Door(Code):
         self.which = self.precision(self.field(first, DESCR))
         self.must(self.whole("icmp ult", self.which, 2))
         self.double = self.whole("icmp eq", self.which, 0)
+        self.itemsize = self.emit(f"select i1 {self.double}, i64 8, i64 4")
         self.code = self.number(self.context, self.of_precision("evaluate"), "ptr")
         self.must(self.emit(f"icmp ne ptr {self.code}, null"))
-        core = self.number(self.at(self.specs, SPEC_WORDS, "i64"), 0)
-        self.batch = self.whole("sub nsw", self.dimensions(first), core)
-        self.must(self.whole("icmp sge", self.batch, 0))
+        self.batch = self.whole("sub nsw", self.dimensions(first), self.number(self.arguments, 0))
+        self.must(self.whole("icmp ule", self.batch, MAX_DIMS - MAX_CORE))
         self.batch_dims = self.field(first, DIMS)
 
     def count_rows(self) -> None:
@@ -163,7 +194,7 @@ class _Door(Code):
         core, dims = self.number(spec, 0), self.field(array, DIMS)
         self.must(self.whole("icmp eq", self.dimensions(array), self.whole("add nsw", self.batch, core)))
         self.equal(dims, self.batch_dims, self.batch)
-        self.equal(self.at(dims, self.batch, "i64"), self.at(spec, 2, "i64"), core)
+        self.equal(self.at(dims, self.batch, "i64"), self.at(spec, SPEC_WORDS - MAX_CORE, "i64"), core)
 
     def argument(self, k: str) -> None:
         """An argument must fit; its data are noted."""
@@ -173,10 +204,7 @@ class _Door(Code):
 
     def unit_part(self, k: str) -> None:
         """Of the first state, entries that give a direction (a quaternion, say) must not all be 0: none is told."""
-        parts = self.at(
-            self.specs, self.whole("mul nuw nsw", self.whole("add nuw nsw", self.arrays, 1), SPEC_WORDS), "i64"
-        )
-        row = self.at(parts, self.whole("mul nuw nsw", k, 3), "i64")
+        row = self.row(self.parts, k, PART_WORDS)
         data = self.load("ptr", self.at("%pointers", self.number(row, 0), "ptr"), 8)
         halves = self.emit(f"select i1 {self.double}, i64 2, i64 1")  # words of 32 bits an entry
         start, stop = (self.whole("mul nuw nsw", self.number(row, n), halves) for n in (1, 2))
@@ -187,48 +215,79 @@ class _Door(Code):
         (bits,) = self.loop_if_any(start, stop, 1, gather, ("i32", "0"))
         self.must(self.emit(f"icmp ne i32 {self.emit(f'shl i32 {bits}, 1')}, 0"))  # but for signs
 
-    # --- the output ---
+    # --- the results ---
 
-    def checked_output(self) -> list[str]:
-        """Write a new reference to the output that was given; it must fit, and share no memory with an input."""
-        self.fits(self.given, self.specs, CONTIGUOUS_ALIGNED | WRITEABLE)
-        itemsize = self.emit(f"select i1 {self.double}, i64 8, i64 4")
+    def given_results(self) -> None:
+        """Note the arrays that were given for results: one, or a tuple of them."""
+
+        def of_tuple() -> list[str]:
+            kind = self.field(self.given, TYPE)
+            either = self.emit(f"or i1 {self.same(kind, self.gathered)}, {self.same(kind, self.word('tuple_type'))}")
+            self.must(either)
+            self.must(self.whole("icmp eq", self.number(self.given, SIZE // 8), self.result_count))
+            return [self.at(self.given, ITEMS)]
+
+        own = lambda: [self.at("%args", "%nargs", "ptr")]  # noqa: E731
+        (items,) = self.branch(self.same(self.gathered, "null"), own, of_tuple, "ptr")
+        self.loop(0, self.result_count, 1, lambda k: self.given_result(k, self.number(items, k, "ptr")))
+
+    def given_result(self, k: str, array: str) -> None:
+        """An array for a result must fit, and share no memory with an argument, or with one for a result before."""
+        spec = self.row(self.results, k, SPEC_WORDS)
+        self.fits(array, spec, CONTIGUOUS_ALIGNED | WRITEABLE)
 
         def extent(data: str, spec: str) -> tuple[str, str]:
             start = self.emit(f"ptrtoint ptr {data} to i64")
-            row = self.whole("mul", self.number(spec, 1), itemsize)
-            return start, self.whole("add", start, self.whole("mul", row, self.rows))
+            return start, self.whole("add", start, self.bytes_of(spec))
 
-        start, end = extent(self.field(self.given, DATA), self.specs)
+        start, end = extent(self.field(array, DATA), spec)
 
-        def apart(k: str) -> None:
-            its_start, its_end = extent(self.load("ptr", self.at("%pointers", k, "ptr"), 8), self.spec(k))
+        def apart(data: str, other: str) -> None:
+            its_start, its_end = extent(data, other)
             before, after = self.whole("icmp uge", its_start, end), self.whole("icmp uge", start, its_end)
             self.must(self.emit(f"or i1 {before}, {after}"))
 
-        self.loop(0, self.arrays, 1, apart)
-        self.do("incref", f"ptr {self.given}")
-        return [self.given]
+        self.loop(0, self.arrays, 1, lambda j: apart(self.number("%pointers", j, "ptr"), self.spec(j)))
+        earlier = lambda j: apart(self.field(self.result(j), DATA), self.row(self.results, j, SPEC_WORDS))  # noqa: E731
+        self.loop_if_any("0", k, 1, earlier)
+        self.store("ptr", array, self.at("%results", k, "ptr"), 8)
 
-    def new_output(self) -> list[str]:
-        """Write a new array; null means that Python raises."""
-        size = self.whole("add nuw nsw", self.batch, self.number(self.specs, 0))
-        self.must(self.whole("icmp sle", size, MAX_DIMS))
+    def new_result(self, k: str) -> None:
+        """Make an array for a result; null means that Python raises."""
+        spec = self.row(self.results, k, SPEC_WORDS)
+        large = self.whole("icmp uge", self.bytes_of(spec), LEAST)
+        lend = lambda: [self.call("vectorcall", f"ptr {self.number(spec, 2, 'ptr')}, ptr %args, i64 1, ptr null")]  # noqa: E731
+        (made,) = self.branch(large, lend, lambda: [self.new_array(spec)], "ptr")
+        self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
+        self.store("ptr", made, self.at("%results", k, "ptr"), 8)
+        self.store("i64", self.whole("add nuw nsw", k, 1), "%made", 8)
+
+    def new_array(self, spec: str) -> str:
+        """Write a new array, or null."""
+        size = self.whole("add nuw nsw", self.batch, self.number(spec, 0))
 
         def dimension(k: str) -> None:
             core = self.whole("sub nsw", k, self.batch)
             is_core = self.whole("icmp sge", core, 0)
-            source = self.emit(f"select i1 {is_core}, ptr {self.specs}, ptr {self.batch_dims}")
-            index = self.emit(f"select i1 {is_core}, i64 {self.whole('add nsw', core, 2)}, i64 {k}")
+            source = self.emit(f"select i1 {is_core}, ptr {spec}, ptr {self.batch_dims}")
+            index = self.whole("add nsw", core, SPEC_WORDS - MAX_CORE)
+            index = self.emit(f"select i1 {is_core}, i64 {index}, i64 {k}")
             self.store("i64", self.number(source, index), self.at("%dims", k, "i64"), 8)
 
         self.loop_if_any("0", size, 1, dimension)
         size32 = self.emit(f"trunc i64 {size} to i32")
         number = self.emit(f"select i1 {self.double}, i32 {TYPE_NUMBERS[8]}, i32 {TYPE_NUMBERS[4]}")
         shape, rest = f"i32 {size32}, ptr %dims, i32 {number}", "ptr null, ptr null, i32 0, i32 0, ptr null"
-        made = self.call("new_array", f"ptr {self.word('array_type')}", shape, rest)
-        self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
-        return [made]
+        return self.call("new_array", f"ptr {self.word('array_type')}", shape, rest)
+
+    def output(self, k: str) -> None:
+        """Note where an output of the program begins, and how far apart its rows are."""
+        place = self.row(self.places, k, PLACE_WORDS)
+        data = self.field(self.result(self.number(place, 0)), DATA)
+        first = self.at(data, self.whole("mul", self.number(place, 1), self.itemsize))
+        entry = self.row("%table", k, 2)
+        self.store("ptr", first, entry, 8)
+        self.store("i64", self.number(place, 2), self.at(entry, 1, "i64"), 8)
 
     # --- the call ---
 
@@ -252,10 +311,9 @@ class _Door(Code):
 
     def evaluate(self, heap: str, to_free: str, to_keep: str) -> None:
         """Write the call of the program, and put the workspace back."""
-        data = self.field(self.out, DATA)
 
         def run() -> None:
-            self.line(f"call void {self.code}(ptr %pointers, ptr {data}, i64 {self.rows}, ptr {heap})")
+            self.line(f"call void {self.code}(ptr %pointers, ptr %table, i64 {self.rows}, ptr {heap})")
 
         def released() -> None:
             state = self.call("save_thread")
@@ -270,23 +328,73 @@ class _Door(Code):
     # --- what is returned ---
 
     def endings(self) -> None:
-        """Write the ways out: a scalar, an array, several results, and for what did not fit the callable for it."""
-        self.unless(self.same(self.finish, "null"), "several")
-        is_number = self.whole("icmp eq", self.dimensions(self.out), 0)
-        self.unless(self.emit(f"and i1 {is_number}, {self.no_output}"), "as_array")
-        self.line(f"ret ptr {self.call('as_scalar', f'ptr {self.out}')}")
-        self.label("as_array")
-        self.line(f"ret ptr {self.out}")
-        self.label("several")
-        self.store("ptr", self.out, "%one", 8)
-        results = self.call("vectorcall", f"ptr {self.finish}, ptr %one, i64 1, ptr null")
-        self.do("decref", f"ptr {self.out}")
-        self.line(f"ret ptr {results}")
+        """Write the ways out: what was given, one result, several, and for what did not fit the callable for it."""
+        self.unless(self.no_output, "given")
+        self.loop(0, self.result_count, 1, self.as_scalar)
+        self.unless(self.same(self.finish, "null"), "finish")
+        self.unless(self.emit(f"xor i1 {self.is_dict}, true"), "as_dict")
+        self.unless(self.emit(f"icmp ne ptr {self.gathered}, null"), "one")
+        self.gather()
+        self.label("one")
+        self.line(f"ret ptr {self.result('0')}")
+        self.label("as_dict")
+        self.name()
+        self.label("finish")
+        finished = self.call("vectorcall", f"ptr {self.finish}, ptr %results, i64 {self.result_count}, ptr null")
+        self.drop_results()
+        self.line(f"ret ptr {finished}")
+        self.label("given")
+        self.do("incref", f"ptr {self.given}")
+        self.line(f"ret ptr {self.given}")
         self.label("give_up")
-        self.do("decref", f"ptr {self.out}")
+        self.drop_results()
         self.line("br label %slow")
         self.label("slow")
         answer = self.call("vectorcall", f"ptr {self.word('slow')}, ptr %args, i64 %nargs, ptr %kwnames")
         self.line(f"ret ptr {answer}")
+        self.label("half_named")
+        self.do("decref", "ptr %dictionary")
+        self.line("br label %raise")
         self.label("raise")
+        self.drop_results()
         self.line("ret ptr null")
+
+    def as_scalar(self, k: str) -> None:
+        """A result without dimensions becomes a number."""
+        size = self.whole("add nsw", self.batch, self.number(self.row(self.results, k, SPEC_WORDS), 0))
+
+        def number() -> None:
+            value = self.call("as_scalar", f"ptr {self.result(k)}")
+            self.store("ptr", value, self.at("%results", k, "ptr"), 8)
+            self.unless(self.emit(f"icmp ne ptr {value}, null"), "raise")
+
+        self.branch(self.whole("icmp eq", size, 0), number)
+
+    def gather(self) -> None:
+        """Return the results in their tuple."""
+        made = self.call("new_object", f"ptr {self.gathered}, i64 {self.result_count}")
+        self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
+        if ITEMS > SIZE + 8:  # from Python 3.14 on a tuple keeps its hash: -1 as long as it is not known
+            self.store("i64", "-1", self.at(made, SIZE + 8), 8)
+        put = lambda k: self.store("ptr", self.result(k), self.at(self.at(made, ITEMS), k, "ptr"), 8)  # noqa: E731
+        self.loop(0, self.result_count, 1, put)
+        self.line(f"ret ptr {made}")
+
+    def name(self) -> None:
+        """Return the results in a dictionary, by name."""
+        self.line(f"%dictionary = call ptr {self.word('new_dict')}()")
+        self.unless(self.emit("icmp ne ptr %dictionary, null"), "raise")
+
+        def put(k: str) -> None:
+            key = self.number(self.row(self.results, k, SPEC_WORDS), 3, "ptr")
+            failed = self.emit(f"call i32 {self.word('set_item')}(ptr %dictionary, ptr {key}, ptr {self.result(k)})")
+            self.unless(self.emit(f"icmp eq i32 {failed}, 0"), "half_named")
+
+        self.loop(0, self.result_count, 1, put)
+        self.drop_results()
+        self.line("ret ptr %dictionary")
+
+    def drop_results(self) -> None:
+        """Give up the arrays that were made."""
+        drop = lambda k: self.do("decref", f"ptr {self.result(k)}")  # noqa: E731
+        self.loop_if_any("0", self.load("i64", "%made", 8), 1, drop)

@@ -3,21 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 from cardan.program.ops import Op
 from cardan.program.program import Program, Region, phases
-from cardan.targets.llvm.plan import Lanes, Plan, carrying, entering, heap_bytes, in_groups, leaf_results, streams
+from cardan.targets.llvm.plan import (
+    Lanes,
+    Plan,
+    carrying,
+    entering,
+    heap_bytes,
+    in_groups,
+    leaf_results,
+    streamed,
+    streams,
+)
 from cardan.targets.llvm.writer import Writer
 
 UNROLLED = 4  # groups of W columns that are transposed without a loop
 STREAM = 16 * 2**20  # bytes of results from which they bypass the caches: they would not stay there anyway
 
 
-def constant_results(program: Program, plan: Plan) -> list[Sequence[tuple[float, int]]]:
-    """Return the results that are numbers other than 0 (-0 is one), with their slots, in groups of `STORES`."""
-    numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST and repr(i.value) != "0.0"}
-    stores = [(number, slot) for k, number in numbers.items() for slot in plan.copies.get(k, ())]
-    return in_groups(stores)
+class Run(NamedTuple):
+    """Slots one after the other that hold the same number."""
+
+    value: float
+    slot: int
+    count: int
+
+
+class Output(NamedTuple):
+    """Where an output is: its first row, how many entries further the next one begins, its entries, its slots."""
+
+    base: str
+    pitch: str
+    columns: int
+    slot: int
+
+
+def constant_results(program: Program, plan: Plan) -> list[Sequence[Run]]:
+    """Return the results that are numbers, in groups of `STORES`."""
+    numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST}
+    slots = sorted((slot, repr(float(value))) for k, value in numbers.items() for slot in plan.copies.get(k, ()))
+    together = groupby(enumerate(slots), key=lambda item: (item[1][0] - item[0], item[1][1]))
+    runs = [(value, [slot for _, (slot, _) in run]) for (_, value), run in together]
+    return in_groups([Run(float(value), places[0], len(places)) for value, places in runs])
 
 
 def workspace(lanes: Lanes) -> str:
@@ -25,11 +56,21 @@ def workspace(lanes: Lanes) -> str:
     return f"ptr noalias align {lanes.bytes}"
 
 
-def constant_function(number: int, stores: Sequence[tuple[float, int]], lanes: Lanes) -> str:
+def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
     """Return a function that puts constant results in their slots, where they stay for all tiles."""
     w = Writer(lanes)
-    for value, slot in stores:
-        w.store(w.v, w.real(value), w.at("%ws", slot * lanes.bytes), lanes.bytes)
+
+    def fill(run: Run) -> None:
+        first = w.at("%ws", run.slot * lanes.bytes)
+        one = lambda k: w.store(w.v, w.real(run.value), w.at(first, k, w.v), lanes.bytes)  # noqa: E731
+        if run.count > UNROLLED:
+            w.loop(0, run.count, 1, one)
+            return
+        for k in range(run.count):
+            one(k)
+
+    for run in runs:
+        fill(run)
     return w.procedure(f"constants{number}", [(workspace(lanes), "%ws")])
 
 
@@ -43,8 +84,8 @@ class _Entry:
     def slot(self, slot: int) -> str:
         return self.w.at(self.workspace, slot * self.lanes.bytes)
 
-    def row_pointers(self, base: str, columns: int, rows: Sequence[str]) -> list[str]:
-        return [self.w.at(base, self.w.emit(f"mul nuw nsw i64 {row}, {columns}"), self.lanes.scalar) for row in rows]
+    def row_pointers(self, base: str, pitch: int | str, rows: Sequence[str]) -> list[str]:
+        return [self.w.at(base, self.w.emit(f"mul nuw nsw i64 {row}, {pitch}"), self.lanes.scalar) for row in rows]
 
     def transposed(self, vectors: list[str]) -> list[str]:
         """Return the transpose of W vectors of W entries: log2 W stages, each exchanging halves at one distance."""
@@ -63,9 +104,8 @@ class _Entry:
             distance //= 2
         return vectors
 
-    def groups(self, columns: int, body: Callable[[str, int], None]) -> None:
-        """Write `body(first column, number of columns)` for each group of W columns, as a loop if there are many."""
-        n = self.lanes.width
+    def groups(self, columns: int, n: int, body: Callable[[str, int], None]) -> None:
+        """Write `body(first column, number of columns)` for each group of n columns, as a loop if there are many."""
         whole = columns // n
         if whole > UNROLLED:
             self.w.loop(0, whole * n, n, lambda first: body(first, n))
@@ -112,12 +152,12 @@ class _Entry:
             for k, vector in enumerate(self.transposed(vectors)[:count]):
                 w.store(v, vector, self.column_slot(slot, first, k), self.lanes.bytes)
 
-        self.groups(columns, group)
+        self.groups(columns, self.lanes.width, group)
 
-    def write(self, base: str, columns: int, rows: Sequence[str], slot: int) -> None:
+    def write(self, base: str, pitch: int | str, columns: int, rows: Sequence[str], slot: int) -> None:
         """Turn one workspace vector for each column into W rows of an array."""
         w, v, align = self.w, self.w.v, self.lanes.bytes // self.lanes.width
-        pointers = self.row_pointers(base, columns, rows)
+        pointers = self.row_pointers(base, pitch, rows)
 
         def group(first: str, count: int) -> None:
             sources = [self.column_slot(slot, first, min(k, count - 1)) for k in range(self.lanes.width)]
@@ -130,7 +170,27 @@ class _Entry:
                     mask = self.mask(count)
                     w.line(f"call void @llvm.masked.store.{w.suffix}.p0({v} {vector}, ptr {at}, i32 {align}, {mask})")
 
-        self.groups(columns, group)
+        self.groups(columns, self.lanes.width, group)
+
+    def copy(self, output: Output, first: str, count: str) -> None:
+        """Write a tile that is not full to the rows that exist, entry by entry."""
+        w, kind, size = self.w, self.lanes.scalar, self.lanes.bytes // self.lanes.width
+
+        def row(lane: str) -> None:
+            (to,) = self.row_pointers(output.base, output.pitch, [w.whole("add nuw nsw", first, lane)])
+            source = w.at(self.slot(output.slot), lane, kind)
+
+            def group(start: str, columns: int) -> None:
+                places = [w.whole("add nuw nsw", start, k) for k in range(columns)]
+                entries = [
+                    w.load(kind, w.at(source, w.whole("mul nuw nsw", c, self.lanes.bytes)), size) for c in places
+                ]
+                for c, entry in zip(places, entries, strict=True):
+                    w.store(kind, entry, w.at(to, c, kind), size)
+
+            self.groups(output.columns, UNROLLED, group)
+
+        w.loop(0, count, 1, row)
 
 
 def stream_function(lanes: Lanes) -> str:
@@ -166,6 +226,7 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
     )
     e.tiles(_tile_count(e, "%rows"), lambda _: _prepare(e))
     bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs))]
+    outputs = _outputs(e)
     last = w.emit("add nsw i64 %rows, -1")
 
     def one_pass(start: str) -> None:
@@ -173,14 +234,14 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
         e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
         _run(e, tiles, phases(program))
         _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(program, plan)))))
-        e.tiles(tiles, lambda tile: _write_results(e, start, tile, _rows(e, start, tile, last)))
+        e.tiles(tiles, lambda tile: _write_results(e, outputs, _first_row(e, start, tile)))
 
     w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
     if streams(program):
         w.line("fence seq_cst")  # what went past the caches is there for all
     parameters = [
         ("ptr noalias", "%inputs"),
-        ("ptr noalias", "%out"),
+        ("ptr noalias", "%outputs"),
         ("i64", "%rows"),
         ("ptr noalias align 64", "%heap"),
     ]
@@ -234,14 +295,8 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
 
 def _prepare(e: _Entry) -> None:
     """Put the results that are constant in their slots."""
-    w, first = e.w, e.plan.first_output
-
-    def clear(column: str) -> None:  # no call of `memset`: the code refers to nothing outside (see `image`)
-        w.store(w.v, "zeroinitializer", e.column_slot(first, column, 0), e.lanes.bytes)
-
-    w.loop(0, len(e.program.results), 1, clear)
     for k in range(len(constant_results(e.program, e.plan))):
-        w.line(f"call void @constants{k}(ptr {e.workspace})")
+        e.w.line(f"call void @constants{k}(ptr {e.workspace})")
 
 
 def _first_row(e: _Entry, start: str, tile: str) -> str:
@@ -261,25 +316,47 @@ def _read_tile(e: _Entry, bases: Sequence[str], rows: Sequence[str]) -> None:
         slot += array.size
 
 
-def _write_results(e: _Entry, start: str, tile: str, rows: list[str]) -> None:
-    """Write the rows of a tile: straight, or of large batches by way of a buffer and past the caches."""
-    program, plan, lanes, w = e.program, e.plan, e.lanes, e.w
-    columns = len(program.results)
+def _outputs(e: _Entry) -> list[Output]:
+    """Read the table of the outputs: of each, where it begins, and how far apart rows are."""
+    w, outputs, slot = e.w, [], e.plan.first_output
+    for k, array in enumerate(e.program.outputs):
+        base = w.load("ptr", w.at("%outputs", 2 * k, "ptr"), 8)
+        outputs.append(Output(base, w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8), array.size, slot))
+        slot += array.size
+    return outputs
 
-    def straight() -> None:
-        e.write("%out", columns, rows, plan.first_output)
 
-    def streamed() -> None:
-        buffer = e.slot(plan.slots - columns)
-        e.write(buffer, columns, [str(k) for k in range(lanes.width)], plan.first_output)
-        first = _first_row(e, start, tile)
-        count = w.least(w.emit(f"sub nsw i64 %rows, {first}"), str(lanes.width))
-        entries = w.emit(f"mul nuw nsw i64 {count}, {columns}")
-        to = e.row_pointers("%out", columns, [first])[0]
-        w.line(f"call void @stream(ptr {to}, ptr {buffer}, i64 {entries})")
+def _write_results(e: _Entry, outputs: Sequence[Output], first: str) -> None:
+    """Write the rows of a tile that begins with a row; those that exist, if it is the last."""
+    w, width = e.w, e.lanes.width
+    count = w.least(w.whole("sub nsw", "%rows", first), str(width))
+    rows = [w.whole("add nuw nsw", first, lane) for lane in range(width)]
 
-    if not streams(program):
-        straight()
-        return
-    enough = STREAM // (columns * lanes.bytes // lanes.width)
-    w.branch(w.emit(f"icmp sgt i64 %rows, {enough}"), streamed, straight)
+    def full() -> None:
+        for output, array in zip(outputs, e.program.outputs, strict=True):
+            (_streamed if streamed(array) else _straight)(e, output, rows)
+
+    def rest() -> None:
+        for output in outputs:
+            e.copy(output, first, count)
+
+    w.branch(w.whole("icmp eq", count, width), full, rest)
+
+
+def _straight(e: _Entry, output: Output, rows: Sequence[str]) -> None:
+    e.write(output.base, output.pitch, output.columns, rows, output.slot)
+
+
+def _streamed(e: _Entry, output: Output, rows: Sequence[str]) -> None:
+    """Write rows straight; those of a large batch, one after the other, by way of a buffer and past the caches."""
+    w, lanes, columns = e.w, e.lanes, output.columns
+
+    def past() -> None:
+        buffer = e.slot(e.plan.slots - columns)
+        e.write(buffer, columns, columns, [str(k) for k in range(lanes.width)], output.slot)
+        (to,) = e.row_pointers(output.base, columns, rows[:1])
+        w.line(f"call void @stream(ptr {to}, ptr {buffer}, i64 {lanes.width * columns})")
+
+    enough = STREAM // (len(e.program.results) * lanes.bytes // lanes.width)
+    large, dense = w.whole("icmp sgt", "%rows", enough), w.whole("icmp eq", output.pitch, columns)
+    w.branch(w.emit(f"and i1 {large}, {dense}"), past, lambda: _straight(e, output, rows))

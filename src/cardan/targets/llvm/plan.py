@@ -12,13 +12,13 @@ from typing import Any
 
 from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Program, Region, rows_of
+from cardan.program.program import Array, Program, Region, rows_of
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
 LONG = 15_000  # operations of a program whose code does not stay in the caches: each block of it then serves ...
 TILES = 4  # ... so many tiles in a row
-STREAMED = 64  # results a state from which large batches are written past the caches
+STREAMED = 64  # entries of an output from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
 
@@ -92,7 +92,7 @@ def plan_program(program: Program) -> Plan:
     plan.tables = tables_of(program, inputs + len(program.results))
     plan.slot |= places_in(program, plan.tables)
     fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
-    buffer = len(program.results) if streams(program) else 0
+    buffer = max(map(streamed, program.outputs), default=0)
     plan.tiles = TILES if len(program.instructions) > LONG else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
     plan.slots = _assign_slots(plan, born, last_reader, fixed) + buffer
@@ -139,9 +139,14 @@ def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
     return [moves[start : start + STORES] for start in range(0, len(moves), STORES)]
 
 
+def streamed(output: Array) -> int:
+    """Return the entries of an output of which large batches go past the caches, by way of a buffer; 0 of others."""
+    return output.size if output.size >= STREAMED else 0
+
+
 def streams(program: Program) -> bool:
-    """Return whether large batches of the results go past the caches, by way of a buffer at the workspace's end."""
-    return len(program.results) >= STREAMED
+    """Return whether there are such outputs; the buffer is at the end of the workspace."""
+    return any(map(streamed, program.outputs))
 
 
 def heap_bytes(plan: Plan, lanes: Lanes) -> int:

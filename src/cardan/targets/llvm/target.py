@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 from weakref import WeakSet
 
@@ -21,7 +22,7 @@ from cardan.runtime.threads import WORTHWHILE, num_threads, split, work_of
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.image import LOCK, Image, load
 from cardan.targets.llvm.store import kept
-from cardan.targets.runner import Outline, Runner
+from cardan.targets.runner import Gathered, Outline, Runner, places_of
 
 _POINTER = ctypes.c_void_p
 _ENTRY = ctypes.CFUNCTYPE(None, _POINTER, _POINTER, ctypes.c_int64, _POINTER)
@@ -32,6 +33,11 @@ def _address(array: np.ndarray, row: int) -> int:
     return start + row * array.strides[0] if row else start
 
 
+def _place(result: np.ndarray, row: int) -> tuple[int, int]:
+    """Return where a result's row begins, and how many entries further the next one does."""
+    return _address(result, row), result.strides[0] // result.itemsize
+
+
 class Loaded:
     """A program's machine code in memory."""
 
@@ -40,15 +46,15 @@ class Loaded:
         self.heap, self.address = image.heap, self.code.address
         self.entry = _ENTRY(self.address)
 
-    def __call__(self, arrays: Sequence[np.ndarray], out: np.ndarray, start: int, stop: int) -> None:
+    def __call__(self, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], start: int, stop: int) -> None:
         """Evaluate rows start to stop."""
-        addresses = [_address(a, start) for a in arrays]
-        table = (ctypes.c_void_p * len(addresses))(*addresses)
+        table = (ctypes.c_void_p * len(arrays))(*[_address(a, start) for a in arrays])
+        places = (ctypes.c_int64 * (2 * len(results)))(*chain.from_iterable(_place(r, start) for r in results))
         if not self.heap:
-            return self.entry(table, _address(out, start), stop - start, None)
+            return self.entry(table, places, stop - start, None)
         space = np.empty(self.heap + 64, dtype=np.uint8)  # one for each caller: threads share nothing
         aligned = _address(space, 0) + 63 & ~63
-        return self.entry(table, _address(out, start), stop - start, aligned)
+        return self.entry(table, places, stop - start, aligned)
 
 
 class NativeProgram(Runner):
@@ -56,6 +62,7 @@ class NativeProgram(Runner):
 
     def __init__(self, outline: Outline, program: Callable[[], Program]) -> None:
         self.outline, self.program = outline, program
+        self.outputs = outline.outputs
         self.total = sum(a.size for a in outline.outputs)
         self.work = work_of(outline.operations, self.total)
         self._loaded: dict[np.dtype, Loaded] = {}
@@ -81,41 +88,45 @@ class NativeProgram(Runner):
             )
         return Loaded(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
 
-    def __call__(
+    def write(
         self,
         arrays: Sequence[np.ndarray],
+        results: Sequence[np.ndarray],
         batch: int,
         dtype: np.dtype,
         threads: int | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Return the flattened outputs; see `Runner`."""
-        result = np.empty((batch, self.total), dtype=dtype) if out is None else out
-        if not result.size:
-            return result
+    ) -> None:
+        """Compute the outputs; see `Runner`."""
+        if not batch * self.total:
+            return
         code = self.code(dtype)
-        split(batch, self.work, code.image.width, threads or num_threads(), lambda a, b: code(arrays, result, a, b))
-        return result
+        split(batch, self.work, code.image.width, threads or num_threads(), lambda a, b: code(arrays, results, a, b))
 
     def door(
         self,
         name: str,
         slow: Callable[..., Any],
-        finish: Callable[[np.ndarray], Any] | None,
         parts: Sequence[tuple[int, int, int]] = (),
+        *,
+        packed: bool = False,
+        gathered: Gathered = None,
+        finish: Callable[..., Any] | None = None,
     ) -> Callable[..., Any] | None:
         """Return a function that reads the arrays itself; see `Runner` and `door`."""
-        arrays = [a.shape for a in self.outline.inputs]
-        output = (self.total,) if finish else self.outline.outputs[0].shape
-        if not serves(arrays, output):
+        arrays, outputs = [a.shape for a in self.outline.inputs], self.outputs
+        results = [(self.total,)] if packed else [a.shape for a in outputs]
+        if not serves(arrays, results, len(outputs)):
             return None
+        beside = [(0, place.start, self.total) for place in places_of(outputs)]
         door = Door(
             name,
             arrays,
-            output,
+            results,
+            beside if packed else [(k, 0, a.size) for k, a in enumerate(outputs)],
             work=min(self.work, WORTHWHILE),
             limit=WORTHWHILE,
             slow=slow,
+            gathered=gathered,
             finish=finish,
             parts=parts,
         )

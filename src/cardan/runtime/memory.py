@@ -1,0 +1,121 @@
+"""Memory of large results, used again once nobody can see it.
+
+A new array of many megabytes is memory the system has never lent before: each page of it is fetched, and cleared, when
+it is first written, which takes longer than computing what is in it. (A mass matrix of 38 joints: 2.0 us a state into
+new pages, 0.66 us into old ones.) Allocators keep small blocks for that reason, and give large ones back; so here some
+large ones are kept.
+
+A block is lent with a `_Loan`, which its arrays and all views of them hold, whoever made them: NumPy, a `memoryview`,
+DLPack, PyTorch. When the last of them is gone, so is the loan, and with it goes the block back. No reference is ever
+counted here.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections import deque
+from typing import Any, NoReturn
+
+import numpy as np
+
+LEAST = 2**20  # bytes from which a result is lent; smaller ones the allocator of C keeps better
+KEPT, MOST = 4, 512 * 2**20  # blocks that wait to be lent again, and bytes of them, at most
+
+
+class Blocks:
+    """Blocks of memory that are lent, and taken back.
+
+    Every step is one that no thread can interrupt (a `deque` puts and takes atomically), as a block may come back at
+    any moment, between any two lines of whoever is borrowing one.
+
+    Args:
+        kept: blocks that wait, at most.
+        most: bytes of them, at most; what is beyond is freed, the oldest first.
+    """
+
+    def __init__(self, kept: int = KEPT, most: int = MOST) -> None:
+        self.kept, self.most = kept, most
+        self._waiting: deque[np.ndarray] = deque()
+
+    @property
+    def bytes(self) -> int:
+        """Size of all that wait."""
+        return sum(block.nbytes for block in list(self._waiting))
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Return an array of any content, in a block that is lent for it."""
+        size = math.prod(shape) * dtype.itemsize
+        return np.asarray(_Loan(self, self._block(size), size)).view(dtype).reshape(shape)
+
+    def _block(self, size: int) -> np.ndarray:
+        """Return the last block that came back and is not much too large, or a new one."""
+        others: list[np.ndarray] = []
+        try:
+            while True:
+                block = self._waiting.pop()
+                if size <= block.nbytes <= 2 * size:
+                    return block
+                others.append(block)
+        except IndexError:
+            return np.empty(size, np.uint8)
+        finally:
+            self._waiting.extend(reversed(others))
+
+    def back(self, block: np.ndarray) -> None:
+        """Take back a block that nobody sees any more."""
+        self._waiting.append(block)
+        try:
+            while len(self._waiting) > self.kept or self.bytes > self.most:
+                self._waiting.popleft()
+        except IndexError:  # two threads were about to free the last one
+            return
+
+    def clear(self) -> None:
+        """Free what waits."""
+        self._waiting.clear()
+
+
+class _Loan:
+    """Holds a block for the arrays that show it; the block goes back when the last of them is gone."""
+
+    __slots__ = ("__array_interface__", "_block", "_blocks")
+
+    def __init__(self, blocks: Blocks, block: np.ndarray, size: int) -> None:
+        self._blocks, self._block = blocks, block
+        self.__array_interface__: dict[str, Any] = {**block.__array_interface__, "shape": (size,)}
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("memory on loan is not copied by itself; copy the array")  # a second loan of one block
+
+    def __del__(self) -> None:
+        self._blocks.back(self._block)
+
+
+_RESULTS = Blocks()
+_LENDS = os.environ.get("CARDAN_MEMORY_POOL", "").strip() != "0" and "free-threading" not in sys.version
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Return a new array of any content: of memory used before, if it is large.
+
+    Args:
+        shape: of the array.
+        dtype: of its entries.
+    """
+    lent = _LENDS and math.prod(shape) * dtype.itemsize >= LEAST
+    return _RESULTS.empty(shape, dtype) if lent else np.empty(shape, dtype)
+
+
+def clear_memory() -> None:
+    """Give back to the system the memory that is kept for large results; arrays that are in use stay as they are.
+
+    Of results that nobody refers to any more, up to four are kept, 512 MB together, if each has 1 MB or more: the next
+    result of that size needs no new memory, which can take longer than to compute it. Setting CARDAN_MEMORY_POOL=0 in
+    the environment before cardan is imported keeps none.
+
+    Examples:
+        >>> cardan.clear_memory()
+    """
+    _RESULTS.clear()
