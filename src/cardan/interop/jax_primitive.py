@@ -209,32 +209,63 @@ def _target(call: Call, dtype: np.dtype) -> str:
     name = f"cardan_{call.function.name}_{compiled.run.outline.digest[:24]}_{dtype}"
     with LOCK:
         if name not in _TARGETS:
-            outputs = compiled.outputs if len(compiled.outputs) == 1 else [Array("packed", (_total(compiled.outputs),))]
-            code = compiled.run.code(dtype)
-            handler = Handler(code, dtype, [a.shape for a in compiled.inputs], [a.shape for a in outputs])
+            code, shapes = compiled.run.code(dtype), ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs))
+            handler = Handler(code, dtype, *shapes)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform="cpu")
-            getattr(jax.ffi, "register_ffi_target_as_batch_partitionable", lambda _: None)(
-                name
-            )  # states are independent
+            jax.ffi.register_ffi_target_as_batch_partitionable(name)
             _TARGETS[name] = handler
     return name
 
 
-def _total(outputs: Sequence[Array]) -> int:
-    return sum(a.size for a in outputs)
+def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype) -> Any:
+    """The call as XLA has it; of arrays without entries there is nothing to call."""
+    if not any(math.prod(a.shape) for a in context.avals_out):
+        zeros = lambda *_, **__: [jnp.zeros(a.shape, dtype) for a in context.avals_out]  # noqa: E731
+        return mlir.lower_fun(zeros, multiple_results=True)(context, *operands)
+    batch = len(_leading(call, context.avals_in))
+    lowering = jax.ffi.ffi_lowering(_target(call, dtype), extra_attributes=_spread(context, batch))
+    return lowering(context, *operands)
 
 
-def _called(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
-    """The call as XLA has it."""
-    batch, outputs = _leading(call, arrays), call.outputs
-    if not _total(outputs) or not math.prod(batch):
-        return [jnp.zeros((*batch, *a.shape), dtype) for a in outputs]
-    name = _target(call, dtype)
-    if len(outputs) == 1:
-        return [jax.ffi.ffi_call(name, jax.ShapeDtypeStruct((*batch, *outputs[0].shape), dtype))(*arrays)]
-    flat = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct((*batch, _total(outputs)), dtype))(*arrays)
-    ends = np.cumsum([a.size for a in outputs])
-    return [flat[..., end - a.size : end].reshape(*batch, *a.shape) for a, end in zip(outputs, ends, strict=True)]
+def _spread(context: Any, batch: int) -> dict[str, Any]:
+    """Return what says that states are independent: arrays spread over devices are computed where they are."""
+    if not batch:
+        return {}
+    found: dict[str, Any] = {"mhlo.frontend_attributes": mlir.ir_attribute({"num_batch_dims": str(batch)})}
+    if jax.config.jax_use_shardy_partitioner:
+        rule = sharding_rule(batch, [a.shape for a in context.avals_in], [a.shape for a in context.avals_out])
+        found["sdy.sharding_rule"] = mlir.ir.Attribute.parse(rule)
+    return found
+
+
+def sharding_rule(batch: int, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> str:
+    """Return the rule by which Shardy, XLA's partitioner, spreads a call: leading dimensions alike, others apart.
+
+    It names every dimension, i, j, ..., z, z_1, ..., in the order of appearance, and says their sizes.
+
+    Args:
+        batch: number of leading dimensions.
+        inputs: shapes of the arguments.
+        outputs: shapes of the results.
+
+    Examples:
+        >>> sharding_rule(1, [(8, 7)], [(8, 3)])
+        '#sdy.op_sharding_rule<([i, j])->([i, k]) {i=8, j=7, k=3}, custom>'
+    """
+    sizes = dict(zip(map(_factor, range(batch)), (*inputs, *outputs)[0], strict=False))
+
+    def named(shape: tuple[int, ...]) -> str:
+        own = [_factor(len(sizes) + k) for k in range(len(shape) - batch)]
+        sizes.update(zip(own, shape[batch:], strict=True))
+        return f"[{', '.join([*map(_factor, range(batch)), *own])}]"
+
+    sides = (", ".join(map(named, side)) for side in (inputs, outputs))
+    arrays = "->".join(f"({side})" for side in sides)
+    return f"#sdy.op_sharding_rule<{arrays} {{{', '.join(f'{n}={size}' for n, size in sizes.items())}}}, custom>"
+
+
+def _factor(k: int) -> str:
+    return chr(ord("i") + k) if k < 18 else f"z_{k - 17}"
 
 
 def _elsewhere(context: Any, *_: Any, call: Call, dtype: np.dtype) -> Any:
@@ -246,5 +277,5 @@ def _elsewhere(context: Any, *_: Any, call: Call, dtype: np.dtype) -> Any:
     )
 
 
-mlir.register_lowering(PRIMITIVE, mlir.lower_fun(_called, multiple_results=True), platform="cpu")
+mlir.register_lowering(PRIMITIVE, _lowered, platform="cpu")
 mlir.register_lowering(PRIMITIVE, _elsewhere)

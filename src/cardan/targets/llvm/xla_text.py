@@ -32,7 +32,7 @@ class _Handler(Code):
         self.count_rows()
         self.inputs = self.arrays(at.FRAME_INPUTS, "inputs")
         start = self.number(at.WORD["inputs"])
-        tables = [self.table(self.inputs, start, "0"), self.table(self.outputs, self.number(at.WORD["outputs"]), start)]
+        tables = [self.table(self.inputs, start, "0", 1), self.table(self.outputs, self.number(at.WORD["outputs"]), start, 2)]
         self.unless(self.whole("icmp sgt", self.rows, 0), "done")
         self.evaluate(*tables, *self.workspace())
         self.label("done")
@@ -74,9 +74,12 @@ class _Handler(Code):
         self.must(self.whole("icmp sge", batch, 0))
         self.rows = self.product(self.field(first, at.BUFFER_DIMS), batch)
 
-    def table(self, arrays: str, count: str, start: str) -> str:
-        """Write a table of where the entries of arrays are, each of which must be of the program's dtype and size."""
-        table = self.emit(f"alloca ptr, i64 {count}, align 8")
+    def table(self, arrays: str, count: str, start: str, words: int) -> str:
+        """Write a table of where arrays are, and with two words for each how far apart their rows are.
+
+        Each must be of the program's dtype and size.
+        """
+        table = self.emit(f"alloca i64, i64 {self.whole('mul nuw nsw', count, words)}, align 8")
         dtype, sizes = self.number(at.WORD["dtype"]), self.at(self.context, at.SIZES, "i64")
 
         def one(k: str) -> None:
@@ -86,7 +89,10 @@ class _Handler(Code):
             size = self.load("i64", self.at(sizes, self.whole("add nuw nsw", start, k), "i64"), 8)
             rank, dims = self.field(array, at.BUFFER_RANK, "i64"), self.field(array, at.BUFFER_DIMS)
             self.must(self.whole("icmp eq", self.product(dims, rank), self.whole("mul", size, self.rows)))
-            self.store("ptr", self.field(array, at.BUFFER_DATA), self.at(table, k, "ptr"), 8)
+            place = self.whole("mul nuw nsw", k, words)
+            self.store("ptr", self.field(array, at.BUFFER_DATA), self.at(table, place, "i64"), 8)
+            if words == 2:
+                self.store("i64", size, self.at(table, self.whole("add nuw nsw", place, 1), "i64"), 8)
 
         self.loop_if_any("0", count, 1, one)
         return table
@@ -115,9 +121,8 @@ class _Handler(Code):
 
     def evaluate(self, inputs: str, outputs: str, heap: str, to_free: str, to_keep: str) -> None:
         """Write the call of the program, and put the workspace back."""
-        out = self.load("ptr", outputs, 8)
         code = self.number(at.WORD["evaluate"], "ptr")
-        self.line(f"call void {code}(ptr {inputs}, ptr {out}, i64 {self.rows}, ptr {heap})")
+        self.line(f"call void {code}(ptr {inputs}, ptr {outputs}, i64 {self.rows}, ptr {heap})")
         spare = self.at(self.context, at.WORD["spare"], "i64")
         keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {spare} release, align 8")  # noqa: E731
         self.branch(self.emit(f"icmp ne ptr {to_keep}, null"), keep)
