@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -115,7 +116,8 @@ PRIMITIVE.multiple_results = True
 
 @PRIMITIVE.def_impl
 def _evaluate(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
-    return call.at_once(dtype)(*arrays)
+    with jax.disable_jit(False):  # else it would come here again
+        return call.at_once(dtype)(*arrays)
 
 
 @PRIMITIVE.def_abstract_eval
@@ -206,10 +208,14 @@ _TARGETS: dict[str, Handler] = {}
 def _target(call: Call, dtype: np.dtype) -> str:
     """Return the name under which XLA knows a program: by its content, so that it is the same in every process."""
     compiled = call.compiled
-    name = f"cardan_{call.function.name}_{compiled.run.outline.digest[:24]}_{dtype}"
+    plain = re.sub(r"\W", "_", call.function.name)[:80]
+    name = f"cardan_{plain}_{compiled.run.outline.digest[:24]}_{dtype}"
     with LOCK:
         if name not in _TARGETS:
-            code, shapes = compiled.run.code(dtype), ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs))
+            code, shapes = (
+                compiled.run.code(dtype),
+                ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs)),
+            )
             handler = Handler(code, dtype, *shapes)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform="cpu")
             jax.ffi.register_ffi_target_as_batch_partitionable(name)
