@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -315,16 +316,16 @@ def test_what_jax_keeps_on_disk_finds_its_programs_in_another_process(jax, tmp_p
     assert run(code + READS) == "True\nTrue\n"
 
 
-def test_many_threads_at_once(jax):
-    from concurrent.futures import ThreadPoolExecutor
-
-    model = cardan.robots.humanoid().model()
-    q, v, a = state(model, 64)
-    run = jax.jit(wrap(cardan.inverse_dynamics, model))
-    expected = cardan.inverse_dynamics(model, q, v, a)
-    with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: np.asarray(run(q, v, a)), range(64)):
-            np.testing.assert_array_equal(found, expected)
+@pytest.mark.parametrize("states", [64, 20_001])
+def test_many_threads_at_once_and_one_call_on_many(jax, pendulum, states):
+    """The larger batch is cut into parts; among the results of both precisions none is another's."""
+    run = jax.jit(wrap(cardan.forward_dynamics_derivatives, pendulum))
+    batches = [[array.astype(dtype) for array in state(pendulum, states)] for dtype in ("f8", "f4") * 2]
+    expected = [cardan.forward_dynamics_derivatives(pendulum, *x) for x in batches]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for found, by in zip(pool.map(lambda x: run(*x), batches), expected, strict=True):
+                close(jax, found, by, 0.0)
 
 
 # --- bad input ---

@@ -216,7 +216,7 @@ def _target(call: Call, dtype: np.dtype) -> str:
                 compiled.run.code(dtype),
                 ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs)),
             )
-            handler = Handler(code, dtype, *shapes)
+            handler = Handler(code, compiled.run.work, dtype, *shapes)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform="cpu")
             jax.ffi.register_ffi_target_as_batch_partitionable(name)
             _TARGETS[name] = handler
