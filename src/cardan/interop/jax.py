@@ -17,6 +17,8 @@ from cardan.model import Model
 if TYPE_CHECKING:
     from cardan.interop.jax_primitive import Call
 
+__all__ = ["Wrapped", "wrap"]
+
 
 def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
     """Return a function of a robot as a function of JAX's arrays.
@@ -38,17 +40,31 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
         ParameterError, DTypeError: if the function is not a compiled one, or the model none.
 
     Examples:
+        >>> from cardan.interop.jax import wrap
         >>> torques = wrap(cardan.inverse_dynamics, arm)
+        >>> import jax
         >>> jax.jit(torques)(q, v, a).shape
         (7,)
-        >>> by_q = jax.jacrev(torques)(q, v, a)
+        >>> jax.jacrev(torques)(q, v, a).shape
+        (7, 7)
     """
     package("cardan.interop.jax")
     return Wrapped(function, model, options)
 
 
 class Wrapped:
-    """A function of a robot, for JAX; see `wrap`."""
+    """A function of a robot, for JAX: what `wrap` returns.
+
+    Attributes:
+        function: the compiled function.
+        model: the robot.
+        options: what was given to `wrap`.
+
+    Examples:
+        >>> from cardan.interop.jax import wrap
+        >>> wrap(cardan.frame_transform, arm, frame="tool")
+        <frame_transform of arm7, for JAX>
+    """
 
     def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
         if not isinstance(function, Function):
@@ -161,8 +177,15 @@ def _evaluated(call: Call, *given: Any) -> list[Any]:
 def _varying_alike(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return arrays that vary over the same axes of a mesh: inside `shard_map`, all must before they meet."""
     jax = package("cardan.interop.jax")
-    axes = {n: getattr(jax.typeof(a), "vma", frozenset()) for n, a in arrays.items()} if hasattr(jax, "typeof") else {}
+    axes = {n: _varying(jax.typeof(a)) for n, a in arrays.items()} if hasattr(jax, "typeof") else {}
     every = frozenset().union(*axes.values())
     if not every:
         return arrays
-    return {n: jax.lax.pvary(a, tuple(every - axes[n])) for n, a in arrays.items()}
+    cast = functools.partial(jax.lax.pcast, to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary
+    return {n: cast(a, tuple(every - axes[n])) if every - axes[n] else a for n, a in arrays.items()}
+
+
+def _varying(kind: Any) -> frozenset[str]:
+    """Return the axes of a mesh along which an array differs from device to device; newer versions say it elsewhere."""
+    manual = getattr(kind, "manual_axis_type", None)
+    return getattr(kind, "vma", frozenset()) if manual is None else manual.varying

@@ -123,19 +123,21 @@ def _evaluate(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
 @PRIMITIVE.def_abstract_eval
 def _abstract(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
     batch = _leading(call, arrays)
-    return [
-        jax.core.ShapedArray((*batch, *a.shape), dtype, **_placed(arrays, len(batch), len(a.shape)))
-        for a in call.outputs
-    ]
+    return [_spread_like(arrays, len(batch), jax.core.ShapedArray((*batch, *a.shape), dtype)) for a in call.outputs]
 
 
-def _placed(arrays: Sequence[Any], batch: int, more: int) -> dict[str, Any]:
-    """Return how a result is spread over a mesh of devices: along the leading dimensions, as the arguments are."""
-    if not arrays or not hasattr(arrays[0], "vma") or arrays[0].sharding.mesh.empty:
-        return {}
+def _spread_like(arrays: Sequence[Any], batch: int, result: Any) -> Any:
+    """Return a result spread over a mesh of devices as the arguments are: along the leading dimensions."""
+    if (
+        not arrays
+        or getattr(getattr(arrays[0], "sharding", None), "mesh", None) is None
+        or arrays[0].sharding.mesh.empty
+    ):
+        return result
     sharding = arrays[0].sharding
-    spec = jax.sharding.PartitionSpec(*tuple(sharding.spec)[:batch], *[None] * more)
-    return {"sharding": sharding.update(spec=spec), "vma": arrays[0].vma}
+    spec = (*tuple(sharding.spec)[:batch], *[None] * (result.ndim - batch))
+    sharding = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
+    return arrays[0].update(shape=result.shape, dtype=result.dtype, sharding=sharding)
 
 
 def _leading(call: Call, arrays: Sequence[Any]) -> tuple[int, ...]:
@@ -152,9 +154,9 @@ def _batched(
     arrays: Sequence[Any], axes: Sequence[Any], *, call: Call, dtype: np.dtype
 ) -> tuple[list[Any], tuple[int, ...]]:
     """One more leading dimension; what has none is repeated along it."""
-    (size,) = {a.shape[k] for a, k in zip(arrays, axes, strict=True) if k is not batching.not_mapped}
+    (size,) = {a.shape[k] for a, k in zip(arrays, axes, strict=True) if k is not None}
     moved = [
-        jnp.broadcast_to(a, (size, *a.shape)) if k is batching.not_mapped else jnp.moveaxis(a, k, 0)
+        jnp.broadcast_to(a, (size, *a.shape)) if k is None else jnp.moveaxis(a, k, 0)
         for a, k in zip(arrays, axes, strict=True)
     ]
     results = PRIMITIVE.bind(*moved, call=call, dtype=dtype)
@@ -237,7 +239,8 @@ def _spread(context: Any, batch: int) -> dict[str, Any]:
     """Return what says that states are independent: arrays spread over devices are computed where they are."""
     if not batch:
         return {}
-    found: dict[str, Any] = {"mhlo.frontend_attributes": mlir.ir_attribute({"num_batch_dims": str(batch)})}
+    leading = {"num_batch_dims": mlir.ir.StringAttr.get(str(batch))}
+    found: dict[str, Any] = {"mhlo.frontend_attributes": mlir.ir.DictAttr.get(leading)}
     if jax.config.jax_use_shardy_partitioner:
         rule = sharding_rule(batch, [a.shape for a in context.avals_in], [a.shape for a in context.avals_out])
         found["sdy.sharding_rule"] = mlir.ir.Attribute.parse(rule)

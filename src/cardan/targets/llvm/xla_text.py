@@ -330,7 +330,8 @@ class _Handler(_Reader):
         kind = self.field(extension, at.EXTENSION_KIND, "i32")
         self.must(self.emit(f"icmp eq i32 {kind}, {at.METADATA}"))
         metadata, api = self.field(extension, at.EXTENSION_METADATA), self.field("%frame", at.FRAME_API)
-        minor = self.field(api, at.API_MINOR, "i32")
+        old = lambda: [str(at.MINOR_OF_OLD)]  # noqa: E731 -- they do not say
+        (minor,) = self.branch(self.is_null(api), old, lambda: [self.field(api, at.API_MINOR, "i32")], "i32")
         for value, place in (
             (str(at.MAJOR), at.METADATA_MAJOR),
             (minor, at.METADATA_MINOR),
