@@ -106,6 +106,7 @@ def test_results_come_in_the_form_of_the_function(jax, pendulum):
         (cardan.derivative(several, ("q", "v")), (q, v, 0.7), {}),
         (cardan.function(lambda model, q: (q[0], [q[1], q[1]])), (q,), {}),
         (cardan.potential_energy, (q,), {}),
+        (cardan.function(lambda model: [1.0 * model.nv, 2.0]), (), {}),
     ):
         expected = function(pendulum, *arrays, **options)
         close(jax, wrap(function, pendulum, **options)(*arrays), expected, 0.0)

@@ -25,6 +25,7 @@ from cardan.interop.jax_package import package
 from cardan.model import Model
 from cardan.program import Array
 from cardan.targets.llvm.image import LOCK
+from cardan.targets.llvm.target import few_states
 from cardan.targets.llvm.xla import Handler
 
 jax = package("cardan.interop.jax")
@@ -207,17 +208,15 @@ _TARGETS: dict[str, Handler] = {}
 """What XLA knows, by name; it may call them as long as the process lives."""
 
 
-def _target(call: Call, dtype: np.dtype) -> str:
+def _target(call: Call, dtype: np.dtype, rows: int) -> str:
     """Return the name under which XLA knows a program: by its content, so that it is the same in every process."""
     compiled = call.compiled
     plain = re.sub(r"\W", "_", call.function.name)[:80]
-    name = f"cardan_{plain}_{compiled.run.outline.digest[:24]}_{dtype}"
+    name = f"cardan_{plain}_{compiled.run.outline.digest[:24]}_{dtype}{'_few' * (rows <= few_states(dtype))}"
     with LOCK:
         if name not in _TARGETS:
-            code, shapes = (
-                compiled.run.code(dtype),
-                ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs)),
-            )
+            code = compiled.run.code(dtype, rows, for_good=True)
+            shapes = ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs))
             handler = Handler(code, compiled.run.work, dtype, *shapes)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform="cpu")
             jax.ffi.register_ffi_target_as_batch_partitionable(name)
@@ -230,8 +229,9 @@ def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype) -> Any:
     if not any(math.prod(a.shape) for a in context.avals_out):
         zeros = lambda *_, **__: [jnp.zeros(a.shape, dtype) for a in context.avals_out]  # noqa: E731
         return mlir.lower_fun(zeros, multiple_results=True)(context, *operands)
-    batch = len(_leading(call, context.avals_in))
-    lowering = jax.ffi.ffi_lowering(_target(call, dtype), extra_attributes=_spread(context, batch))
+    batch = _leading(call, context.avals_in)
+    name = _target(call, dtype, math.prod(batch))
+    lowering = jax.ffi.ffi_lowering(name, extra_attributes=_spread(context, len(batch)))
     return lowering(context, *operands)
 
 

@@ -170,7 +170,9 @@ class _Handler(_Reader):
         self.line("%threads = alloca i64, align 8")
         self.line(f"%alone = alloca [{len(at.JOB)} x i64], align 8")
         extension = self.field("%frame", at.FRAME_EXTENSION)
-        self.unless(self.is_null(extension), "asked_for_version")
+        kind = lambda: [self.field(extension, at.EXTENSION_KIND, "i32")]  # noqa: E731
+        (said,) = self.branch(self.is_null(extension), lambda: ["0"], kind, "i32")
+        self.unless(self.emit(f"icmp ne i32 {said}, {at.METADATA}"), "asked_for_version")
         self.context = self.emit(f"inttoptr i64 {self.emit('load volatile i64, ptr @context, align 8')} to ptr")
         outputs = self.arrays(at.FRAME_OUTPUTS, "outputs")
         self.count_rows(outputs)
@@ -327,8 +329,6 @@ class _Handler(_Reader):
     def version(self, extension: str) -> None:
         """Say which version of the interface this is made for: that of the caller, if its structures are these."""
         self.label("asked_for_version")
-        kind = self.field(extension, at.EXTENSION_KIND, "i32")
-        self.must(self.emit(f"icmp eq i32 {kind}, {at.METADATA}"))
         metadata, api = self.field(extension, at.EXTENSION_METADATA), self.field("%frame", at.FRAME_API)
         old = lambda: [str(at.MINOR_OF_OLD)]  # noqa: E731 -- they do not say
         (minor,) = self.branch(self.is_null(api), old, lambda: [self.field(api, at.API_MINOR, "i32")], "i32")
