@@ -93,9 +93,9 @@ class Side(NamedTuple):
 
 
 class Guarded:
-    """Memory in pieces, each of which ends where a page begins that may not be touched, as the page before it."""
+    """Memory in pieces between pages that may not be touched: each ends where one begins, or begins where one ends."""
 
-    def __init__(self, sizes):
+    def __init__(self, sizes, at_start=False):
         page = mmap.PAGESIZE
         pages = [-(-size // page) for size in sizes]
         self.memory = mmap.mmap(-1, page * (sum(pages) + len(sizes) + 1))
@@ -105,8 +105,8 @@ class Guarded:
         self.addresses, here = [], start
         for size, count in zip(sizes, pages, strict=True):
             assert protect(here, page, 0) == 0
-            here += page * (count + 1)
-            self.addresses.append(here - size)
+            first, here = here + page, here + page * (count + 1)
+            self.addresses.append(first if at_start else here - size)
         assert protect(here, page, 0) == 0
         self.undo = lambda: protect(start, len(self.memory), mmap.PROT_READ | mmap.PROT_WRITE)
 

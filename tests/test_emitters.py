@@ -1,5 +1,7 @@
 """Machine code from the tables is LLVM's, bit for bit; `python tests/emitter_fuzz.py` tries 100 000 programs."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,11 @@ from cardan.program import Array, Instruction, Program, trace
 from cardan.program.fusing import Fused, joined_products
 from cardan.program.ops import Op
 from cardan.targets import compile_program, default_target
-from emitter_fuzz import run_batch
+from cardan.targets.llvm import plan
+from cardan.targets.llvm.compiler import compile_program as compile_native
+from cardan.targets.llvm.lanes import Lanes
+from cardan.targets.llvm.target import Loaded
+from emitter_fuzz import Guarded, run_batch, tables
 from mechanisms import random_state
 from programs import LOOPS, evaluated, random_program, same
 from representatives import represented
@@ -102,6 +108,47 @@ def test_a_number_too_large_for_a_float_is_infinite_there():
     x = np.ones((3, 1), dtype=np.float32)
     (found,) = evaluated(program, default_target(), [x])
     np.testing.assert_array_equal(found, [[2.0, -np.inf]] * 3)
+
+
+# --- memory ---
+
+
+def outside(x):
+    """Results of every kind: computed, by functions too, arguments, numbers, repeated."""
+    a, b, c = x
+    d = cardan.sin(a * b) + cardan.where(a < b, c, 2.0)
+    return [d, a, 3.0, cardan.exp(d * c), 0.0, d, *(a * k - d for k in range(90))]
+
+
+WIDTHS = [(size, dtype, emitter) for size in (16, 32, 64) for dtype in "df" for emitter in ("llvm", "direct")]
+
+
+@needs_native
+@pytest.mark.parametrize(("size", "dtype", "emitter"), WIDTHS)
+def test_nothing_is_touched_around_inputs_results_and_workspace(monkeypatch, size, dtype, emitter):
+    """At every width, with workspaces aligned to one vector; heaps were said to be aligned to vectors of 64 bytes."""
+    monkeypatch.setattr(plan, "STACK", 0)
+    monkeypatch.setenv("CARDAN_EMITTER", emitter)
+    kind = np.dtype(dtype)
+    lanes = Lanes(size // kind.itemsize, "double" if dtype == "d" else "float")
+    if emitter == "direct" and not any(size == bytes for _, bytes in tables()):
+        pytest.skip("no table for vectors of this size here")
+    program = traced(outside, 3)
+    code = Loaded(compile_native(program, kind, lanes), "")
+    for rows in (1, lanes.width - 1, lanes.width, lanes.width + 1, 3 * lanes.width + 2):
+        x = np.random.default_rng(rows).uniform(0.1, 1.0, (rows, 3)).astype(kind)
+        (expected,) = evaluated(program, "numpy", [x])
+        sizes = [x.nbytes, expected.nbytes, -(-code.heap // 64) * 64]
+        for at_start in (False, True):
+            with Guarded(sizes, at_start) as memory:
+                given, result, _ = memory.arrays(sizes, [kind, kind, np.dtype(np.uint8)])
+                given[:] = x.ravel()
+                inputs, result_at, heap = memory.addresses
+                code.entry(
+                    (ctypes.c_void_p * 1)(inputs), (ctypes.c_int64 * 2)(result_at, expected.shape[1]), rows, heap
+                )
+                np.testing.assert_allclose(result.reshape(expected.shape), expected, atol=300 * np.finfo(kind).eps)
+                del given, result, _
 
 
 # --- the choice ------------------------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ class Function(Generic[P, R]):
             return self._revived(key, *kept, model, choice)
         traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
         outline = Outline.of(traced.program)
-        if key and key == store.name_of(self.made_from, model, choice.names, choice.options):  # tracing changed nothing
+        if key and store.is_still(key, self.made_from, model, choice.names, choice.options):
             store.save(key, outline, traced.form)
         run = load_program(outline, lambda: traced.program, choice.target)
         return Compiled(outline, traced.form, run, choice.target, lambda: traced)

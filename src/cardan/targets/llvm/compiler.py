@@ -9,8 +9,9 @@ from cardan.runtime.collector import collection_paused
 from cardan.runtime.progress import announced
 from cardan.targets.llvm.direct.choice import chosen
 from cardan.targets.llvm.image import Image
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.machine import compile_image, host_lanes
-from cardan.targets.llvm.plan import Lanes, heap_bytes, plan_program
+from cardan.targets.llvm.plan import heap_bytes, plan_program
 from cardan.targets.llvm.text import llvm_text
 
 OPERATION = 70e-6  # seconds LLVM takes for an operation: 33 000 took 2.4 s, 125 000 took 7.2 s (Zen 4, 2026) ...

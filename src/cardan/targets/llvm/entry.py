@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from cardan.program.ops import Op
 from cardan.program.program import Program, Region, phases
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.plan import (
-    Lanes,
     Plan,
     carrying,
     entering,

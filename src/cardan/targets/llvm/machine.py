@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan.targets.llvm.elf import flattened
 from cardan.targets.llvm.image import LOCK, OBJECT, Image, has_flat_images
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 
 
 @functools.cache

@@ -5,8 +5,6 @@ Splitting keeps code generation linear in the length of the program and live ran
 
 from __future__ import annotations
 
-import ctypes
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +15,7 @@ from cardan.program.ops import LEAVES, Op
 from cardan.program.program import Array, Program, Region, rows_of
 from cardan.targets.llvm.direct.allocation import Allocation, Machine, allocate
 from cardan.targets.llvm.direct.lowering import HAS_STEPS, lowered
+from cardan.targets.llvm.lanes import Lanes
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
@@ -24,46 +23,6 @@ LONG = 15_000  # operations of a program whose code does not stay in the caches:
 TILES = 4  # ... so many tiles in a row
 STREAMED = 64  # entries of an output from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """What a value is in this module: W lanes of double or float."""
-
-    width: int
-    scalar: str  # "double" or "float"
-
-    @property
-    def vector(self) -> str:
-        """The LLVM type."""
-        return f"<{self.width} x {self.scalar}>"
-
-    @property
-    def mask(self) -> str:
-        """The LLVM type of a truth value."""
-        return f"<{self.width} x i1>"
-
-    @property
-    def suffix(self) -> str:
-        """The ending of intrinsics on this type."""
-        return f"v{self.width}f{64 if self.scalar == 'double' else 32}"
-
-    @property
-    def bytes(self) -> int:
-        """Size of a vector."""
-        return self.width * (8 if self.scalar == "double" else 4)
-
-    def all_bits(self) -> str:
-        """Return the vector of all bits set, as LLVM writes it: how what is true waits in memory."""
-        bits = "F" * 16 if self.scalar == "double" else "FFFFFFFFE0000000"
-        return "<" + ", ".join([f"{self.scalar} 0x{bits}"] * self.width) + ">"
-
-    def constant(self, value: float) -> str:
-        """Return a number in every lane, as LLVM writes it."""
-        if self.scalar == "float":
-            value = ctypes.c_float(value).value  # infinite, if it is too large for one
-        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
-        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
 
 
 Move = tuple[int, int]
@@ -129,9 +88,10 @@ def entering(program: Program, plan: Plan, number: int) -> list[Sequence[Move]]:
     region, tables = program.regions[number], plan.tables[number]
     first = [(k, program.instructions[k].args) for k, _ in region.carried]
     moves = [(args[0], place(program, plan, k)) for k, args in first if args]
+    columns = [program.instructions[k].args for k in tables.rows.picked]
     for n in range(region.passes):
         row = tables.picked + (n + 1) * len(tables.rows.picked)
-        moves += [(program.instructions[k].args[n], row + j) for j, k in enumerate(tables.rows.picked)]
+        moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
     return in_groups(moves)
 
 

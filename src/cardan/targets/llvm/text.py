@@ -17,9 +17,9 @@ from cardan.program.ops import TRUTHS, Op
 from cardan.program.program import Program
 from cardan.targets.llvm.direct.allocation import Allocation, Machine
 from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.math import SINCOS, function_name, math_definitions
 from cardan.targets.llvm.plan import (
-    Lanes,
     Move,
     Plan,
     carrying,

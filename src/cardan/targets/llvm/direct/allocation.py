@@ -12,12 +12,10 @@ Cost: linear in the number of steps, times the number of registers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cardan.targets.llvm.direct.lowering import Step, Steps
-
-if TYPE_CHECKING:
-    from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 
 WINDOW = 40  # steps: what is needed again within so many is loaded, what is not is read from memory where it is used
 NEVER = 1 << 29  # beyond any step; integers as small as this are compared quickly

@@ -9,8 +9,8 @@ from cardan.errors import TargetError
 from cardan.targets.llvm.direct.allocation import Machine
 from cardan.targets.llvm.direct.neon import NEON
 from cardan.targets.llvm.direct.x86 import AVX, AVX512
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.machine import host_features
-from cardan.targets.llvm.plan import Lanes
 
 EMITTERS = ("direct", "llvm")
 

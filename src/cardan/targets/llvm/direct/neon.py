@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cardan.targets.llvm.direct.allocation import Allocation, Form, Machine
 from cardan.targets.llvm.direct.x86 import pattern
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 
 _REGISTERS = [*range(8), *range(16, 32)]
 _REAL = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "sqrt": "fsqrt", "floor": "frintm"} | {

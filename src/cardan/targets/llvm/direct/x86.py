@@ -12,7 +12,7 @@ from typing import Any
 
 from cardan.targets.llvm.direct.allocation import Allocation, Form, Machine
 from cardan.targets.llvm.direct.lowering import Bits
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 
 _EITHER, _SECOND = Form((0, 1)), Form((1,))
 _FUSED = Form((0, 1, 2), (2, 0, 1))
