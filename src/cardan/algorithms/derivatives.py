@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from cardan.algorithms.linear import Rows, add_block, mirrored, transposed, zeros
+from cardan.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
 from cardan.algorithms.rnea import node_forces
 from cardan.algorithms.tree import Vector, relative_kinematics, weightless
 from cardan.joints.derivation.derived import JointRates, joint_rates
@@ -215,7 +215,7 @@ def _blocks_before(
 
 def _dot(felt: Sequence[tuple[Force, Vector3]], motions: Sequence[tuple[Motion, Motion]]) -> Rows:
     """Return S . (I^C a + 2 B^C v) for what each coordinate feels, and pairs (a, v)."""
-    return [[a.dot(I_s) + v.angular.dot(B_s) for a, v in motions] for I_s, B_s in felt]
+    return [[dot((*a.scalars(), *v.angular), (*I_s.scalars(), *B_s)) for a, v in motions] for I_s, B_s in felt]
 
 
 def external_forces_in(model: Model, q: Vector, external_forces: Sequence[Force] | None) -> list[tuple[int, Force]]:

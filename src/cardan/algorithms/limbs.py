@@ -12,9 +12,9 @@ M = L^T D L. The sums are over the s between k and the body whose p and A are me
 the six numbers of p or A, many cost more. So the tree is cut into limbs. One off the way from J to the root sees of all
 others but the acceleration A of the body it hangs on,
 
-    (3)  a_k = K_k . A + G_k . psi,    K_k = -Gamma_k - sum L_ks K_s,   G_k = -gamma_k - sum L_ks G_s
+    (3)  a_k = -K_k . A - G_k . psi,    K_k = Gamma_k - sum L_ks K_s,   G_k = gamma_k - sum L_ks G_s
 
-with psi if that body is behind J; and by reciprocity that body feels p = -K_j of a unit effort at j in the limb.
+with psi if that body is behind J; and by reciprocity that body feels p = K_j of a unit effort at j in the limb.
 
 Source: Featherstone (2008), table 7.1 and section 6.5, for the two ways, by bodies and by L; their mixture and (3) are
 made here.
@@ -23,7 +23,7 @@ Cost: an answer takes six multiply-adds a coordinate off the way, nine behind J,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import nan
 from numbers import Real
 from types import MappingProxyType
@@ -118,6 +118,13 @@ class Cause(NamedTuple):
 NOWHERE = Cause(-1, Force.zero())
 
 
+def less(x: Scalar, a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
+    """Return x - a . b, term by term: each is a multiply-add."""
+    for p, q in zip(a, b, strict=True):
+        x = x - p * q
+    return x
+
+
 class Limbs:
     """The limbs of a tree, and how they give way.
 
@@ -149,8 +156,8 @@ class Limbs:
             self.L[k] = {s: L[k][s] if L else self.told[s].S.dot(K) for s in before[: before.index(k)]}
             for s, L_ks in self.L[k].items():
                 self.L_T[s][k] = L_ks
-                K, G = K + self.K[s] * L_ks, G + self.G[s] * L_ks
-            self.K[k], self.G[k] = K * -1.0, G * -1.0  # (3)
+                K, G = K - self.K[s] * L_ks, G - self.G[s] * L_ks  # (3)
+            self.K[k], self.G[k] = K, G
 
     def accelerations(self, bias: Sequence[Force], tau: Vector) -> list[Scalar]:
         """Return the accelerations of the joints, for the efforts tau and a force p on every body."""
@@ -174,24 +181,25 @@ class Limbs:
         """Return the accelerations that answer to a unit effort at coordinate j of joint J: a column of M^-1."""
         u: dict[int, Scalar] = {j: 1.0}
         for k in reversed(self.L[j]):
-            u[k] = -self._by_entries(k, u)
-        e, p = [0.0] * self.model.nv, self.K[j] * -1.0
+            u[k] = self._less_entries(0.0, k, u)
+        e, p = [0.0] * self.model.nv, self.K[j]
         for i in self.way[J]:
             if self.at[i] != self.at[J]:
                 p = self._inwards(self.model.nodes[i], p, e, u)
         return self._outwards(u, NOWHERE)
 
-    def _by_entries(self, k: int, u: Mapping[int, Scalar]) -> Scalar:
-        """Return sum L_sk u_s."""
-        return sum((L_sk * u[s] for s, L_sk in self.L_T[k].items() if s in u), 0.0)
+    def _less_entries(self, x: Scalar, k: int, u: Mapping[int, Scalar]) -> Scalar:
+        """Return x - sum L_sk u_s."""
+        behind = [s for s in self.L_T[k] if s in u]
+        return less(x, [self.L_T[k][s] for s in behind], [u[s] for s in behind])
 
     def _inwards(self, node: Node, p: Force, e: Vector, u: dict[int, Scalar]) -> Force:
         """Add u of a joint, (1), and return p as its parent feels it: by L in limbs on the world, else by p."""
         by_entries = self.limbs[self.at[node.index]].handle < 0
         for k in reversed(node.v):
-            u[k] = e[k] - self.told[k].S.dot(p)
+            u[k] = less(e[k], self.told[k].S.scalars(), p.scalars())
             if by_entries:
-                u[k] = u[k] - self._by_entries(k, u)
+                u[k] = self._less_entries(u[k], k, u)
             else:
                 p = p + self.told[k].Gamma * u[k]
         return p
@@ -208,7 +216,7 @@ class Limbs:
             else:
                 psi = cause.psi if limb.nodes[0].index in behind else Vector3.zero()
                 for k in limb.v:
-                    a[k] = A.dot(self.K[k]) + self.G[k].dot(psi)  # (3)
+                    a[k] = less(0.0, (*self.K[k].scalars(), *self.G[k]), (*A.scalars(), *psi))  # (3)
             for k in limb.v:
                 A = A + self.told[k].S * a[k]
             ends.append(A)
@@ -223,6 +231,7 @@ class Limbs:
             felt, psi = (beyond, cause.psi) if node.index in behind else (A, Vector3.zero())
             for k in node.v:
                 _, D_inverse, Gamma, gamma = self.told[k]
-                own = u.get(k, 0.0) * D_inverse - Gamma.dot(felt) - gamma.dot(psi)
-                a[k] = own - sum((L_ks * a[s] for s, L_ks in self.L[k].items()), 0.0)
+                own = less(u.get(k, 0.0) * D_inverse, Gamma.scalars(), felt.scalars())
+                own = less(own, gamma, psi)
+                a[k] = less(own, self.L[k].values(), [a[s] for s in self.L[k]])
         return beyond if any(node.index == cause.J for node in limb.nodes) else A

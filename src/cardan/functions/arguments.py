@@ -161,7 +161,7 @@ def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tup
     """
     arrays = {name: numeric_array(where, name, value) for name, value in values.items()}
     for name, array in arrays.items():
-        _check_core(where, name, array, cores[name])
+        check_core(where, name, array, cores[name])
     shape = broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
     dtype = common_dtype(arrays.values())
     size = math.prod(shape)
@@ -201,7 +201,8 @@ def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tu
             raise ConfigurationError(where, name, start, stop, rows.tolist() if len(q) > 1 else ())
 
 
-def _check_core(where: str, name: str, array: np.ndarray, core: tuple[int, ...]) -> None:
+def check_core(where: str, name: str, array: Any, core: tuple[int, ...]) -> None:
+    """Raise `ShapeError` unless an array, of any library, ends in its core shape."""
     if array.ndim >= len(core) and array.shape[array.ndim - len(core) :] == core:
         return
     expected = f"(..., {', '.join(map(str, core))})" if core else "(...)"

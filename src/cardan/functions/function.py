@@ -201,7 +201,7 @@ class Function(Generic[P, R]):
             return self._revived(key, *kept, model, choice)
         traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
         outline = Outline.of(traced.program)
-        if key and key == store.name_of(self.made_from, model, choice.names, choice.options):  # tracing changed nothing
+        if key and store.is_still(key, self.made_from, model, choice.names, choice.options):
             store.save(key, outline, traced.form)
         run = load_program(outline, lambda: traced.program, choice.target)
         return Compiled(outline, traced.form, run, choice.target, lambda: traced)
@@ -277,7 +277,8 @@ class Function(Generic[P, R]):
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
 
-        `places` of what is returned says where each result is in it.
+        `places` of what is returned says where each result is in it. One array takes a tenth of a microsecond less to
+        make than each further one does, which counts where a step takes no longer.
 
         Args:
             model: the robot.

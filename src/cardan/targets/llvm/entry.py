@@ -21,7 +21,8 @@ from cardan.targets.llvm.plan import (
 )
 from cardan.targets.llvm.writer import Writer
 
-UNROLLED = 4  # groups of W columns that are transposed without a loop
+UNROLLED = 4  # groups of columns that are moved without a loop
+COPIED = 8  # columns in a group where entries are copied one by one
 STREAM = 16 * 2**20  # bytes of results from which they bypass the caches: they would not stay there anyway
 
 
@@ -181,14 +182,12 @@ class _Entry:
             source = w.at(self.slot(output.slot), lane, kind)
 
             def group(start: str, columns: int) -> None:
-                places = [w.whole("add nuw nsw", start, k) for k in range(columns)]
-                entries = [
-                    w.load(kind, w.at(source, w.whole("mul nuw nsw", c, self.lanes.bytes)), size) for c in places
-                ]
-                for c, entry in zip(places, entries, strict=True):
-                    w.store(kind, entry, w.at(to, c, kind), size)
+                here, there = w.at(source, w.whole("mul nuw nsw", start, self.lanes.bytes)), w.at(to, start, kind)
+                entries = [w.load(kind, w.at(here, k * self.lanes.bytes), size) for k in range(columns)]
+                for k, entry in enumerate(entries):
+                    w.store(kind, entry, w.at(there, k, kind), size)
 
-            self.groups(output.columns, UNROLLED, group)
+            self.groups(output.columns, COPIED, group)
 
         w.loop(0, count, 1, row)
 

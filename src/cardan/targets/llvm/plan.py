@@ -88,9 +88,10 @@ def entering(program: Program, plan: Plan, number: int) -> list[Sequence[Move]]:
     region, tables = program.regions[number], plan.tables[number]
     first = [(k, program.instructions[k].args) for k, _ in region.carried]
     moves = [(args[0], place(program, plan, k)) for k, args in first if args]
+    columns = [program.instructions[k].args for k in tables.rows.picked]
     for n in range(region.passes):
         row = tables.picked + (n + 1) * len(tables.rows.picked)
-        moves += [(program.instructions[k].args[n], row + j) for j, k in enumerate(tables.rows.picked)]
+        moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
     return in_groups(moves)
 
 

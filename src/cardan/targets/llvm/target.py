@@ -97,13 +97,19 @@ class NativeProgram(Runner):
         self.patience = np.full(KINDS, PATIENCE, dtype=np.int64)
         self._doors: WeakSet[Door] = WeakSet()
 
-    def code(self, dtype: np.dtype, rows: int) -> Loaded:
-        """Return the machine code for so many states of a dtype, or for a while what there is of the other kind."""
+    def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> Loaded:
+        """Return the machine code for so many states of a dtype, or for a while what there is of the other kind.
+
+        Args:
+            dtype: of the states.
+            rows: how many.
+            for_good: whether who asks will not ask again, so that code of the other kind is not what is wanted.
+        """
         kind = Kind(dtype, rows <= few_states(dtype))
         if kind in self._loaded:
             return self._loaded[kind]
         other = self._loaded.get(kind.other)
-        if other is not None:
+        if other is not None and not for_good:
             self.patience[kind.number] -= rows
             if self.patience[kind.number] > 0:
                 return other

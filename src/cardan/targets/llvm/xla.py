@@ -1,0 +1,100 @@
+"""Handlers for XLA: functions in machine code, without Python, that call a compiled program on XLA's buffers.
+
+XLA calls a handler with one structure (a frame) that says where arguments and results are; it holds no other state. So
+each program has a handler of its own: a copy of the same machine code, in which the address of a context is written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan.errors import TargetError
+from cardan.targets.llvm import xla_layout as at
+from cardan.targets.llvm.image import LOCK, Image, load
+from cardan.targets.llvm.store import kept
+
+
+class Handler:
+    """The handler of one program.
+
+    Args:
+        code: the program's machine code.
+        work: of a state; see `runtime/threads.py`.
+        dtype: float64 or float32.
+        inputs: core shapes of its arguments.
+        outputs: core shapes of its results.
+
+    Attributes:
+        address: of the function. Whoever may call it must keep the handler alive.
+    """
+
+    def __init__(
+        self,
+        code: Any,
+        work: int,
+        dtype: np.dtype,
+        inputs: Sequence[tuple[int, ...]],
+        outputs: Sequence[tuple[int, ...]],
+    ) -> None:
+        sizes = [int(np.prod(shape)) for shape in (*inputs, *outputs)]
+        words = {
+            "evaluate": code.address,
+            "heap": code.heap,
+            "malloc": _address(ctypes.pythonapi.PyMem_RawMalloc),
+            "free": _address(ctypes.pythonapi.PyMem_RawFree),
+            "rest": _rest(),
+            "dtype": at.DTYPES[dtype.itemsize],
+            "itemsize": dtype.itemsize,
+            "core_rank": len(outputs[0]),
+            "work": min(work, at.WORTHWHILE),
+            "width": code.image.width,
+            "inputs": len(inputs),
+            "outputs": len(outputs),
+        }
+        self.context = np.array([words.get(name, 0) for name in at.FIELDS] + sizes, dtype=np.int64)
+        self._space = np.empty(code.heap + 64, dtype=np.uint8)
+        if code.heap:
+            self.context[at.WORD["spare"]] = self._space.__array_interface__["data"][0] + 63 & ~63
+        self._program = code
+        with LOCK:
+            self._code = load(_for_context(self.context.__array_interface__["data"][0]), "handler")
+        self.address: int = self._code.address
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _rest() -> int:
+    """Return the address of the system's function that lets other threads run."""
+    if os.name == "nt":
+        return _address(ctypes.WinDLL("kernel32").SwitchToThread)  # pyright: ignore[reportAttributeAccessIssue]
+    return _address(ctypes.CDLL(None).sched_yield)
+
+
+def _for_context(address: int) -> Image:
+    """Return the machine code with the address of a context in it."""
+    image, mark = _image(), at.MARK.to_bytes(8, "little")
+    if image.code.count(mark) != 1:
+        raise TargetError("the compiler left no place for the context of a handler; this processor is not known to it.")
+    return image._replace(code=image.code.replace(mark, address.to_bytes(8, "little")))
+
+
+@functools.cache
+def _image() -> Image:
+    return kept(f"handler for XLA {at.WORTHWHILE} {at.GRAIN}", _compiled)[
+        0
+    ]  # the source itself is in the name of what is kept
+
+
+def _compiled() -> Image:
+    from cardan.targets.llvm.machine import compile_image
+    from cardan.targets.llvm.xla_text import handler_text
+
+    return compile_image(handler_text(), "handler")
