@@ -111,7 +111,7 @@ class Wrapped:
         """Raise for an array of JAX where an option is meant; one of floats may be a number to calculate with."""
         interface = self.function.interface
         for name in interface.open:
-            value = given.get(name)
+            value: Any = given.get(name)
             if _is_jax(value) and (value.dtype.kind != "f" or value.ndim or name in interface.fixed):
                 hint = f"Give it to wrap(..., {name}=...), or mark it: jax.jit(..., static_argnames={name!r})."
                 got = f"an array of JAX, {value.dtype}{list(value.shape)}"
