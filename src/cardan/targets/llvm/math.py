@@ -13,7 +13,7 @@ from cardan.program.ops import Op
 from cardan.targets.llvm.exp_log import exp, expm1, log, log1p
 from cardan.targets.llvm.far import far_definitions
 from cardan.targets.llvm.inverse_trig import acos, asin, atan2
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.trig import joined, sincos, tan
 from cardan.targets.llvm.writer import Writer
 
