@@ -117,7 +117,7 @@ from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
 from cardan.words import of_package
 
 if TYPE_CHECKING:
-    from cardan import identification, pictures, robots, solvers, tasks, trajectories
+    from cardan import distributed, identification, pictures, robots, solvers, tasks, trajectories
     from cardan.comparison.compare import compare  # not from the room: mypy would find the file of that name
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
@@ -142,6 +142,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "gravity_forces", "passive_forces", "torque_regressor", "wrench_at",
     # motions in time, parameters from measurements
     "trajectories", "identification",
+    # many machines
+    "distributed",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
     "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
@@ -194,8 +196,8 @@ _fetch = fetcher(
         ".verification": "Certificate verify_joint",
         ".viewer": "Viewer show",
     },
-    modules="cli comparison description coordinates formats geometry identification interop pictures robots simulation "
-    "solvers tasks trajectories verification viewer",
+    modules="cli comparison description distributed coordinates formats geometry identification interop pictures "
+    "robots simulation solvers tasks trajectories verification viewer",
 )
 
 

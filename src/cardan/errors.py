@@ -18,6 +18,7 @@ from cardan.by_fields import ByFields
 __all__ = [
     "AssemblyError",
     "CardanError",
+    "ChunkError",
     "ConfigurationError",
     "DTypeError",
     "DescriptionError",
@@ -346,6 +347,28 @@ class ProgramError(CardanError, AssertionError):
 
 class TargetError(CardanError, RuntimeError):
     """A target cannot run on this machine."""
+
+
+class ChunkError(CardanError, RuntimeError):
+    """Some rows of a function that is mapped over many could not be computed (`distributed.map`).
+
+    Attributes:
+        where: the function.
+        start: the first row.
+        stop: the one after the last.
+        attempts: how often it was tried.
+        died: whether its worker died.
+    """
+
+    def __init__(self, where: str, start: int, stop: int, *, attempts: int, died: bool, reason: BaseException) -> None:
+        self.where, self.start, self.stop, self.attempts, self.died = where, start, stop, attempts, died
+        tried = f" {attempts} times" if attempts > 1 else ""
+        if died:
+            what = f"the worker died{tried} ({quoted(str(reason))}). Was there memory for it (a smaller chunk=)? "
+            what += "A script that maps by processes does so under `if __name__ == '__main__':`."
+        else:
+            what = f"failed{tried}: {type(reason).__name__}: {reason}"
+        super().__init__(f"{where}: rows {start} to {stop - 1}: {what} Rows that are finished in `out` are kept.")
 
 
 class MissingExtraError(CardanError, ImportError):

@@ -1,0 +1,205 @@
+"""Where results go: memory, or files that are written a chunk at a time by whoever computed it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import numpy as np
+
+from cardan.distributed import zarr_groups
+from cardan.distributed.extras import package
+from cardan.distributed.parquet import write_part
+from cardan.errors import ParameterError
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What the results of all rows are: an array each.
+
+    Attributes:
+        names: of the results.
+        shapes: of the arrays, rows first.
+        dtype: of all of them.
+    """
+
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    dtype: np.dtype
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.shapes[0][0]
+
+    def empty(self) -> list[np.ndarray]:
+        """Return arrays for all of them."""
+        return [np.empty(shape, self.dtype) for shape in self.shapes]
+
+
+class Files(Protocol):
+    """A format of files that results are written in. Everything is made under another name and renamed at the end."""
+
+    def create(self, place: Path, table: Table, chunk: int) -> None:
+        """Make room for all results in a folder that is there."""
+        ...
+
+    def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
+        """Write the results of some rows; writing them again changes nothing."""
+        ...
+
+    def finish(self, place: Path, table: Table) -> Path:
+        """Return the file or folder that is to have the final name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """A folder of `.npy` files, one for each result."""
+
+    def create(self, place: Path, table: Table, chunk: int) -> None:
+        """Make files of their final length; a disk that has no room for them is told now, where that can be asked."""
+        for name, shape in zip(table.names, table.shapes, strict=True):
+            with open(place / f"{name}.npy", "wb") as stream:
+                length = _write_header(stream, shape, table.dtype)
+                _reserve(stream, place / f"{name}.npy", length)
+                stream.truncate(length)
+
+    def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
+        """Write rows where they belong, and wait until they are on the disk."""
+        for name, shape, array in zip(table.names, table.shapes, results, strict=True):
+            row = table.dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64))
+            with open(place / f"{name}.npy", "r+b") as stream:  # no map of memory: a full disk is an error there, too
+                stream.seek(-(shape[0] - start) * row, os.SEEK_END)
+                stream.write(np.ascontiguousarray(array, table.dtype).data.cast("B") if array.size else b"")
+                stream.flush()
+                os.fsync(stream.fileno())
+
+    def finish(self, place: Path, table: Table) -> Path:
+        """Return the folder."""
+        return place
+
+
+@dataclass(frozen=True, slots=True)
+class OneArray(Arrays):
+    """One file `.npy`, for a function with one result."""
+
+    def finish(self, place: Path, table: Table) -> Path:
+        """Return the file."""
+        return place / f"{table.names[0]}.npy"
+
+
+@dataclass(frozen=True, slots=True)
+class Archive(Arrays):
+    """One file `.npz`, not compressed, so that it can be read a few rows at a time."""
+
+    def finish(self, place: Path, table: Table) -> Path:
+        """Return the archive of all files, made now."""
+        archive = place.parent / "archive.npz"
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED, allowZip64=True) as stream:
+            for name in table.names:
+                stream.write(place / f"{name}.npy", f"{name}.npy")
+        return archive
+
+
+@dataclass(frozen=True, slots=True)
+class Parquet:
+    """A folder of Parquet files, one for each chunk, which is one table to all that reads Parquet."""
+
+    def create(self, place: Path, table: Table, chunk: int) -> None:
+        """Check that the package is there and that rows hold numbers."""
+        package("pyarrow", "Parquet", "parquet")
+        _check_numbers(table, "Parquet")
+
+    def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
+        """Write a file named after its first row."""
+        write_part(place / f"part-{start:012d}.parquet", dict(zip(table.names, results, strict=True)))
+
+    def finish(self, place: Path, table: Table) -> Path:
+        """Return the folder."""
+        return place
+
+
+@dataclass(frozen=True, slots=True)
+class Zarr:
+    """A group of Zarr."""
+
+    def create(self, place: Path, table: Table, chunk: int) -> None:
+        """Make the group and its arrays."""
+        _check_numbers(table, "Zarr")
+        arrays: Mapping = {n: (shape, table.dtype) for n, shape in zip(table.names, table.shapes, strict=True)}
+        zarr_groups.create(str(place), arrays, chunk)
+
+    def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
+        """Write one chunk of each array."""
+        zarr_groups.write(str(place), start, dict(zip(table.names, results, strict=True)))
+
+    def finish(self, place: Path, table: Table) -> Path:
+        """Return the folder."""
+        return place
+
+
+WRITERS: Mapping[str, Files] = {
+    "": Arrays(),
+    ".npy": OneArray(),
+    ".npz": Archive(),
+    ".parquet": Parquet(),
+    ".zarr": Zarr(),
+}
+"""Formats by the end of the name."""
+
+
+def writer(where: str, out: Path, table: Table) -> Files:
+    """Return the format that a name asks for.
+
+    Raises:
+        ParameterError: if there is none, or it holds one array and there are several results.
+    """
+    if out.suffix not in WRITERS:
+        expected = "a name that ends in " + ", ".join(filter(None, WRITERS)) + ", or has no ending: a folder of .npy"
+        raise ParameterError(f"{where}: out", got=str(out), expected=expected)
+    nameless = [name for name in table.names if name != Path(name).name]
+    if nameless:
+        raise ParameterError(f"{where}: results", got=nameless, expected="names that can be names of files")
+    if out.suffix == ".npy" and len(table.names) > 1:
+        expected = f".npz, .parquet, .zarr or a folder, for {len(table.names)} results"
+        raise ParameterError(f"{where}: out", got=str(out), expected=expected)
+    return WRITERS[out.suffix]
+
+
+def _write_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> int:
+    """Write what stands before an array; return how long the file is with it."""
+    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, described)
+    return stream.tell() + dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+
+
+def _reserve(stream: BinaryIO, file: Path, length: int) -> None:
+    """Take room on the disk for a file, where the system and the disk can."""
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(stream.fileno(), 0, max(length, 1))
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+            raise OSError(error.errno, f"{os.strerror(error.errno or 0)} ({length} bytes)", str(file)) from None
+
+
+def _check_numbers(table: Table, format: str) -> None:
+    for name, shape in zip(table.names, table.shapes, strict=True):
+        if 0 in shape[1:]:
+            expected = f"results with numbers in them: {format} has no rows of nothing"
+            raise ParameterError(f"result {name!r}", got=shape, expected=expected, hint="Write a folder of .npy.")
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all that is in it, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,116 @@
+"""Columns in Parquet: an array a row is a list of fixed size, nested for each further dimension."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan.distributed.extras import package
+from cardan.errors import ParameterError
+from cardan.staging import write_whole
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetColumn:
+    """A column of a file, or of a folder of files in the order of their names.
+
+    Attributes:
+        path: the file or folder.
+        name: of the column.
+        shape: rows, then what each holds.
+        dtype: type of number.
+        groups: the file and number of each group of rows, with the first of its rows and the one after its last.
+    """
+
+    path: str
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    groups: tuple[tuple[str, int, int, int], ...]
+
+    def rows(self, start: int, stop: int) -> np.ndarray:
+        """Return the rows from one on, up to another."""
+        parts = [
+            self._group(file, number)[max(start - first, 0) : stop - first]
+            for file, number, first, after in self.groups
+            if first < stop and start < after
+        ]
+        return np.concatenate(parts) if parts else np.empty((0, *self.shape[1:]), self.dtype)
+
+    def _group(self, file: str, number: int) -> np.ndarray:
+        stamp = os.stat(file).st_mtime_ns
+        return _group(file, number, self.name, self.shape[1:], stamp)
+
+
+@functools.lru_cache(maxsize=4)
+def _group(file: str, number: int, name: str, core: tuple[int, ...], stamp: int) -> np.ndarray:
+    """Return a column of a group of rows; chunks shorter than one find it again.
+
+    Raises:
+        ParameterError: where a value is missing.
+    """
+    column = _package().ParquetFile(file).read_row_group(number, columns=[name])[name].combine_chunks()
+    for _ in core:
+        _check_whole(file, name, column)
+        column = column.flatten()
+    _check_whole(file, name, column)
+    return column.to_numpy(zero_copy_only=False).reshape(-1, *core)
+
+
+def _check_whole(file: str, name: str, column: Any) -> None:
+    if column.null_count:
+        got, expected = f"{column.null_count} values missing", "a number in every row"
+        raise ParameterError(f"column {name!r} of {file}", got=got, expected=expected)
+
+
+def parquet_columns(path: str) -> Mapping[str, ParquetColumn]:
+    """Return the columns of numbers of a file or a folder of files."""
+    files = [path] if os.path.isfile(path) else sorted(map(str, Path(path).glob("*.parquet")))
+    if not files:
+        raise FileNotFoundError(f"no file .parquet at {path!r}")
+    groups, row = [], 0
+    for file in files:
+        metadata = _package().ParquetFile(file).metadata
+        for number in range(metadata.num_row_groups):
+            count = metadata.row_group(number).num_rows
+            groups.append((file, number, row, row + count))
+            row += count
+    schema = _package().ParquetFile(files[0]).schema_arrow
+    kinds = {field.name: _kind(field.type) for field in schema}
+    return {n: ParquetColumn(path, n, (row, *k[0]), k[1], tuple(groups)) for n, k in kinds.items() if k}
+
+
+def _kind(type: Any) -> tuple[tuple[int, ...], np.dtype] | None:
+    """Return the shape and type of number of a row; None for texts, dates, and lists of any length."""
+    pa = package("pyarrow", "Parquet", "parquet")
+    shape: tuple[int, ...] = ()
+    while pa.types.is_fixed_size_list(type):
+        shape, type = (*shape, type.list_size), type.value_type
+    if not pa.types.is_integer(type) and not pa.types.is_floating(type):
+        return None
+    return shape, np.dtype(type.to_pandas_dtype())
+
+
+def write_part(file: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a few rows as a file, whole or not at all."""
+    pa = package("pyarrow", "Parquet", "parquet")
+    table = pa.table({name: _listed(pa, array) for name, array in arrays.items()})
+    write_whole({file: lambda stream: _package().write_table(table, stream)})
+
+
+def _listed(pa: Any, array: np.ndarray) -> Any:
+    """Return an array as a column: lists of lists, as deep as it has dimensions."""
+    column = pa.array(np.ascontiguousarray(array).reshape(-1))
+    for size in reversed(array.shape[1:]):
+        column = pa.FixedSizeListArray.from_arrays(column, size)
+    return column
+
+
+def _package() -> Any:
+    return package("pyarrow.parquet", "Parquet", "parquet")

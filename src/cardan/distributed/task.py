@@ -1,0 +1,161 @@
+"""A function and its arguments, told apart: what is read by row, what is the same for all, what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan._version import __version__
+from cardan.content import digest
+from cardan.distributed.columns import Column, InMemory, columns_of
+from cardan.distributed.job import Job
+from cardan.distributed.outputs import Table
+from cardan.errors import ParameterError, ShapeError
+from cardan.functions import Function
+from cardan.functions.arguments import broadcast, check_core, common_dtype
+from cardan.functions.compiled import Compiled
+from cardan.functions.signature import Options, check_model
+from cardan.model import Model
+from cardan.targets import default_target
+
+BYTES = 16 << 20
+"""What a chunk reads and writes, where nobody says otherwise: some ten milliseconds, far more than handing it out
+takes. It does not depend on the workers, so that other ones can go on with unfinished results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A function and its arguments, told apart.
+
+    Attributes:
+        function: on the target it has here, in one thread for each worker.
+        model: the robot.
+        options: of the function.
+        fixed: arguments that are the same for all rows.
+        columns: the others.
+        compiled: the program, which workers find on the disk.
+        table: the results of all rows.
+    """
+
+    function: Function
+    model: Model
+    options: Options
+    fixed: Mapping[str, Any]
+    columns: Mapping[str, Column]
+    compiled: Compiled
+    table: Table
+
+    @classmethod
+    def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> Task:
+        """Return the task that `map` was given."""
+        if not isinstance(function, Function):
+            expected = "one made by @cardan.function, or cardan's own"
+            raise ParameterError("function to map", got=function, expected=expected)
+        check_model(function.name, model)
+        function = function.on(function.target or default_target(), threads=1)
+        columns = columns_of(function.name, data)
+        if not isinstance(data, Mapping):  # a table may hold more than is asked for
+            known = {*function.interface.arguments, *model.inputs} - options.keys()
+            columns = {name: column for name, column in columns.items() if name in known}
+        twice = sorted(columns.keys() & options.keys())
+        if twice:
+            raise ParameterError(
+                f"{function.name}: data", got=twice, expected="names that are not given as options, too"
+            )
+        return cls._told_apart(function, model, columns, options)
+
+    @classmethod
+    def _told_apart(
+        cls, function: Function, model: Model, columns: Mapping[str, Column], options: Mapping[str, Any]
+    ) -> Task:
+        like = {name: np.empty((0,) * len(column.shape), column.dtype) for name, column in columns.items()}
+        given, chosen = function.interface.call(model, (), {**like, **options})
+        cores = function.interface.cores(model)
+        arrays = {n: columns[n] if n in columns else InMemory(np.asarray(value)) for n, value in given.items()}
+        for name, array in arrays.items():
+            check_core(function.name, name, _Shaped(array.shape), cores[name])
+        leading = {n: a.shape[: len(a.shape) - len(cores[n])] for n, a in arrays.items()}
+        batch = broadcast(function.name, leading)
+        if not batch:
+            expected = "a first dimension, of rows, in one argument at least"
+            name = next(iter(arrays), "data")
+            raise ShapeError(function.name, name, got=leading.get(name, ()), expected=expected)
+        by_row = {n for n, shape in leading.items() if len(shape) == len(batch) and shape[0] == batch[0]}
+        compiled = function.compiled(model, tuple(arrays), chosen)
+        shapes = tuple((*batch, *a.shape) for a in compiled.outputs)
+        table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(arrays.values()))
+        fixed = {n: _whole(a) for n, a in arrays.items() if n not in by_row}
+        return cls(function, model, chosen, fixed, {n: arrays[n] for n in arrays if n in by_row}, compiled, table)
+
+    @property
+    def fitting(self) -> int:
+        """How many rows are computed at a time, where nobody says."""
+        read = sum(math.prod(c.shape[1:]) * c.dtype.itemsize for c in self.columns.values())
+        written = sum(math.prod(shape[1:]) for shape in self.table.shapes) * self.table.dtype.itemsize
+        return max(BYTES // max(read + written, 1), 1)
+
+    @property
+    def sent(self) -> dict[str, Column]:
+        """The columns that are in memory here."""
+        return {name: column for name, column in self.columns.items() if column.path is None}
+
+    def job(self, files: Any, place: Path | None) -> Job:
+        """Return what workers do.
+
+        Args:
+            files: what writes results; None where they are sent back.
+            place: where to.
+        """
+        opened = {name: column for name, column in self.columns.items() if column.path is not None}
+        absolute = None if place is None else place.absolute()  # workers may be in another folder
+        options = dict(self.options)
+        return Job(
+            self.function, self.model, options, self.fixed, opened, self.compiled.form, self.table, files, absolute
+        )
+
+    def work(self, chunk: int) -> dict[str, Any] | None:
+        """Return what is computed, known by its content; None where that cannot be."""
+        content = digest(self.function, self.options, tuple((n, _bytes(a)) for n, a in self.fixed.items()))
+        if content is None or self.model.digest is None:
+            return None
+        columns = {name: _stamp(column, chunk) for name, column in self.columns.items()}
+        said = {"cardan": __version__, "function": content, "model": self.model.digest, "chunk": chunk}
+        return said | {"columns": columns, "target": self.function.target, "dtype": str(self.table.dtype)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shaped:
+    """Something of a shape."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+def _whole(column: Column) -> np.ndarray:
+    return column.rows(0, column.shape[0]) if column.shape else np.asarray(column.rows(0, 1))
+
+
+def _bytes(array: np.ndarray) -> tuple[Any, ...]:
+    return array.shape, str(array.dtype), np.ascontiguousarray(array).tobytes()
+
+
+def _stamp(column: Column, chunk: int) -> list[Any]:
+    """Return what tells a column from another one: of files their sizes and times, of arrays the digest of numbers."""
+    described = [list(column.shape), str(column.dtype)]
+    if column.path is not None:
+        path = Path(column.path)
+        files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+        return [*described, str(path.absolute()), [[str(f), f.stat().st_size, f.stat().st_mtime_ns] for f in files]]
+    state = hashlib.sha256()
+    for start in range(0, column.shape[0], chunk):
+        state.update(np.ascontiguousarray(column.rows(start, start + chunk)).data)
+    return [*described, state.hexdigest()]
