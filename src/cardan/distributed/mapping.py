@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from cardan.distributed.columns import Column
 from cardan.distributed.engines import ENGINES
 from cardan.distributed.extras import package
 from cardan.distributed.job import Job, run
@@ -110,7 +109,7 @@ class Mapped:
             for array, result in zip(whole, results, strict=True):
                 array[slice(*chunk)] = result
 
-        self.run(task.job(None, None), task.sent, set(), take)
+        self.run(task, task.job(None, None), set(), take)
         return task.compiled.returned(whole)
 
     def written(self, task: Task, out: Path, overwrite: bool) -> Path:
@@ -119,11 +118,11 @@ class Mapped:
         unfinished = Unfinished(out, files, task.table, self.chunk, task.work(self.chunk))
         done = unfinished.begin(where, overwrite)
         job = task.job(files, unfinished.place)
-        self.run(job, task.sent, done, lambda finished, _: unfinished.mark(finished[0]))
+        self.run(task, job, done, lambda finished, _: unfinished.mark(finished[0]))
         unfinished.finish()
         return out
 
-    def run(self, job: Job, sent: Mapping[str, Column], done: set[int], take: Callable[[Chunk, Any], None]) -> None:
+    def run(self, task: Task, job: Job, done: set[int], take: Callable[[Chunk, Any], None]) -> None:
         """Compute what is not done; `take` is given each chunk and its results."""
         rows = job.table.rows
         chunks = ((k, min(k + self.chunk, rows)) for k in range(0, max(rows, 1), self.chunk) if k not in done)
@@ -132,8 +131,10 @@ class Mapped:
             return
         engine = ENGINES[self.engine](self.workers)
         with closing(engine), _bar(self.progress, rows, len(done) * self.chunk) as advance:
+            if not engine.shares_memory:
+                task.warm(self.chunk)
             said = job if engine.shares_memory else job.pickled()
-            submit = lambda c: engine.submit(run, said, c, {n: column.rows(*c) for n, column in sent.items()})  # noqa: E731
+            submit = lambda c: engine.submit(run, said, c, {n: column.rows(*c) for n, column in task.sent.items()})  # noqa: E731
             schedule = Schedule(job.function.name, engine, submit, self.retries)
             for finished, results in schedule.results(itertools.chain([begun], chunks)):
                 take(finished, results)

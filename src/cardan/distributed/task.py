@@ -18,7 +18,7 @@ from cardan.distributed.job import Job
 from cardan.distributed.outputs import Table
 from cardan.errors import ParameterError, ShapeError
 from cardan.functions import Function
-from cardan.functions.arguments import broadcast, check_core, common_dtype
+from cardan.functions.arguments import Batch, broadcast, check_core, common_dtype
 from cardan.functions.compiled import Compiled
 from cardan.functions.signature import Options, check_model
 from cardan.model import Model
@@ -27,6 +27,8 @@ from cardan.targets import default_target
 BYTES = 16 << 20
 """What a chunk reads and writes, where nobody says otherwise: some ten milliseconds, far more than handing it out
 takes. It does not depend on the workers, so that other ones can go on with unfinished results."""
+MANY = 256
+"""States from which on a program is the one for many: some targets have another one for few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,16 @@ class Task:
         read = sum(math.prod(c.shape[1:]) * c.dtype.itemsize for c in self.columns.values())
         written = sum(math.prod(shape[1:]) for shape in self.table.shapes) * self.table.dtype.itemsize
         return max(BYTES // max(read + written, 1), 1)
+
+    def warm(self, chunk: int) -> None:
+        """Let the program be made for as many rows as workers of this machine will call it with: they find its code."""
+        shape, core = self.table.shapes[0], self.compiled.outputs[0].shape
+        rows = min(chunk * math.prod(shape[1 : len(shape) - len(core)]), MANY)
+        inputs = self.compiled.inputs
+        arrays = [np.zeros((rows, math.prod(a.shape)), self.table.dtype) for a in inputs]
+        batch = Batch(tuple(a.name for a in inputs), arrays, (rows,), rows, self.table.dtype)
+        with np.errstate(all="ignore"):  # the numbers are of no robot
+            self.compiled.write(self.function.name, batch, self.compiled.new_results(batch), 1, False)
 
     @property
     def sent(self) -> dict[str, Column]:
