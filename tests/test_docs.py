@@ -36,6 +36,7 @@ PAGES = {
     "simulation.md": ("scipy",),
     "conventions.md": (),
     "jax.md": ("jax",),
+    "clusters.md": ("dask", "tqdm"),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
     "inverse-kinematics.md": ("daqp",),

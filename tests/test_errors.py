@@ -25,6 +25,7 @@ EXAMPLES = [
     errors.TraceError("no scalar"),
     errors.ProgramError("%3 uses %4"),
     errors.TargetError("no fused multiply-add"),
+    errors.ChunkError("rnea", 400, 500, attempts=3, died=True, reason=RuntimeError("killed")),
     errors.MissingExtraError("drawing", "plot"),
     errors.DescriptionError(
         [errors.Fault("arm.urdf", 3, "no name"), errors.Fault("arm.urdf", 9, "no link", "warning")]
