@@ -137,6 +137,22 @@ def test_arrays_lie_as_numpy_and_others_write_them(arm, states, torques, workpla
         np.testing.assert_array_equal(by_threads(cardan.inverse_dynamics, arm, data, chunk=333), torques)
 
 
+def test_parquet_is_read_as_others_write_it(arm, states, workplace):
+    """Lists of any length, if all have one; several groups of rows, several files; columns that are not asked for."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    q = states["q"]
+    Path("many.parquet").mkdir()
+    for k in (0, 500):
+        lists = pa.table({"q": pa.array(q[k : k + 500].tolist()), "name": ["a"] * 500})
+        pq.write_table(lists, f"many.parquet/{k:03}.parquet", row_group_size=100)
+    got = by_threads(cardan.gravity_forces, arm, "many.parquet", chunk=130)
+    np.testing.assert_array_equal(got, cardan.gravity_forces(arm, q))
+    for rows, said in (([q[0], None], "1 values missing"), ([q[0], q[1, :5]], "a list of 5 numbers', expected 7")):
+        pq.write_table(pa.table({"q": pa.array([None if row is None else row.tolist() for row in rows])}), "q.parquet")
+        with pytest.raises(ChunkError, match=said):
+            by_threads(cardan.gravity_forces, arm, "q.parquet")
+
+
 def test_results_have_the_functions_form(arm, states):
     q, v = states["q"], states["v"]
     got, want = by_threads(report, arm, {"q": q, "v": v}, chunk=99), report(arm, q, v)
@@ -459,7 +475,8 @@ def test_what_does_not_fit_is_told(arm, states, workplace):
     f, g = cardan.inverse_dynamics, cardan.gravity_forces
     far, short, narrow = {"engine": "proceses"}, {**states, "v": v[:7]}, {**states, "v": v[:, :6]}
     np.save("objects.npy", np.array([{}], dtype=object))
-    Path("text.npy").write_text("q")
+    for ending in ("npy", "npz"):
+        Path(f"text.{ending}").write_text("q")
     for error, said, call in (
         (UnknownNameError, "named 'proceses'.*did you mean 'processes'", lambda: mapped(f, arm, states, **far)),
         (ShapeError, r"leading \(batch\) dimensions are q: \(1000,\), v: \(7,\)", lambda: by_threads(f, arm, short)),
@@ -468,6 +485,8 @@ def test_what_does_not_fit_is_told(arm, states, workplace):
         (TypeError, "missing a required argument: 'a'", lambda: by_threads(f, arm, {"q": q, "v": v})),
         (TypeError, "unexpected keyword argument 'qq'", lambda: by_threads(g, arm, {"q": q, "qq": q})),
         (DTypeError, "an array of complex numbers", lambda: by_threads(g, arm, {"q": q + 1j})),
+        (DTypeError, "a mapping with the key 1", lambda: by_threads(g, arm, {1: q})),
+        (ParameterError, "text.npz: got 'File is not a zip file'", lambda: by_threads(g, arm, "text.npz")),
         (DTypeError, "'data' is a list, expected a mapping", lambda: by_threads(g, arm, [q])),
         (ParameterError, "function to map", lambda: by_threads(np.sin, arm, {"q": q})),
         (DTypeError, "expected a cardan.Model", lambda: by_threads(g, None, {"q": q})),

@@ -25,7 +25,6 @@ EXAMPLES = [
     errors.TraceError("no scalar"),
     errors.ProgramError("%3 uses %4"),
     errors.TargetError("no fused multiply-add"),
-    errors.ChunkError("rnea", 400, 500, attempts=3, died=True, reason=RuntimeError("killed")),
     errors.MissingExtraError("drawing", "plot"),
     errors.DescriptionError(
         [errors.Fault("arm.urdf", 3, "no name"), errors.Fault("arm.urdf", 9, "no link", "warning")]
@@ -36,6 +35,7 @@ EXAMPLES = [
     errors.NotFiniteError("rnea", "q", (0, 1), float("inf")),
     errors.ConfigurationError("rnea", "q", 3, 7, [0, 2]),
     errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
+    errors.ChunkError("rnea", 400, 500, attempts=3, died=True, reason=RuntimeError("killed")),
 ]
 
 

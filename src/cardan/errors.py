@@ -363,12 +363,13 @@ class ChunkError(CardanError, RuntimeError):
     def __init__(self, where: str, start: int, stop: int, *, attempts: int, died: bool, reason: BaseException) -> None:
         self.where, self.start, self.stop, self.attempts, self.died = where, start, stop, attempts, died
         tried = f" {attempts} times" if attempts > 1 else ""
+        kept = " (Rows that are finished in an `out` are kept: the same call goes on from there.)"
         if died:
             what = f"the worker died{tried} ({quoted(str(reason))}). Was there memory for it (a smaller chunk=)? "
             what += "A script that maps by processes does so under `if __name__ == '__main__':`."
         else:
             what = f"failed{tried}: {type(reason).__name__}: {reason}"
-        super().__init__(f"{where}: rows {start} to {stop - 1}: {what} Rows that are finished in `out` are kept.")
+        super().__init__(f"{where}: rows {start} to {stop - 1}: {what}{kept}")
 
 
 class MissingExtraError(CardanError, ImportError):

@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan.distributed.parquet import parquet_columns
 from cardan.distributed.zarr_groups import zarr_columns
-from cardan.errors import DTypeError, ParameterError
+from cardan.errors import CardanError, DTypeError, ParameterError
 from cardan.functions.arguments import numeric_array
 
 FORMATS = "a folder of .npy files, or a file .npy, .npz, .parquet or .zarr"
@@ -93,6 +93,11 @@ def columns_of(where: str, data: Any) -> dict[str, Column]:
         MissingExtraError: for a format whose package is not installed.
     """
     if isinstance(data, Mapping):
+        nameless = [name for name in data if not isinstance(name, str)]
+        if nameless:
+            raise DTypeError(
+                where, "data", got=f"a mapping with the key {nameless[0]!r}", expected="names of arguments"
+            )
         return {name: _column(where, name, value) for name, value in data.items()}
     if not isinstance(data, (str, Path)):
         expected = "a mapping from names of arguments to arrays, or a path"
@@ -117,7 +122,12 @@ def _opened(path: Path) -> dict[str, Column]:
         with open(path, "rb") as stream:
             return {path.stem: _in_file(str(path), stream)}
     if path.suffix in READERS:
-        return dict(READERS[path.suffix](str(path)))
+        try:
+            return dict(READERS[path.suffix](str(path)))
+        except CardanError:
+            raise
+        except (ValueError, zipfile.BadZipFile) as error:  # Arrow's are ValueErrors, too
+            raise ParameterError(f"data in {path}", got=str(error), expected=f"a whole {path.suffix} file") from None
     if not path.is_dir():
         path.stat()  # a file that is missing says so
         raise ParameterError("data", got=str(path), expected=FORMATS)

@@ -56,8 +56,9 @@ def _group(file: str, number: int, name: str, core: tuple[int, ...], stamp: int)
         ParameterError: where a value is missing.
     """
     column = _package().ParquetFile(file).read_row_group(number, columns=[name])[name].combine_chunks()
-    for _ in core:
+    for size in core:
         _check_whole(file, name, column)
+        _check_lengths(file, name, column, size)
         column = column.flatten()
     _check_whole(file, name, column)
     return column.to_numpy(zero_copy_only=False).reshape(-1, *core)
@@ -67,6 +68,14 @@ def _check_whole(file: str, name: str, column: Any) -> None:
     if column.null_count:
         got, expected = f"{column.null_count} values missing", "a number in every row"
         raise ParameterError(f"column {name!r} of {file}", got=got, expected=expected)
+
+
+def _check_lengths(file: str, name: str, column: Any, size: int) -> None:
+    """Raise where a list is of another length than the first one."""
+    lengths = package("pyarrow.compute", "Parquet", "parquet").list_value_length(column).to_numpy(zero_copy_only=False)
+    if (lengths != size).any():
+        got = f"a list of {lengths[lengths != size][0]} numbers"
+        raise ParameterError(f"column {name!r} of {file}", got=got, expected=f"{size} in every row, as in the first")
 
 
 def parquet_columns(path: str) -> Mapping[str, ParquetColumn]:
@@ -81,18 +90,29 @@ def parquet_columns(path: str) -> Mapping[str, ParquetColumn]:
             count = metadata.row_group(number).num_rows
             groups.append((file, number, row, row + count))
             row += count
-    schema = _package().ParquetFile(files[0]).schema_arrow
-    kinds = {field.name: _kind(field.type) for field in schema}
+    first = _package().ParquetFile(files[0])
+    kinds = {field.name: _kind(field.type, _first(first, field)) for field in first.schema_arrow}
     return {n: ParquetColumn(path, n, (row, *k[0]), k[1], tuple(groups)) for n, k in kinds.items() if k}
 
 
-def _kind(type: Any) -> tuple[tuple[int, ...], np.dtype] | None:
-    """Return the shape and type of number of a row; None for texts, dates, and lists of any length."""
-    pa = package("pyarrow", "Parquet", "parquet")
+def _first(file: Any, field: Any) -> Any:
+    """Return the first row of a column of lists that may be of any length; None for others, and if there is no row."""
+    types = package("pyarrow", "Parquet", "parquet").types
+    if not (types.is_list(field.type) or types.is_large_list(field.type)) or not file.metadata.num_rows:
+        return None
+    return next(file.iter_batches(1, columns=[field.name]))[0][0].as_py()
+
+
+def _kind(type: Any, first: Any) -> tuple[tuple[int, ...], np.dtype] | None:
+    """Return the shape and type of number of a row; None for texts, dates, and lists whose length nothing says."""
+    types = package("pyarrow", "Parquet", "parquet").types
     shape: tuple[int, ...] = ()
-    while pa.types.is_fixed_size_list(type):
-        shape, type = (*shape, type.list_size), type.value_type
-    if not pa.types.is_integer(type) and not pa.types.is_floating(type):
+    while types.is_fixed_size_list(type) or types.is_list(type) or types.is_large_list(type):
+        if not types.is_fixed_size_list(type) and not first:
+            return None
+        size = type.list_size if types.is_fixed_size_list(type) else len(first)
+        shape, type, first = (*shape, size), type.value_type, first[0] if first else None
+    if not types.is_integer(type) and not types.is_floating(type):
         return None
     return shape, np.dtype(type.to_pandas_dtype())
 
