@@ -90,7 +90,7 @@ class Dask:
 
     def __init__(self, workers: int | None) -> None:
         self._dask = package("dask", "engine='dask'", "dask")
-        self.died = (BrokenExecutor,)
+        self.died: tuple[type[BaseException], ...] = (BrokenExecutor,)
         client = _current_client()
         if client is not None:
             self.died += (package("distributed", "engine='dask'", "dask").KilledWorker,)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 from cardan.distributed.engines import Engine
@@ -52,6 +53,8 @@ class Schedule:
         self._where, self._engine, self._submit, self._retries = where, engine, submit, retries
         self._again: deque[Attempt] = deque()
         self._running: dict[Future[Any], Attempt] = {}
+        self._alone = False  # whether what is computed is a suspect
+        self._finished: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def results(self, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Any]]:
         """Yield each chunk and its result, as they are finished.
@@ -61,25 +64,27 @@ class Schedule:
         """
         fresh = iter(chunks)
         while self._begin(fresh):
-            finished, _ = wait(self._running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                attempt = self._running.pop(future)
-                error = future.exception()
-                if error is None:
-                    yield attempt.chunk, future.result()
-                else:
-                    self._failed(attempt, error)
+            future = self._finished.get()
+            attempt = self._running.pop(future)
+            error = future.exception()
+            if error is None:
+                yield attempt.chunk, future.result()
+            else:
+                self._failed(attempt, error)
 
     def _begin(self, fresh: Iterator[Chunk]) -> bool:
         """Hand out as many chunks as the engine takes; return whether any is being computed."""
         while len(self._running) < self._engine.width:
             suspect = bool(self._again) and self._again[0].is_suspect
-            if any(a.is_suspect for a in self._running.values()) or (suspect and self._running):
+            if self._running and (suspect or self._alone):
                 break
             attempt = self._again.popleft() if self._again else self._next(fresh)
             if attempt is None:
                 break
-            self._running[self._submit(attempt.chunk)] = attempt
+            self._alone = attempt.is_suspect
+            future = self._submit(attempt.chunk)
+            self._running[future] = attempt
+            future.add_done_callback(self._finished.put)
         return bool(self._running)
 
     @staticmethod
