@@ -20,6 +20,7 @@ from torch.autograd import forward_ad
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 _library = torch.library.Library("cardan", "FRAGMENT")
 _library.define("evaluate(Tensor[] arrays, str program) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 DTYPES = (torch.float64, torch.float32)
 evaluate: Any = torch.ops.cardan.evaluate.default
 """The operator: the results of a program, each of shape (*batch, *core), for arrays whose batches broadcast."""
@@ -63,11 +64,27 @@ def _broadcast(where: str, leading: dict[str, Any]) -> Any:
     return torch.broadcast_shapes(*leading.values())
 
 
+def is_plain(arrays: Sequence[Any]) -> bool:
+    """Return whether the operator would do nothing but compute: no derivative, no transform, no mode, no graph."""
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
+        return False
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.jit.is_tracing():
+        return False
+    if torch.is_grad_enabled() and any(a.requires_grad for a in arrays):
+        return False
+    return all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays)
+
+
 # --- where it runs ---
 
 
 def _on_cpu(arrays: Sequence[Any], name: str) -> list[Any]:
-    program, dtype = program_named(name), arrays[0].dtype
+    return evaluate_plainly(arrays, program_named(name))
+
+
+def evaluate_plainly(arrays: Sequence[Any], program: Program) -> list[Any]:
+    """Return the results for tensors on the CPU, without derivatives."""
+    dtype = arrays[0].dtype
     if dtype not in DTYPES or any(a.dtype != dtype for a in arrays):
         batch_of(program, arrays)  # says what is wrong; all else the program's own door does
     return [torch.from_numpy(y) for y in program.evaluate([_numbers(a) for a in arrays])]
