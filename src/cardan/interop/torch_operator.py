@@ -112,7 +112,7 @@ def _without_data(arrays: Sequence[Any], name: str) -> list[Any]:
 # --- its derivatives ---
 
 
-class _Differentiated(torch.autograd.function._SingleLevelFunction):
+class Evaluated(torch.autograd.function._SingleLevelFunction):
     """The operator below autograd, with its gradient and its rate, also within the transforms of `torch.func`."""
 
     @staticmethod
@@ -151,10 +151,10 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
 def _with_derivatives(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
     if torch._C._are_functorch_transforms_active():
         with enable_single_level_autograd_function():
-            return list(_Differentiated.apply(keys, name, *arrays))
+            return list(Evaluated.apply(keys, name, *arrays))
     if forward_ad._current_level < 0 and not (torch.is_grad_enabled() and any(a.requires_grad for a in arrays)):
         return _below(keys, arrays, name)
-    return list(_Differentiated.apply(keys, name, *arrays))
+    return list(Evaluated.apply(keys, name, *arrays))
 
 
 def _below(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
