@@ -209,7 +209,10 @@ def _target(call: Call, dtype: np.dtype) -> str:
     name = f"cardan_{call.function.name}_{compiled.run.outline.digest[:24]}_{dtype}"
     with LOCK:
         if name not in _TARGETS:
-            code, shapes = compiled.run.code(dtype), ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs))
+            code, shapes = (
+                compiled.run.code(dtype),
+                ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs)),
+            )
             handler = Handler(code, dtype, *shapes)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform="cpu")
             jax.ffi.register_ffi_target_as_batch_partitionable(name)

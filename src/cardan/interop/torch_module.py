@@ -50,7 +50,9 @@ class Module(torch.nn.Module):
         for name, value in self.model.input_values().items():
             if hasattr(self, name):
                 hint = f"Call it otherwise: inputs={{'my_{name}': (owner, constant)}}."
-                raise ParameterError(f"input {name!r}", got="what a module has already", expected="a new name", hint=hint)
+                raise ParameterError(
+                    f"input {name!r}", got="what a module has already", expected="a new name", hint=hint
+                )
             self.register_parameter(name, torch.nn.Parameter(torch.as_tensor(value, dtype=dtype)))
 
     def constants(self) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from cardan.interop.torch_package import package
 from cardan.interop.torch_programs import Program, program_named
 
 torch = package("cardan.interop.torch")
-from torch.autograd import forward_ad
 from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+
 _library = torch.library.Library("cardan", "FRAGMENT")
 _library.define("evaluate(Tensor[] arrays, str program) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
 PLAIN = (torch.Tensor, torch.nn.Parameter)

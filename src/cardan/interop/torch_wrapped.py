@@ -95,7 +95,9 @@ class Wrapped:
         self._cores = interface.cores(model)
         self._plans: dict[Any, _Plan] = {}
         by_keyword = inspect.Parameter.KEYWORD_ONLY
-        self.__signature__ = inspect.Signature([*rest.values(), *(inspect.Parameter(n, by_keyword) for n in model.inputs)])
+        self.__signature__ = inspect.Signature(
+            [*rest.values(), *(inspect.Parameter(n, by_keyword) for n in model.inputs)]
+        )
         functools.update_wrapper(self, function, updated=())
         self._key = str(next(_COUNT))  # a text: a compiler takes numbers that change for sizes
         _ALIVE[self._key] = self
@@ -109,7 +111,11 @@ class Wrapped:
             DTypeError: for one of another kind: integers, other precisions, on another device than the CPU.
         """
         given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
-        if len(given) != len(self._names) or len(args) > len(self._positional) or any(n not in given for n in self._names):
+        if (
+            len(given) != len(self._names)
+            or len(args) > len(self._positional)
+            or any(n not in given for n in self._names)
+        ):
             self._refuse(args, kwargs)
         arrays = {n: given[n] for n in self._names if self._is_array(n, given[n])}
         options = tuple((n, given[n]) for n in self._names if n in self._open and n not in arrays)
@@ -134,7 +140,10 @@ class Wrapped:
     def _tensor(self, name: str, value: Any, alike: Mapping[str, Any]) -> Any:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and self._cores[name] == ():
             return torch.full((), value, **alike)
-        got, hint = f"a {type(value).__module__}.{type(value).__name__}".replace("builtins.", ""), f"torch.as_tensor({name})."
+        got, hint = (
+            f"a {type(value).__module__}.{type(value).__name__}".replace("builtins.", ""),
+            f"torch.as_tensor({name}).",
+        )
         raise DTypeError(self.function.name, name, got=got, expected="a tensor of PyTorch, as others are", hint=hint)
 
     def plan(self, names: tuple[str, ...], options: Options) -> _Plan:
@@ -169,6 +178,7 @@ class Wrapped:
 
 _ALIVE: WeakValueDictionary[str, Wrapped] = WeakValueDictionary()
 KINDS = types.SimpleNamespace()
+"""Classes of named tuples, as attributes: where a compiler finds them, which knows no class but by its place."""
 _COUNT = itertools.count()
 
 
@@ -179,7 +189,7 @@ def _plan_of(key: str, names: tuple[str, ...], options: Options) -> _Plan:
 
 
 def _form(form: Form) -> Any:
-    """Return what results are returned in, as plainly as a compiler reads it: their numbers, or (class, keys, parts)."""
+    """Return what results are returned in, as plainly as a compiler reads it: a number, or (kind, keys, parts)."""
     count = len(form.names) if form.inner is None else len(form.by) * len(form.inner.names)
     return _plainly(form.rebuilt(range(count)))
 
@@ -188,12 +198,10 @@ def _plainly(form: Any) -> Any:
     if isinstance(form, int):
         return form
     if isinstance(form, dict):
-        return dict, tuple(form), tuple(map(_plainly, form.values()))
-    if type(form) is tuple:
-        return tuple, None, tuple(map(_plainly, form))
-    name = f"k{id(type(form))}"
-    setattr(KINDS, name, type(form))
-    return name, None, tuple(map(_plainly, form))
+        return "dict", tuple(form), tuple(map(_plainly, form.values()))
+    kind = "tuple" if type(form) is tuple else f"{type(form).__name__}_{id(type(form))}"
+    setattr(KINDS, kind, type(form))
+    return kind, (), tuple(map(_plainly, form))
 
 
 def _formed(form: Any, results: Any) -> Any:
@@ -202,6 +210,6 @@ def _formed(form: Any, results: Any) -> Any:
         return results[form]
     kind, keys, forms = form
     parts = [_formed(part, results) for part in forms]
-    if kind is dict:
+    if kind == "dict":
         return dict(zip(keys, parts, strict=True))
-    return tuple(parts) if kind is tuple else getattr(KINDS, kind)(*parts)
+    return tuple(parts) if kind == "tuple" else getattr(KINDS, kind)(*parts)

@@ -32,7 +32,10 @@ class _Handler(Code):
         self.count_rows()
         self.inputs = self.arrays(at.FRAME_INPUTS, "inputs")
         start = self.number(at.WORD["inputs"])
-        tables = [self.table(self.inputs, start, "0", 1), self.table(self.outputs, self.number(at.WORD["outputs"]), start, 2)]
+        tables = [
+            self.table(self.inputs, start, "0", 1),
+            self.table(self.outputs, self.number(at.WORD["outputs"]), start, 2),
+        ]
         self.unless(self.whole("icmp sgt", self.rows, 0), "done")
         self.evaluate(*tables, *self.workspace())
         self.label("done")
