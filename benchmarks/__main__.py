@@ -103,5 +103,9 @@ if __name__ == "__main__":
         from benchmarks import ik
 
         ik.main(sys.argv[2:])
+    elif sys.argv[1:2] == ["jax"]:
+        from benchmarks import interop_jax
+
+        interop_jax.main(sys.argv[2:])
     else:
         main()

@@ -35,6 +35,7 @@ PAGES = {
     "articulations.md": (),
     "simulation.md": ("scipy",),
     "conventions.md": (),
+    "jax.md": ("jax",),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
     "inverse-kinematics.md": ("daqp",),

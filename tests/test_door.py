@@ -44,6 +44,41 @@ def test_contiguous_arrays_never_reach_python(arm, states):
     assert calls(lambda: function(arm, q.tolist(), v)) > 60
 
 
+def energy_and(number):
+    return cardan.function(lambda model, q, v: cardan.kinetic_energy(model, q, v) + number)
+
+
+def widths(compiled):
+    """Return how many states at a time there is machine code for."""
+    return [int(line.split(": ")[1].split()[0]) for line in compiled.run.describe() if "float64" in line]
+
+
+def test_a_few_states_have_code_of_their_own_once_it_pays(arm, states):
+    """Where vectors are large; until then code for many serves them, without Python, and gives the same bits."""
+    import cardan.targets.llvm.target as native
+
+    if not native.few_states(np.dtype(float)):
+        pytest.skip("vectors of 64 bytes only")
+    for first in (5, 1):  # rows of the first call, which compiles
+        function = energy_and(float(first))
+        compiled, (q, v, _) = function.compiled(arm, ("q", "v"), ()), states
+        fast, rows = function.bind(arm), 6 - first
+        fast(q[:first], v[:first])
+        one = widths(compiled)
+        assert one == ([8] if first == 5 else [2])
+        served = [fast(q[:rows], v[:rows]) for _ in range(3)]
+        assert calls(lambda fast=fast, q=q[:rows], v=v[:rows]: fast(q, v)) < 10
+        assert widths(compiled) == one
+        for _ in range(native.PATIENCE // rows):
+            fast(q[:rows], v[:rows])
+        assert sorted(widths(compiled)) == [2, 8]
+        assert calls(lambda fast=fast, q=q[:rows], v=v[:rows]: fast(q, v)) < 10
+        for result in (*served, function.on("llvm")(arm, q[:rows].tolist(), v[:rows])):
+            np.testing.assert_array_equal(result, fast(q[:rows], v[:rows]))
+        many = [np.tile(x, (300, 1)) for x in (q, v)]
+        np.testing.assert_array_equal(fast(*many)[:rows], served[0])
+
+
 def test_arrays_that_were_pickled_never_reach_python(arm, states):
     """Their dtype objects are others than NumPy's own, of the same meaning."""
     function = cardan.function(lambda model, q, v: cardan.kinetic_energy(model, q, v))

@@ -1,11 +1,13 @@
 """Tracing, the intermediate representation, its rules, and the NumPy target that defines it."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import cardan
 from cardan.errors import ProgramError, TraceError
-from cardan.program import SPEC, Array, Graph, Instruction, Op, Program, trace, verify
+from cardan.program import SPEC, Array, Graph, Instruction, Instructions, Op, Program, trace, verify
 from cardan.targets import compile_numpy
 from mechanisms import random_model
 
@@ -155,3 +157,42 @@ def test_fixed_zeros_of_a_robot_leave_no_trace():
         return cardan.inverse_dynamics.program(m.model()).operations
 
     assert arm(0.0) < 0.3 * arm(0.3)
+
+
+def by_three_instructions():
+    x, one = Instruction(Op.INPUT, (), 0.0), Instruction(Op.CONST, (), 1.0)
+    return Instructions([x, one, Instruction(Op.ADD, (0, 1)), Instruction(Op.SELECT, (2, 0, 1))])
+
+
+def test_instructions_are_a_sequence():
+    all_of_them = by_three_instructions()
+    listed = list(all_of_them)
+    assert [type(i) for i in listed] == [Instruction] * 4
+    assert [all_of_them[k] for k in range(4)] == [all_of_them[k - 4] for k in range(4)] == listed
+    assert all_of_them[1:3] == tuple(listed[1:3])
+    assert all_of_them[::-2] == tuple(listed[::-2])
+    assert all_of_them.ops == [i.op for i in listed]
+    assert all_of_them.args == [i.args for i in listed]
+    assert all_of_them.values == [i.value for i in listed]
+    assert Instruction(Op.ADD, (0, 1)) in all_of_them
+    for k in (4, -5):
+        with pytest.raises(IndexError):
+            all_of_them[k]
+
+
+def test_instructions_are_equal_by_their_bits():
+    one, other = by_three_instructions(), by_three_instructions()
+    assert one == other == pickle.loads(pickle.dumps(one))
+    assert hash(one) == hash(other)
+    zero, negative, nan = (Instructions([Instruction(Op.CONST, (), x)]) for x in (0.0, -0.0, float("nan")))
+    assert zero != negative
+    assert nan == Instructions([Instruction(Op.CONST, (), float("nan"))])
+    assert Instructions([(Op.ADD, (0, 1), 0.0), (Op.NEG, (2,), 0.0)]) != Instructions(
+        [(Op.ADD, (0,), 0.0), (Op.NEG, (1, 2), 0.0)]
+    )
+
+
+def test_programs_hold_their_instructions_in_little_memory():
+    """Some 20 bytes each; objects take 170, and those of a humanoid's derivatives are a hundred thousand."""
+    program = cardan.inverse_dynamics.program(cardan.robots.quadruped().model(base="floating"))
+    assert len(pickle.dumps(program.instructions)) < 30 * len(program.instructions)

@@ -12,7 +12,10 @@ import cardan
 from cardan.words import words_of
 
 SOURCE = Path(cardan.__file__).parent
-LAZY = {"cardan": SOURCE / "__init__.py", "cardan.joints": SOURCE / "joints" / "__init__.py"}
+LAZY = {
+    name: SOURCE.joinpath(*name.split(".")[1:], "__init__.py")
+    for name in ("cardan", "cardan.joints", "cardan.manifolds")
+}
 FUNCTIONS = sorted(name for name in cardan.__all__ if isinstance(getattr(cardan, name), cardan.Function))
 
 

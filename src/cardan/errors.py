@@ -13,6 +13,8 @@ from itertools import islice
 from types import FrameType
 from typing import Any, ClassVar
 
+from cardan.by_fields import ByFields
+
 __all__ = [
     "AssemblyError",
     "CardanError",
@@ -354,8 +356,8 @@ class MissingExtraError(CardanError, ImportError):
         super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fault(ByFields):
     """One fault of a robot description.
 
     Attributes:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cardan.by_fields import ByFields
 from cardan.errors import ParameterError
 from cardan.joints import Joint, Limits, reverse
 from cardan.joints.first_checks import check_joint
@@ -23,8 +24,8 @@ EARTH_GRAVITY = (0.0, 0.0, -9.81)
 FRAME_KINDS = ("operational", "sensor")
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Body(ByFields):
     """A rigid body.
 
     Args:
@@ -43,8 +44,8 @@ class Body:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Frame(ByFields):
     """A named frame fixed on a body: a tool, a sensor.
 
     Args:
@@ -66,8 +67,8 @@ class Frame:
         object.__setattr__(self, "pose", checked_pose(f"pose of frame {self.name!r}", self.pose))
 
 
-@dataclass(frozen=True, slots=True)
-class Drive:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Drive(ByFields):
     """A drive at a joint: tau = stiffness (target - x) + damping (target velocity - v), within the effort limits.
 
     x are the coordinates in which limits are stated (`Manifold.limit_coordinates`).
@@ -98,8 +99,8 @@ class Drive:
         return Drive(*(_non_negative(f"{key} of the drive of joint {joint!r}", _each(e, nv), nv) for key, e in gains))
 
 
-@dataclass(frozen=True, slots=True)
-class Spring:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Spring(ByFields):
     """A spring at a joint: tau = -stiffness (x - rest), in the coordinates in which limits are stated.
 
     Args:
@@ -131,8 +132,8 @@ class Spring:
 ACTUATOR_KINDS = ("effort", "position", "velocity", "general")
 
 
-@dataclass(frozen=True, slots=True)
-class Actuator:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Actuator(ByFields):
     """What drives joints, as a description states it: a motor with its transmission, gains and ranges.
 
     It pushes with f = gain u + bias[0] + bias[1] l + bias[2] l', clipped to `effort_range`; u is the control, clipped
@@ -203,8 +204,8 @@ class Actuator:
         return Drive((squared * stiffness,), (squared * damping,))
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Group(ByFields):
     """Bodies and joints under one name, such as `"arm"` (SRDF's groups).
 
     Args:
@@ -231,8 +232,8 @@ class Group:
             raise ParameterError(f"tip of group {self.name!r}", got=self.tip, expected="the name of a group, or ''")
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Configuration(ByFields):
     """A configuration with a name, such as `"home"`: coordinates by joint, neutral ones for joints that are left out.
 
     Args:
@@ -255,8 +256,8 @@ class Configuration:
         return Configuration, (self.name, dict(self.coordinates))  # a view of a mapping has no pickle
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Material(ByFields):
     """What a shape's surface is made of, as contact feels it.
 
     Of two materials that touch, friction is the geometric mean, stiffness that of both springs in series, and
@@ -312,8 +313,8 @@ class Material:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Connection(ByFields):
     """A joint between two bodies: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
     The joint is looked at and kept as it is now: what becomes of the caller's object afterwards does not matter.

@@ -15,14 +15,15 @@ from typing import Any, Literal
 import numpy as np
 
 from cardan.arrays import symbolic
+from cardan.by_fields import ByFields
 from cardan.errors import ResultError
 from cardan.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Symmetric3, Vector3
 
 RESULT = "result"
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Form(ByFields):
     """The form a function returns its results in.
 
     Attributes:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.by_fields import ByFields
 from cardan.content import PLAIN
 from cardan.errors import DTypeError, ParameterError, UnknownNameError
 from cardan.functions.arguments import (
@@ -47,8 +48,8 @@ class Call(NamedTuple):
     options: Options
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Signature(ByFields):
     """The arguments of a function of a model.
 
     Args:

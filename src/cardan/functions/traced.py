@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.by_fields import ByFields
 from cardan.content import digest
 from cardan.errors import FunctionReferenceError, ResultError
 from cardan.functions import references
@@ -34,8 +35,8 @@ from cardan.program import Array, Program, trace
 from cardan.program.replay import replay
 
 
-@dataclass(frozen=True, slots=True)
-class Traced:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Traced(ByFields):
     """A function, traced for one model and one choice of its arrays and options.
 
     Attributes:

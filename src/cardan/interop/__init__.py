@@ -1,9 +1,10 @@
-"""Robots as other programs have them, whole: bodies, joints, drives, loops and shapes."""
+"""Robots and their functions in other programs: whole, as MuJoCo has them; and as functions of JAX."""
 
+from cardan.interop import jax
 from cardan.interop.mujoco_collision import MujocoCollision
 from cardan.interop.mujoco_spec import to_mjspec
 
-__all__ = ["MujocoCollision", "to_mjspec"]
+__all__ = ["MujocoCollision", "jax", "to_mjspec"]
 
 
 def __dir__() -> list[str]:

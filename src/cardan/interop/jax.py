@@ -17,6 +17,8 @@ from cardan.model import Model
 if TYPE_CHECKING:
     from cardan.interop.jax_primitive import Call
 
+__all__ = ["Wrapped", "wrap"]
+
 
 def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
     """Return a function of a robot as a function of JAX's arrays.
@@ -38,17 +40,31 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
         ParameterError, DTypeError: if the function is not a compiled one, or the model none.
 
     Examples:
+        >>> from cardan.interop.jax import wrap
         >>> torques = wrap(cardan.inverse_dynamics, arm)
+        >>> import jax
         >>> jax.jit(torques)(q, v, a).shape
         (7,)
-        >>> by_q = jax.jacrev(torques)(q, v, a)
+        >>> jax.jacrev(torques)(q, v, a).shape
+        (7, 7)
     """
     package("cardan.interop.jax")
     return Wrapped(function, model, options)
 
 
 class Wrapped:
-    """A function of a robot, for JAX; see `wrap`."""
+    """A function of a robot, for JAX: what `wrap` returns.
+
+    Attributes:
+        function: the compiled function.
+        model: the robot.
+        options: what was given to `wrap`.
+
+    Examples:
+        >>> from cardan.interop.jax import wrap
+        >>> wrap(cardan.frame_transform, arm, frame="tool")
+        <frame_transform of arm7, for JAX>
+    """
 
     def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
         if not isinstance(function, Function):
@@ -83,17 +99,24 @@ class Wrapped:
             ShapeError, DTypeError: for an array that does not fit; integers are refused.
         """
         given = self._given(args, kwargs)
-        for name, value in given.items():
-            if name in self.function.interface.open and _is_jax(value) and value.dtype.kind != "f":
-                hint = f"Give it to wrap(..., {name}=...), or mark it: jax.jit(..., static_argnames={name!r})."
-                expected = "an option, known while tracing"
-                raise DTypeError(
-                    self.function.name, name, got=f"an array of JAX ({value.dtype})", expected=expected, hint=hint
-                )
+        self._check_options(given)
         said = {n: 0.0 if _is_jax(value) else value for n, value in given.items()}
         arrays, options = self.function.interface.call(self.model, (), said)
+        for name in arrays:
+            _check_numbers(self.function.name, name, given.get(name, arrays[name]))
         run, form = self._run(tuple(arrays), options)
         return form.rebuilt(run(*(given.get(n, arrays[n]) for n in arrays)))
+
+    def _check_options(self, given: Mapping[str, Any]) -> None:
+        """Raise for an array of JAX where an option is meant; one of floats may be a number to calculate with."""
+        interface = self.function.interface
+        for name in interface.open:
+            value: Any = given.get(name)
+            if _is_jax(value) and (value.dtype.kind != "f" or value.ndim or name in interface.fixed):
+                hint = f"Give it to wrap(..., {name}=...), or mark it: jax.jit(..., static_argnames={name!r})."
+                got = f"an array of JAX, {value.dtype}{list(value.shape)}"
+                expected = "an option, known while tracing"
+                raise DTypeError(self.function.name, name, got=got, expected=expected, hint=hint)
 
     def _given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments by name."""
@@ -119,6 +142,9 @@ class Wrapped:
             self._calls[key] = run, call.form
         return self._calls[key]
 
+    def __reduce__(self) -> Any:
+        return functools.partial(wrap, **self.options), (self.function, self.model)
+
     def __repr__(self) -> str:
         return f"<{self.function.name} of {self.model.name}, for JAX>"
 
@@ -127,13 +153,19 @@ def _is_jax(value: Any) -> bool:
     return isinstance(value, package("cardan.interop.jax").Array)
 
 
+def _check_numbers(where: str, name: str, value: Any) -> None:
+    """Raise for what cannot be an array at all; what is in one is seen later."""
+    if not hasattr(value, "__array__") and not isinstance(value, (int, float, complex, list, tuple)):
+        raise DTypeError(where, name, got=f"a {type(value).__name__}", expected="an array of numbers")
+
+
 def _evaluated(call: Call, *given: Any) -> list[Any]:
     """Return the results of a call for arrays as they come."""
     jnp, where = package("cardan.interop.jax").numpy, call.function.name
     arrays = {n: jnp.asarray(value) for n, value in zip(call.names, given, strict=True)}
     for name, array in arrays.items():
         if array.dtype not in (jnp.float32, jnp.float64):
-            hint = f"Integers have no derivatives: {name}.astype(float)." if array.dtype.kind in "iu" else ""
+            hint = f"Integers have no derivatives: {name}.astype(float); 2.0 for 2." if array.dtype.kind in "iu" else ""
             raise DTypeError(where, name, got=f"an array of {array.dtype}", expected="float32 or float64", hint=hint)
         check_core(where, name, array, call.inputs[name])
     dtype = jnp.result_type(*arrays.values()) if arrays else jnp.zeros(()).dtype
@@ -145,8 +177,15 @@ def _evaluated(call: Call, *given: Any) -> list[Any]:
 def _varying_alike(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return arrays that vary over the same axes of a mesh: inside `shard_map`, all must before they meet."""
     jax = package("cardan.interop.jax")
-    axes = {n: getattr(jax.typeof(a), "vma", frozenset()) for n, a in arrays.items()} if hasattr(jax, "typeof") else {}
+    axes = {n: _varying(jax.typeof(a)) for n, a in arrays.items()} if hasattr(jax, "typeof") else {}
     every = frozenset().union(*axes.values())
     if not every:
         return arrays
-    return {n: jax.lax.pvary(a, tuple(every - axes[n])) for n, a in arrays.items()}
+    cast = functools.partial(jax.lax.pcast, to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary
+    return {n: cast(a, tuple(every - axes[n])) if every - axes[n] else a for n, a in arrays.items()}
+
+
+def _varying(kind: Any) -> frozenset[str]:
+    """Return the axes of a mesh along which an array differs from device to device; newer versions say it elsewhere."""
+    manual = getattr(kind, "manual_axis_type", None)
+    return getattr(kind, "vma", frozenset()) if manual is None else manual.varying

@@ -7,8 +7,8 @@ from typing import Any
 
 from cardan.errors import MissingExtraError, TargetError
 
-LOWEST = (0, 5, 0)
-"""The first version whose foreign functions say which interface they were made for."""
+LOWEST = (0, 6, 2)
+"""The first version with all that is used: foreign functions that may be spread over devices among it."""
 
 
 def package(capability: str) -> Any:

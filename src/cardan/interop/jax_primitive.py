@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -24,6 +25,7 @@ from cardan.interop.jax_package import package
 from cardan.model import Model
 from cardan.program import Array
 from cardan.targets.llvm.image import LOCK
+from cardan.targets.llvm.target import few_states
 from cardan.targets.llvm.xla import Handler
 
 jax = package("cardan.interop.jax")
@@ -115,25 +117,28 @@ PRIMITIVE.multiple_results = True
 
 @PRIMITIVE.def_impl
 def _evaluate(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
-    return call.at_once(dtype)(*arrays)
+    with jax.disable_jit(False):  # else it would come here again
+        return call.at_once(dtype)(*arrays)
 
 
 @PRIMITIVE.def_abstract_eval
 def _abstract(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
     batch = _leading(call, arrays)
-    return [
-        jax.core.ShapedArray((*batch, *a.shape), dtype, **_placed(arrays, len(batch), len(a.shape)))
-        for a in call.outputs
-    ]
+    return [_spread_like(arrays, len(batch), jax.core.ShapedArray((*batch, *a.shape), dtype)) for a in call.outputs]
 
 
-def _placed(arrays: Sequence[Any], batch: int, more: int) -> dict[str, Any]:
-    """Return how a result is spread over a mesh of devices: along the leading dimensions, as the arguments are."""
-    if not arrays or not hasattr(arrays[0], "vma") or arrays[0].sharding.mesh.empty:
-        return {}
+def _spread_like(arrays: Sequence[Any], batch: int, result: Any) -> Any:
+    """Return a result spread over a mesh of devices as the arguments are: along the leading dimensions."""
+    if (
+        not arrays
+        or getattr(getattr(arrays[0], "sharding", None), "mesh", None) is None
+        or arrays[0].sharding.mesh.empty
+    ):
+        return result
     sharding = arrays[0].sharding
-    spec = jax.sharding.PartitionSpec(*tuple(sharding.spec)[:batch], *[None] * more)
-    return {"sharding": sharding.update(spec=spec), "vma": arrays[0].vma}
+    spec = (*tuple(sharding.spec)[:batch], *[None] * (result.ndim - batch))
+    sharding = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
+    return arrays[0].update(shape=result.shape, dtype=result.dtype, sharding=sharding)
 
 
 def _leading(call: Call, arrays: Sequence[Any]) -> tuple[int, ...]:
@@ -150,9 +155,9 @@ def _batched(
     arrays: Sequence[Any], axes: Sequence[Any], *, call: Call, dtype: np.dtype
 ) -> tuple[list[Any], tuple[int, ...]]:
     """One more leading dimension; what has none is repeated along it."""
-    (size,) = {a.shape[k] for a, k in zip(arrays, axes, strict=True) if k is not batching.not_mapped}
+    (size,) = {a.shape[k] for a, k in zip(arrays, axes, strict=True) if k is not None}
     moved = [
-        jnp.broadcast_to(a, (size, *a.shape)) if k is batching.not_mapped else jnp.moveaxis(a, k, 0)
+        jnp.broadcast_to(a, (size, *a.shape)) if k is None else jnp.moveaxis(a, k, 0)
         for a, k in zip(arrays, axes, strict=True)
     ]
     results = PRIMITIVE.bind(*moved, call=call, dtype=dtype)
@@ -203,17 +208,16 @@ _TARGETS: dict[str, Handler] = {}
 """What XLA knows, by name; it may call them as long as the process lives."""
 
 
-def _target(call: Call, dtype: np.dtype) -> str:
+def _target(call: Call, dtype: np.dtype, rows: int) -> str:
     """Return the name under which XLA knows a program: by its content, so that it is the same in every process."""
     compiled = call.compiled
-    name = f"cardan_{call.function.name}_{compiled.run.outline.digest[:24]}_{dtype}"
+    plain = re.sub(r"\W", "_", call.function.name)[:80]
+    name = f"cardan_{plain}_{compiled.run.outline.digest[:24]}_{dtype}{'_few' * (rows <= few_states(dtype))}"
     with LOCK:
         if name not in _TARGETS:
-            code, shapes = (
-                compiled.run.code(dtype),
-                ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs)),
-            )
-            handler = Handler(code, dtype, *shapes)
+            code = compiled.run.code(dtype, rows, for_good=True)
+            shapes = ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs))
+            handler = Handler(code, compiled.run.work, dtype, *shapes)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform="cpu")
             jax.ffi.register_ffi_target_as_batch_partitionable(name)
             _TARGETS[name] = handler
@@ -225,8 +229,9 @@ def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype) -> Any:
     if not any(math.prod(a.shape) for a in context.avals_out):
         zeros = lambda *_, **__: [jnp.zeros(a.shape, dtype) for a in context.avals_out]  # noqa: E731
         return mlir.lower_fun(zeros, multiple_results=True)(context, *operands)
-    batch = len(_leading(call, context.avals_in))
-    lowering = jax.ffi.ffi_lowering(_target(call, dtype), extra_attributes=_spread(context, batch))
+    batch = _leading(call, context.avals_in)
+    name = _target(call, dtype, math.prod(batch))
+    lowering = jax.ffi.ffi_lowering(name, extra_attributes=_spread(context, len(batch)))
     return lowering(context, *operands)
 
 
@@ -234,7 +239,8 @@ def _spread(context: Any, batch: int) -> dict[str, Any]:
     """Return what says that states are independent: arrays spread over devices are computed where they are."""
     if not batch:
         return {}
-    found: dict[str, Any] = {"mhlo.frontend_attributes": mlir.ir_attribute({"num_batch_dims": str(batch)})}
+    leading = {"num_batch_dims": mlir.ir.StringAttr.get(str(batch))}
+    found: dict[str, Any] = {"mhlo.frontend_attributes": mlir.ir.DictAttr.get(leading)}
     if jax.config.jax_use_shardy_partitioner:
         rule = sharding_rule(batch, [a.shape for a in context.avals_in], [a.shape for a in context.avals_out])
         found["sdy.sharding_rule"] = mlir.ir.Attribute.parse(rule)

@@ -8,6 +8,7 @@ Nothing is ever computed elsewhere, or in another precision, than the arrays are
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from cardan.errors import DTypeError
@@ -16,8 +17,8 @@ from cardan.interop.torch_package import package
 from cardan.interop.torch_programs import Program, program_named
 
 torch = package("cardan.interop.torch")
-from torch._functorch.autograd_function import enable_single_level_autograd_function
-from torch.autograd import forward_ad
+forward_ad = torch.autograd.forward_ad
+_of_one_level = import_module("torch._functorch.autograd_function").enable_single_level_autograd_function
 
 _library = torch.library.Library("cardan", "FRAGMENT")
 _library.define("evaluate(Tensor[] arrays, str program) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
@@ -113,7 +114,7 @@ def _without_data(arrays: Sequence[Any], name: str) -> list[Any]:
 # --- its derivatives ---
 
 
-class Evaluated(torch.autograd.function._SingleLevelFunction):
+class _Evaluated(torch.autograd.function._SingleLevelFunction):
     """The operator below autograd, with its gradient and its rate, also within the transforms of `torch.func`."""
 
     @staticmethod
@@ -151,11 +152,11 @@ class Evaluated(torch.autograd.function._SingleLevelFunction):
 
 def _with_derivatives(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
     if torch._C._are_functorch_transforms_active():
-        with enable_single_level_autograd_function():
-            return list(Evaluated.apply(keys, name, *arrays))
+        with _of_one_level():
+            return list(_Evaluated.apply(keys, name, *arrays))
     if forward_ad._current_level < 0 and not (torch.is_grad_enabled() and any(a.requires_grad for a in arrays)):
         return _below(keys, arrays, name)
-    return list(Evaluated.apply(keys, name, *arrays))
+    return list(_Evaluated.apply(keys, name, *arrays))
 
 
 def _below(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:

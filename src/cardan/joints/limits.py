@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cardan.by_fields import ByFields
 from cardan.errors import ParameterError
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Limits(ByFields):
     """Bounds for each of the nv degrees of freedom of a joint; None means unlimited.
 
     Positions are limited in the sense of the tangent: nv numbers, in the coordinates `Manifold.limit_coordinates`

@@ -1,14 +1,28 @@
 """Configuration spaces: how nv velocities move nq coordinates."""
 
+from typing import TYPE_CHECKING
+
+from cardan.lazy import fetcher
 from cardan.manifolds.euclidean import Euclidean
 from cardan.manifolds.manifold import Manifold
 from cardan.manifolds.product import Product
-from cardan.manifolds.rigid_motions import SE3
-from cardan.manifolds.rotation import MRP, Orientation, UnitQuaternion
-from cardan.manifolds.se2 import SE2
-from cardan.manifolds.unit_complex import UnitComplex
+
+if TYPE_CHECKING:
+    from cardan.manifolds.rigid_motions import SE3
+    from cardan.manifolds.rotation import MRP, Orientation, UnitQuaternion
+    from cardan.manifolds.se2 import SE2
+    from cardan.manifolds.unit_complex import UnitComplex
 
 __all__ = ["MRP", "SE2", "SE3", "Euclidean", "Manifold", "Orientation", "Product", "UnitComplex", "UnitQuaternion"]
+
+_HOMES = {
+    ".rigid_motions": "SE3",
+    ".rotation": "MRP Orientation UnitQuaternion",
+    ".se2": "SE2",
+    ".unit_complex": "UnitComplex",
+}
+
+__getattr__ = fetcher(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

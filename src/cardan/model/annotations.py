@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from cardan.by_fields import ByFields
 from cardan.errors import DuplicateNameError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Joint, Mimic
 from cardan.records import WORLD, Actuator, Configuration, Connection, Drive, Group
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 Renaming = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Annotations:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Annotations(ByFields):
     """Shapes, actuators, groups, named configurations and disabled contacts of bodies and joints.
 
     Attributes:

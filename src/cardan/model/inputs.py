@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.by_fields import ByFields
 from cardan.errors import CardanError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Joint, Mimic
 from cardan.joints.derivation.derived import rates_program, subspace_program
@@ -45,8 +46,8 @@ OF_ALL = (*INERTIAL, *POSES, "frame_pose", *PASSIVE, "gravity")
 """What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof."""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Input(ByFields):
     """A constant that is given at every call.
 
     Attributes:

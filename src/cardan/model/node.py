@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cardan.by_fields import ByFields
 from cardan.joints import Joint
 from cardan.spatial import SE3, Inertia, Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Node(ByFields):
     """A movable joint and everything fixed to its child frame, which is the frame the dynamics is computed in.
 
     A mimic joint is a node whose `q` and `v` indices are those of its primary.
@@ -63,8 +64,8 @@ class Node:
             total[i] = total[i] + value
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attachment(ByFields):
     """Where a body or frame rides.
 
     Attributes:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from cardan.by_fields import ByFields
 from cardan.errors import ProgramError
 from cardan.program.instructions import OPS, Instruction, Instructions
 from cardan.program.ops import LEAVES, SPEC, Kind, Op
@@ -69,8 +70,8 @@ class Rows(NamedTuple):
     kept: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Program(ByFields):
     """A program.
 
     Attributes:

@@ -119,6 +119,11 @@ def load(key: str) -> bytes | None:
     return None
 
 
+def holds(key: str) -> bool:
+    """Return whether there is an entry; whether it can be trusted is seen when it is loaded."""
+    return os.path.lexists(directory() / (key + ENDING))
+
+
 def _content(folder: _Folder, key: str) -> bytes | None:
     file = folder.place / (key + ENDING)
     handle = folder.open(file.name, os.O_RDONLY)

@@ -7,7 +7,8 @@ import platform
 import sys
 
 _SYSTEM = "/sys/devices/system/cpu/"
-_FMA, _X86 = "008C", "cpu:type:x86"  # the kernel's number for fused multiply-add: word 4, bit 12
+_X86 = "cpu:type:x86"
+_FMA, _AVX512 = "008C", ("0130", "0131")  # the kernel's numbers, in words of 32 bits: word 4, bit 12; 9, 16 and 17 (DQ)
 
 
 @functools.cache
@@ -33,6 +34,14 @@ def description() -> str | None:
 def has_multiply_add() -> bool | None:
     """Return whether the processor multiplies and adds as one instruction; None if the system does not say."""
     known = description()
-    if known is None:
-        return None
-    return not known.startswith(_X86) or _FMA in known.rpartition(":")[2].split(",")
+    return None if known is None else not known.startswith(_X86) or _FMA in _features(known)
+
+
+def has_vectors_of_64_bytes() -> bool | None:
+    """Return whether the processor computes on vectors of 64 bytes; None if the system does not say."""
+    known = description()
+    return None if known is None else known.startswith(_X86) and _features(known).issuperset(_AVX512)
+
+
+def _features(known: str) -> set[str]:
+    return set(known.rpartition(":")[2].split(","))

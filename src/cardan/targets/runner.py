@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from cardan.by_fields import ByFields
 from cardan.program.ops import Op
 from cardan.program.program import Array, Program
 from cardan.runtime.memory import empty
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Outline(ByFields):
     """All of a program but its instructions: what a target needs to run code it made of the program before.
 
     Attributes:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.by_fields import ByFields
 from cardan.content import attributes
 from cardan.errors import ParameterError
 from cardan.scalar import is_symbol
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 Leaf = Callable[[Any], Any]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Slot:
+@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Slot(ByFields):
     """Where the k-th symbol stood."""
 
     k: int

@@ -164,6 +164,8 @@ class Door:
         gathered: the kind of tuple the results are returned in, or their names in a dictionary.
         finish: takes the results, and says what is returned; neither for a single one.
         parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
+        few: up to how many states of float64, and of float32, have code of their own.
+        patience: of each kind of code that is not there, how many states code of the other kind serves for now.
     """
 
     def __init__(
@@ -179,25 +181,27 @@ class Door:
         gathered: Gathered = None,
         finish: Callable[..., Any] | None = None,
         parts: Sequence[tuple[int, int, int]] = (),
+        few: Sequence[int],
+        patience: np.ndarray,
     ) -> None:
         makers = [functools.partial(_lent, len(arrays[0]), shape) for shape in results]
         words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
         words |= {"parts": len(parts), "work": work, "limit": limit, "slow": id(slow)}
         names = gathered if isinstance(gathered, tuple) else ()
         words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}
-        words["finish"] = id(finish) if finish else 0
+        words |= {"finish": id(finish) if finish else 0, "few0": few[0], "few1": few[1]}
+        words["patience"] = patience.__array_interface__["data"][0]
         specs = [_spec(*s) for s in zip_longest(results, map(id, makers), map(id, names), fillvalue=0)]
         specs += [_spec(shape) for shape in arrays]
         rows = [[words.get(word, 0) for word in layout.FIELDS], *specs, *places, *parts]
         self.context = np.array([number for row in rows for number in row], dtype=np.int64)
-        self._kept: list[Any] = [self, slow, gathered, finish, makers, _machine_code(), _OUT]
+        self._kept: list[Any] = [self, slow, gathered, finish, makers, patience, _machine_code(), _OUT]
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
         self.function: Callable[..., Any] = make(ctypes.addressof(_method(name)), self.context, self._kept)
 
-    def open(self, dtype: np.dtype, code: Any) -> None:
-        """Let states of a dtype in, to machine code that is ready."""
-        which = 0 if dtype.itemsize == 8 else 1
+    def open(self, which: int, code: Any) -> None:
+        """Let states in to machine code that is ready; `which` is its number (`Kind.number`)."""
         if self.context[layout.WORD["evaluate0"] + which]:
             return
         self._kept.append(code)

@@ -7,10 +7,12 @@ from cardan.runtime.memory import LEAST
 MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS = 16, 64, 6, 32
 RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
 
+KINDS = 4  # of machine code: for float64, for float32, then for a few states of each
 FIELDS = (
     "count", "results", "outputs", "parts", "array_type", "tuple_type", "gathered", "is_dict", "out_name",
     "work", "limit", "slow",
-    "finish", "descr0", "descr1", "evaluate0", "evaluate1", "heap0", "heap1", "spare0", "spare1",
+    "finish", "descr0", "descr1", "few0", "few1", "patience",
+    *(f"{word}{kind}" for word in ("evaluate", "heap", "spare") for kind in range(KINDS)),
     "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "new_object",
     "new_dict", "set_item",
     "malloc", "free",

@@ -56,6 +56,7 @@ class _Door(Code):
         self.no_output = self.same(self.given, "null")
         self.first_array()
         self.count_rows()
+        self.find_code()
         self.loop(0, self.arrays, 1, self.argument)
         self.loop_if_any("0", self.number(self.context, WORD["parts"]), 1, self.unit_part)
         self.branch(self.no_output, lambda: self.loop(0, self.result_count, 1, self.new_result), self.given_results)
@@ -81,9 +82,9 @@ class _Door(Code):
         """Write a pointer in the context."""
         return self.number(self.context, WORD[name], "ptr")
 
-    def of_precision(self, name: str) -> str:
-        """Write which word of the context is that of this precision."""
-        return self.whole("add nuw nsw", self.which, WORD[f"{name}0"])
+    def of_kind(self, name: str) -> str:
+        """Write which word of the context is that of this precision, and of a few or many states."""
+        return self.whole("add nuw nsw", self.kind, WORD[f"{name}0"])
 
     def field(self, object: str, offset: int, kind: str = "ptr") -> str:
         """Write a field of a Python object."""
@@ -166,8 +167,6 @@ class _Door(Code):
         self.must(self.whole("icmp ult", self.which, 2))
         self.double = self.whole("icmp eq", self.which, 0)
         self.itemsize = self.emit(f"select i1 {self.double}, i64 8, i64 4")
-        self.code = self.number(self.context, self.of_precision("evaluate"), "ptr")
-        self.must(self.emit(f"icmp ne ptr {self.code}, null"))
         self.batch = self.whole("sub nsw", self.dimensions(first), self.number(self.arguments, 0))
         self.must(self.whole("icmp ule", self.batch, MAX_DIMS - MAX_CORE))
         self.batch_dims = self.field(first, DIMS)
@@ -179,6 +178,24 @@ class _Door(Code):
         self.work = self.whole("mul", self.rows, self.number(self.context, WORD["work"]))
         self.must(self.whole("icmp sgt", self.rows, 0))
         self.must(self.whole("icmp slt", self.work, self.number(self.context, WORD["limit"])))
+
+    def find_code(self) -> None:
+        """There must be code for so many states of this precision, or for other numbers of them and some patience."""
+        few = self.number(self.context, self.whole("add nuw nsw", self.which, WORD["few0"]))
+        more = self.emit(f"select i1 {self.whole('icmp sle', self.rows, few)}, i64 2, i64 0")
+        self.kind = self.whole("add nuw nsw", self.which, more)
+
+        def other() -> list[str]:
+            left = self.at(self.word("patience"), self.kind, "i64")
+            rest = self.whole("sub nsw", self.load("i64", left, 8), self.rows)
+            self.must(self.whole("icmp sgt", rest, 0))
+            self.store("i64", rest, left, 8)
+            return [self.whole("xor", self.kind, 2)]
+
+        missing = self.same(self.number(self.context, self.of_kind("evaluate"), "ptr"), "null")
+        (self.kind,) = self.branch(missing, other, lambda: [self.kind], "i64")
+        self.code = self.number(self.context, self.of_kind("evaluate"), "ptr")
+        self.must(self.emit(f"icmp ne ptr {self.code}, null"))
 
     def equal(self, a: str, b: str, count: str) -> None:
         """So many numbers must be equal."""
@@ -293,8 +310,8 @@ class _Door(Code):
 
     def workspace(self) -> list[str]:
         """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own."""
-        size = self.number(self.context, self.of_precision("heap"))
-        self.spare = self.at(self.context, self.of_precision("spare"), "i64")
+        size = self.number(self.context, self.of_kind("heap"))
+        self.spare = self.at(self.context, self.of_kind("spare"), "i64")
         three = ("ptr", "ptr", "ptr")
 
         def make() -> list[str]:

@@ -61,3 +61,8 @@ def kept(source: str, make: Callable[[], Image]) -> tuple[Image, bool]:
     if revision() == _REVISION:  # else the modules that wrote the code may be newer than the name says
         cache.save(name, image.to_bytes())
     return image, False
+
+
+def is_kept(source: str) -> bool:
+    """Return whether there is an image of a source, which may be damaged."""
+    return cache.holds(key(source))

@@ -6,10 +6,11 @@ What was compiled before is loaded from the disk cache, without the program and 
 from __future__ import annotations
 
 import ctypes
+import functools
 import time
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
@@ -20,10 +21,15 @@ from cardan.runtime import processor
 from cardan.runtime.log import log
 from cardan.runtime.threads import WORTHWHILE, num_threads, split, work_of
 from cardan.targets.llvm.door import Door, serves
+from cardan.targets.llvm.door_layout import KINDS
 from cardan.targets.llvm.image import LOCK, Image, load
-from cardan.targets.llvm.store import kept
+from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.store import is_kept, kept
 from cardan.targets.runner import Gathered, Outline, Runner, places_of
 
+FEW = 16  # bytes of the vectors that a few states fill
+MANY = 2**10  # states: more than a few
+PATIENCE = 1000  # states that code for other numbers of them serves before their own is compiled: 0.05 to 1 s of work
 _POINTER = ctypes.c_void_p
 _ENTRY = ctypes.CFUNCTYPE(None, _POINTER, _POINTER, ctypes.c_int64, _POINTER)
 
@@ -36,6 +42,28 @@ def _address(array: np.ndarray, row: int) -> int:
 def _place(result: np.ndarray, row: int) -> tuple[int, int]:
     """Return where a result's row begins, and how many entries further the next one does."""
     return _address(result, row), result.strides[0] // result.itemsize
+
+
+class Kind(NamedTuple):
+    """What machine code of a program is for.
+
+    Attributes:
+        dtype: of the states.
+        few: whether it computes a few of them, or many at a time.
+    """
+
+    dtype: np.dtype
+    few: bool
+
+    @property
+    def number(self) -> int:
+        """Tells kinds apart, in the door too."""
+        return (0 if self.dtype.itemsize == 8 else 1) + 2 * self.few
+
+    @property
+    def other(self) -> Kind:
+        """The kind for other numbers of states."""
+        return self._replace(few=not self.few)
 
 
 class Loaded:
@@ -65,28 +93,47 @@ class NativeProgram(Runner):
         self.outputs = outline.outputs
         self.total = sum(a.size for a in outline.outputs)
         self.work = work_of(outline.operations, self.total)
-        self._loaded: dict[np.dtype, Loaded] = {}
+        self._loaded: dict[Kind, Loaded] = {}
+        self.patience = np.full(KINDS, PATIENCE, dtype=np.int64)
         self._doors: WeakSet[Door] = WeakSet()
 
-    def code(self, dtype: np.dtype) -> Loaded:
-        """Return the machine code for a dtype."""
-        if dtype not in self._loaded:
-            with LOCK:  # of several threads one compiles, and no door appears meanwhile
-                if dtype not in self._loaded:
-                    self._loaded[dtype] = self._load(dtype)
-                    for door in self._doors:
-                        self._open(door)
-        return self._loaded[dtype]
+    def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> Loaded:
+        """Return the machine code for so many states of a dtype, or for a while what there is of the other kind.
 
-    def _load(self, dtype: np.dtype) -> Loaded:
+        Args:
+            dtype: of the states.
+            rows: how many.
+            for_good: whether who asks will not ask again, so that code of the other kind is not what is wanted.
+        """
+        kind = Kind(dtype, rows <= few_states(dtype))
+        if kind in self._loaded:
+            return self._loaded[kind]
+        other = self._loaded.get(kind.other)
+        if other is not None and not for_good:
+            self.patience[kind.number] -= rows
+            if self.patience[kind.number] > 0:
+                return other
+        with LOCK:  # of several threads one compiles, and no door appears meanwhile
+            if kind not in self._loaded:
+                self._loaded[kind] = self._load(kind)
+                for door in self._doors:
+                    self._open(door)
+        return self._loaded[kind]
+
+    def _load(self, kind: Kind) -> Loaded:
         started = time.perf_counter()
-        image, found = kept(f"{self.outline.digest} {dtype}", lambda: _compiled(self.program(), dtype))
+        image, found = kept(self._source(kind), lambda: _compiled(self.program(), kind))
+        if found and is_kept(self._source(kind.other)):
+            self.patience[kind.other.number] = 0
         seconds = time.perf_counter() - started
         if seconds > 1.0:
             log().info(
                 "compiled %s (%d operations a state) in %.1f s", self.outline.name, self.outline.operations, seconds
             )
         return Loaded(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
+
+    def _source(self, kind: Kind) -> str:
+        return f"{self.outline.digest} {kind.dtype}{' few' * kind.few}"
 
     def write(
         self,
@@ -99,7 +146,7 @@ class NativeProgram(Runner):
         """Compute the outputs; see `Runner`."""
         if not batch * self.total:
             return
-        code = self.code(dtype)
+        code = self.code(dtype, batch)
         split(batch, self.work, code.image.width, threads or num_threads(), lambda a, b: code(arrays, results, a, b))
 
     def door(
@@ -129,6 +176,8 @@ class NativeProgram(Runner):
             gathered=gathered,
             finish=finish,
             parts=parts,
+            few=[few_states(np.dtype(f"f{size}")) for size in (8, 4)],
+            patience=self.patience,
         )
         with LOCK:
             self._doors.add(door)
@@ -137,23 +186,46 @@ class NativeProgram(Runner):
 
     def describe(self) -> list[str]:
         """Return the width, the functions and bytes of the machine code, and where it came from."""
-        self.code(np.dtype(np.float64))
+        if not any(kind.dtype == np.float64 for kind in self._loaded):
+            self.code(np.dtype(np.float64), MANY)
         lines = []
-        for dtype, code in self._loaded.items():
+        for kind, code in self._loaded.items():
             image = code.image
             made = f"{image.functions} functions, {len(image.code)} bytes of machine code, {code.origin}"
-            lines.append(f"llvm, {dtype}: {image.width} states at a time; {made}; workspace {image.workspace} bytes")
+            lines.append(
+                f"llvm, {kind.dtype}: {image.width} states at a time; {made}; workspace {image.workspace} bytes"
+            )
         return lines
 
     def _open(self, door: Door) -> None:
-        for dtype, code in self._loaded.items():
-            door.open(dtype, code)
+        for kind, code in self._loaded.items():
+            door.open(kind.number, code)
 
 
-def _compiled(program: Program, dtype: np.dtype) -> Image:
+def few_states(dtype: np.dtype) -> int:
+    """Return up to how many states have code of their own, in which as many fill a vector of 16 bytes; 0 for none.
+
+    It computes them in half the time of code that fills vectors of 64 bytes, or less: it goes through a fourth of the
+    memory, and the vectors are not filled anyway. Next to code for vectors of 32 bytes it would not pay.
+    """
+    return FEW // dtype.itemsize if _fills_large_vectors() else 0
+
+
+@functools.cache
+def _fills_large_vectors() -> bool:
+    known = processor.has_vectors_of_64_bytes()
+    if known is None:
+        from cardan.targets.llvm.machine import host_lanes
+
+        return host_lanes(np.dtype(np.float64)).bytes == 64
+    return known
+
+
+def _compiled(program: Program, kind: Kind) -> Image:
     from cardan.targets.llvm.compiler import compile_program  # needs LLVM
 
-    return compile_program(program, dtype)
+    scalar = "double" if kind.dtype.itemsize == 8 else "float"
+    return compile_program(program, kind.dtype, Lanes(few_states(kind.dtype), scalar) if kind.few else None)
 
 
 def is_supported() -> bool:

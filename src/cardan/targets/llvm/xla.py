@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ class Handler:
 
     Args:
         code: the program's machine code.
+        work: of a state; see `runtime/threads.py`.
         dtype: float64 or float32.
         inputs: core shapes of its arguments.
         outputs: core shapes of its results.
@@ -33,16 +35,25 @@ class Handler:
     """
 
     def __init__(
-        self, code: Any, dtype: np.dtype, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+        self,
+        code: Any,
+        work: int,
+        dtype: np.dtype,
+        inputs: Sequence[tuple[int, ...]],
+        outputs: Sequence[tuple[int, ...]],
     ) -> None:
         sizes = [int(np.prod(shape)) for shape in (*inputs, *outputs)]
         words = {
             "evaluate": code.address,
             "heap": code.heap,
-            "malloc": _address("PyMem_RawMalloc"),
-            "free": _address("PyMem_RawFree"),
+            "malloc": _address(ctypes.pythonapi.PyMem_RawMalloc),
+            "free": _address(ctypes.pythonapi.PyMem_RawFree),
+            "rest": _rest(),
             "dtype": at.DTYPES[dtype.itemsize],
-            "batch_end": len(outputs[0]),
+            "itemsize": dtype.itemsize,
+            "core_rank": len(outputs[0]),
+            "work": min(work, at.WORTHWHILE),
+            "width": code.image.width,
             "inputs": len(inputs),
             "outputs": len(outputs),
         }
@@ -56,8 +67,15 @@ class Handler:
         self.address: int = self._code.address
 
 
-def _address(name: str) -> int:
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _rest() -> int:
+    """Return the address of the system's function that lets other threads run."""
+    if os.name == "nt":
+        return _address(ctypes.WinDLL("kernel32").SwitchToThread)  # pyright: ignore[reportAttributeAccessIssue]
+    return _address(ctypes.CDLL(None).sched_yield)
 
 
 def _for_context(address: int) -> Image:
@@ -70,7 +88,9 @@ def _for_context(address: int) -> Image:
 
 @functools.cache
 def _image() -> Image:
-    return kept("handler for XLA", _compiled)[0]  # the source itself is in the name of what is kept
+    return kept(f"handler for XLA {at.WORTHWHILE} {at.GRAIN}", _compiled)[
+        0
+    ]  # the source itself is in the name of what is kept
 
 
 def _compiled() -> Image:

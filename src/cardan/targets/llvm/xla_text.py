@@ -1,4 +1,8 @@
-"""The machine code of a handler for XLA: it reads the call, checks it, and calls the program; see `xla`."""
+"""The machine code of a handler for XLA: it reads the call, checks it, and calls the program; see `xla`.
+
+Large batches are cut into parts. The caller and tasks in XLA's own threads take one after the other from a *job*; the
+caller waits only for parts somebody is at work on, so it does not matter when tasks begin, or whether all of them do.
+"""
 
 from __future__ import annotations
 
@@ -7,52 +11,192 @@ from cardan.targets.llvm.writer import Code
 
 MISFIT = "cardan: the arrays of this call are not those of the program it is for"
 NO_MEMORY = "cardan: there is no memory for the workspace of a program"
+_TEXTS = {"misfit": MISFIT, "no_memory": NO_MEMORY}
 
 
 def handler_text() -> str:
     """Return the module: the function `handler(frame)`, as XLA calls those that are registered with it."""
-    head = "define ptr @handler(ptr %frame) nounwind {"
     texts = [f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, text in _TEXTS.items()]
-    return "\n".join([f"@context = internal constant i64 {at.MARK}", *texts, head, "start:", *_Handler().lines, "}"])
+    functions = (
+        ("define ptr @handler(ptr %frame)", _Handler()),
+        (
+            "define internal void @part(ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end)",
+            _Part(),
+        ),
+        ("define internal void @work(ptr %job)", _Work()),
+        ("define internal void @task(ptr %job)", _Task()),
+    )
+    bodies = [line for head, code in functions for line in (f"{head} nounwind {{", "start:", *code.lines, "}")]
+    return "\n".join([f"@context = internal constant i64 {at.MARK}", *texts, *bodies])
 
 
-_TEXTS = {"misfit": MISFIT, "no_memory": NO_MEMORY}
+class _Reader(Code):
+    """Writes how structures are read."""
 
-
-class _Handler(Code):
-    """Writes the handler. What does not fit goes to the label `misfit`, before anything has been written."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.line(f"%error = alloca [{at.ERROR_SIZE + 4} x i8], align 8")
-        extension = self.field("%frame", at.FRAME_EXTENSION)
-        self.unless(self.emit(f"icmp eq ptr {extension}, null"), "asked")
-        self.context = self.emit(f"inttoptr i64 {self.emit('load volatile i64, ptr @context, align 8')} to ptr")
-        self.outputs = self.arrays(at.FRAME_OUTPUTS, "outputs")
-        self.count_rows()
-        self.inputs = self.arrays(at.FRAME_INPUTS, "inputs")
-        start = self.number(at.WORD["inputs"])
-        tables = [
-            self.table(self.inputs, start, "0", 1),
-            self.table(self.outputs, self.number(at.WORD["outputs"]), start, 2),
-        ]
-        self.unless(self.whole("icmp sgt", self.rows, 0), "done")
-        self.evaluate(*tables, *self.workspace())
-        self.label("done")
-        self.line("ret ptr null")
-        self.asked(extension)
-        self.failure("misfit", at.INVALID_ARGUMENT)
-        self.failure("no_memory", at.RESOURCE_EXHAUSTED)
-
-    # --- values ---
+    context = "%context"
 
     def field(self, pointer: str, offset: int, kind: str = "ptr") -> str:
         """Write a field of a structure."""
         return self.load(kind, self.at(pointer, offset), 4 if kind == "i32" else 8)
 
-    def number(self, k: int | str, kind: str = "i64") -> str:
-        """Write the k-th word of the context."""
-        return self.load(kind, self.at(self.context, k, "i64"), 8)
+    def word(self, pointer: str, k: int | str, kind: str = "i64") -> str:
+        """Write the k-th 64-bit word behind a pointer."""
+        return self.load(kind, self.at(pointer, k, "i64"), 8)
+
+    def known(self, name: str, kind: str = "i64") -> str:
+        """Write a word of the context."""
+        return self.word(self.context, at.WORD[name], kind)
+
+    def in_job(self, name: str) -> str:
+        """Write the pointer to a word of the job."""
+        return self.at("%job", at.JOB_WORD[name], "i64")
+
+    def of_job(self, name: str, kind: str = "i64") -> str:
+        """Write a word of the job."""
+        return self.load(kind, self.in_job(name), 8)
+
+    def fill(self, pointer: str, values: dict[int, str]) -> None:
+        """Write fields of a structure, by offset: `i64 3`, `ptr %x`."""
+        for offset, value in values.items():
+            kind, name = value.split()
+            self.store(kind, name, self.at(pointer, offset), 4 if kind == "i32" else 8)
+
+    def is_null(self, pointer: str) -> str:
+        """Write whether a pointer is null."""
+        return self.emit(f"icmp eq ptr {pointer}, null")
+
+    def allocated(self, size: int | str) -> str:
+        """Write new memory."""
+        return self.emit(f"call ptr {self.known('malloc', 'ptr')}(i64 {size})")
+
+    def free(self, pointer: str) -> None:
+        """Write that memory is given back."""
+        self.line(f"call void {self.known('free', 'ptr')}(ptr {pointer})")
+
+
+class _Part(_Reader):
+    """Writes the function that computes rows start to stop: a workspace, tables that begin there, the program.
+
+    Without memory, it says so in the job.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        heap, to_free, to_keep = self.workspace()
+        inputs = self.table("%inputs", self.known("inputs"), 1)
+        outputs = self.table("%outputs", self.known("outputs"), 2)
+        rows = self.whole("sub nsw", "%end", "%first")
+        self.line(f"call void {self.known('evaluate', 'ptr')}(ptr {inputs}, ptr {outputs}, i64 {rows}, ptr {heap})")
+        keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {self.spare} release, align 8")  # noqa: E731
+        self.branch(self.is_null(to_keep), lambda: None, keep)
+        self.branch(self.is_null(to_free), lambda: None, lambda: self.free(to_free))
+        self.line("ret void")
+        self.label("no_memory")
+        self.line(f"store atomic i64 1, ptr {self.in_job('failed')} release, align 8")
+        self.line("ret void")
+
+    def workspace(self) -> list[str]:
+        """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own."""
+        size, three = self.known("heap"), ("ptr", "ptr", "ptr")
+        self.spare = self.at(self.context, at.WORD["spare"], "i64")
+
+        def make() -> list[str]:
+            raw = self.allocated(self.whole("add nuw nsw", size, 64))
+            self.unless(self.emit(f"icmp ne ptr {raw}, null"), "no_memory")
+            raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
+            return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
+
+        def take() -> list[str]:
+            kept = self.emit(f"atomicrmw xchg ptr {self.spare}, ptr null acquire")
+            return self.branch(self.is_null(kept), make, lambda: [kept, "null", kept], *three)
+
+        return self.branch(self.whole("icmp eq", size, 0), lambda: ["null"] * 3, take, *three)
+
+    def table(self, whole: str, count: str, words: int) -> str:
+        """Write a table of where arrays go on at the first row, and with two words for each how far apart rows are."""
+        found = self.emit(f"alloca i64, i64 {self.whole('mul nuw nsw', count, words)}, align 8")
+        sizes = self.at(self.context, at.SIZES, "i64")
+        before = "0" if words == 1 else self.known("inputs")
+        row = self.whole("mul nuw nsw", "%first", self.known("itemsize"))
+
+        def one(k: str) -> None:
+            size = self.word(sizes, self.whole("add nuw nsw", before, k))
+            place = self.whole("mul nuw nsw", k, words)
+            start = self.at(self.word(whole, k, "ptr"), self.whole("mul nuw nsw", row, size))
+            self.store("ptr", start, self.at(found, place, "i64"), 8)
+            if words == 2:
+                self.store("i64", size, self.at(found, self.whole("add nuw nsw", place, 1), "i64"), 8)
+
+        self.loop_if_any("0", count, 1, one)
+        return found
+
+
+class _Work(_Reader):
+    """Writes the function that takes parts of a job until there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line("br label %again")
+        self.label("again")
+        part = self.emit(f"atomicrmw add ptr {self.in_job('next')}, i64 1 monotonic")
+        self.unless(self.whole("icmp slt", part, self.of_job("parts")), "end")
+        start = self.whole("mul nuw nsw", part, self.of_job("size"))
+        stop = self.least(self.whole("add nuw nsw", start, self.of_job("size")), self.of_job("rows"))
+        context, inputs, outputs = (self.of_job(name, "ptr") for name in ("context", "inputs", "outputs"))
+        arrays = f"ptr {inputs}, ptr {outputs}"
+        self.line(f"call void @part(ptr {context}, ptr %job, {arrays}, i64 {start}, i64 {stop})")
+        self.emit(f"atomicrmw add ptr {self.in_job('done')}, i64 1 release")
+        self.line("br label %again")
+        self.label("end")
+        self.line("ret void")
+
+
+class _Task(_Reader):
+    """Writes the function XLA's threads are given: it works on a job, and frees it if nobody else knows of it.
+
+    It may begin when the call is over: then of all that the job refers to only the context is still there.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.context = self.of_job("context", "ptr")
+        self.line("call void @work(ptr %job)")
+        left = self.emit(f"atomicrmw sub ptr {self.in_job('users')}, i64 1 acq_rel")
+        self.branch(self.whole("icmp eq", left, 1), lambda: self.free("%job"))
+        self.line("ret void")
+
+
+class _Handler(_Reader):
+    """Writes the handler. What does not fit goes to the label `misfit`, before anything has been written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line(f"%error = alloca [{at.ERROR_SIZE + 4} x i8], align 8")
+        self.line(f"%asked = alloca [{at.SCHEDULE_SIZE} x i8], align 8")
+        self.line("%threads = alloca i64, align 8")
+        self.line(f"%alone = alloca [{len(at.JOB)} x i64], align 8")
+        extension = self.field("%frame", at.FRAME_EXTENSION)
+        kind = lambda: [self.field(extension, at.EXTENSION_KIND, "i32")]  # noqa: E731
+        (said,) = self.branch(self.is_null(extension), lambda: ["0"], kind, "i32")
+        self.unless(self.emit(f"icmp ne i32 {said}, {at.METADATA}"), "asked_for_version")
+        self.context = self.emit(f"inttoptr i64 {self.emit('load volatile i64, ptr @context, align 8')} to ptr")
+        outputs = self.arrays(at.FRAME_OUTPUTS, "outputs")
+        self.count_rows(outputs)
+        inputs = self.arrays(at.FRAME_INPUTS, "inputs")
+        self.tables = (
+            self.table(inputs, self.known("inputs"), "0"),
+            self.table(outputs, self.known("outputs"), self.known("inputs")),
+        )
+        self.unless(self.whole("icmp sgt", self.rows, 0), "done")
+        self.batch()
+        self.line("br label %done")
+        self.label("done")
+        self.line("ret ptr null")
+        self.version(extension)
+        self.failure("misfit", at.INVALID_ARGUMENT)
+        self.failure("no_memory", at.RESOURCE_EXHAUSTED)
+
+    # --- checks ---
 
     def must(self, condition: str) -> None:
         """Go on only where a condition holds."""
@@ -60,104 +204,150 @@ class _Handler(Code):
 
     def product(self, dims: str, count: str) -> str:
         """Write the product of so many dimensions."""
-        times = lambda k, found: [self.whole("mul", found, self.load("i64", self.at(dims, k, "i64"), 8))]  # noqa: E731
+        times = lambda k, found: [self.whole("mul", found, self.word(dims, k))]  # noqa: E731
         return self.loop_if_any("0", count, 1, times, ("i64", "1"))[0]
-
-    # --- checks ---
 
     def arrays(self, offset: int, word: str) -> str:
         """Write where the pointers to arguments or results are; there must be as many as the program has."""
-        self.must(self.whole("icmp eq", self.field("%frame", offset + at.COUNT, "i64"), self.number(at.WORD[word])))
+        self.must(self.whole("icmp eq", self.field("%frame", offset + at.COUNT, "i64"), self.known(word)))
         return self.field("%frame", offset + at.ITEMS)
 
-    def count_rows(self) -> None:
+    def count_rows(self, outputs: str) -> None:
         """The first result says how many states there are."""
-        first = self.load("ptr", self.outputs, 8)
-        batch = self.whole("sub nsw", self.field(first, at.BUFFER_RANK, "i64"), self.number(at.WORD["batch_end"]))
+        first = self.load("ptr", outputs, 8)
+        batch = self.whole("sub nsw", self.field(first, at.BUFFER_RANK, "i64"), self.known("core_rank"))
         self.must(self.whole("icmp sge", batch, 0))
         self.rows = self.product(self.field(first, at.BUFFER_DIMS), batch)
 
-    def table(self, arrays: str, count: str, start: str, words: int) -> str:
-        """Write a table of where arrays are, and with two words for each how far apart their rows are.
-
-        Each must be of the program's dtype and size.
-        """
-        table = self.emit(f"alloca i64, i64 {self.whole('mul nuw nsw', count, words)}, align 8")
-        dtype, sizes = self.number(at.WORD["dtype"]), self.at(self.context, at.SIZES, "i64")
+    def table(self, arrays: str, count: str, before: str) -> str:
+        """Write a table of where arrays are, each of which must be of the program's dtype and size."""
+        found = self.emit(f"alloca ptr, i64 {count}, align 8")
+        dtype, sizes = self.known("dtype"), self.at(self.context, at.SIZES, "i64")
 
         def one(k: str) -> None:
-            array = self.load("ptr", self.at(arrays, k, "ptr"), 8)
+            array = self.word(arrays, k, "ptr")
             kind = self.emit(f"zext i32 {self.field(array, at.BUFFER_DTYPE, 'i32')} to i64")
             self.must(self.whole("icmp eq", kind, dtype))
-            size = self.load("i64", self.at(sizes, self.whole("add nuw nsw", start, k), "i64"), 8)
-            rank, dims = self.field(array, at.BUFFER_RANK, "i64"), self.field(array, at.BUFFER_DIMS)
-            self.must(self.whole("icmp eq", self.product(dims, rank), self.whole("mul", size, self.rows)))
-            place = self.whole("mul nuw nsw", k, words)
-            self.store("ptr", self.field(array, at.BUFFER_DATA), self.at(table, place, "i64"), 8)
-            if words == 2:
-                self.store("i64", size, self.at(table, self.whole("add nuw nsw", place, 1), "i64"), 8)
+            entries = self.product(self.field(array, at.BUFFER_DIMS), self.field(array, at.BUFFER_RANK, "i64"))
+            size = self.word(sizes, self.whole("add nuw nsw", before, k))
+            self.must(self.whole("icmp eq", entries, self.whole("mul", size, self.rows)))
+            self.store("ptr", self.field(array, at.BUFFER_DATA), self.at(found, k, "i64"), 8)
 
         self.loop_if_any("0", count, 1, one)
-        return table
+        return found
 
     # --- the call ---
 
-    def workspace(self) -> list[str]:
-        """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own."""
-        size, spare = self.number(at.WORD["heap"]), self.at(self.context, at.WORD["spare"], "i64")
-        three = ("ptr", "ptr", "ptr")
+    def batch(self) -> None:
+        """Write the computation of all rows: at once, or if that takes long in parts, by several threads."""
+        work = self.whole("mul", self.rows, self.known("work"))
+        self.branch(self.whole("icmp slt", work, at.WORTHWHILE), self.at_once, lambda: self.in_parts(work))
 
-        def make() -> list[str]:
-            raw = self.emit(
-                f"call ptr {self.number(at.WORD['malloc'], 'ptr')}(i64 {self.whole('add nuw nsw', size, 64)})"
-            )
-            self.unless(self.emit(f"icmp ne ptr {raw}, null"), "no_memory")
-            raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
-            return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
+    def at_once(self) -> None:
+        """Write the computation by the caller alone."""
+        failed = self.at("%alone", at.JOB_WORD["failed"], "i64")
+        self.store("i64", "0", failed, 8)
+        inputs, outputs = self.tables
+        arrays = f"ptr {inputs}, ptr {outputs}"
+        self.line(f"call void @part(ptr {self.context}, ptr %alone, {arrays}, i64 0, i64 {self.rows})")
+        self.unless(self.whole("icmp eq", self.word(failed, 0), 0), "no_memory")
 
-        def take() -> list[str]:
-            kept = self.emit(f"atomicrmw xchg ptr {spare}, ptr null acquire")
-            is_none = self.emit(f"icmp eq ptr {kept}, null")
-            return self.branch(is_none, make, lambda: [kept, "null", kept], *three)
+    def in_parts(self, work: str) -> None:
+        """Write the computation by the caller and by tasks."""
+        job = self.allocated(8 * len(at.JOB))
+        self.unless(self.emit(f"icmp ne ptr {job}, null"), "no_memory")
+        grains = self.whole("udiv", work, at.GRAIN)
+        helpers = self.whole("sub nsw", self.least(self.thread_count(), grains), 1)
+        parts = self.least(grains, self.whole("mul nuw nsw", self.whole("add nsw", helpers, 1), at.PARTS))
+        steps = self.raised(self.raised(self.rows, parts), self.known("width"))
+        size = self.whole("mul nuw nsw", steps, self.known("width"))
+        words = {
+            "next": "0",
+            "done": "0",
+            "failed": "0",
+            "users": self.whole("add nsw", helpers, 1),
+            "parts": self.raised(self.rows, size),
+            "size": size,
+            "rows": self.rows,
+        }
+        for name, value in words.items():
+            self.store("i64", value, self.at(job, at.JOB_WORD[name], "i64"), 8)
+        for name, pointer in zip(("context", "inputs", "outputs"), (self.context, *self.tables), strict=True):
+            self.store("ptr", pointer, self.at(job, at.JOB_WORD[name], "i64"), 8)
+        self.loop_if_any("0", helpers, 1, lambda _: self.schedule(job))
+        self.line(f"call void @work(ptr {job})")
+        self.wait(job, words["parts"])
 
-        return self.branch(self.whole("icmp eq", size, 0), lambda: ["null"] * 3, take, *three)
+    def raised(self, a: str, b: str) -> str:
+        """Write a / b, rounded up."""
+        return self.whole("udiv", self.whole("add", a, self.whole("sub", b, 1)), b)
 
-    def evaluate(self, inputs: str, outputs: str, heap: str, to_free: str, to_keep: str) -> None:
-        """Write the call of the program, and put the workspace back."""
-        code = self.number(at.WORD["evaluate"], "ptr")
-        self.line(f"call void {code}(ptr {inputs}, ptr {outputs}, i64 {self.rows}, ptr {heap})")
-        spare = self.at(self.context, at.WORD["spare"], "i64")
-        keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {spare} release, align 8")  # noqa: E731
-        self.branch(self.emit(f"icmp ne ptr {to_keep}, null"), keep)
-        free = lambda: self.line(f"call void {self.number(at.WORD['free'], 'ptr')}(ptr {to_free})")  # noqa: E731
-        self.branch(self.emit(f"icmp ne ptr {to_free}, null"), free)
-        self.line("br label %done")
+    def ask(self, function: int, values: dict[int, str]) -> str:
+        """Write a call of a function of XLA with a structure; whether it succeeded. An error is given back."""
+        api = self.field("%frame", at.FRAME_API)
+        self.fill("%asked", {8: "ptr null", **values})
+        error = self.emit(f"call ptr {self.field(api, function)}(ptr %asked)")
+
+        def destroy() -> None:
+            self.fill("%asked", {0: f"i64 {at.DESTROY_SIZE}", 16: f"ptr {error}"})
+            self.line(f"call void {self.field(api, at.API_ERROR_DESTROY)}(ptr %asked)")
+
+        is_good = self.is_null(error)
+        self.branch(is_good, lambda: None, destroy)
+        return is_good
+
+    def thread_count(self) -> str:
+        """Write how many threads XLA has; 1 if it does not say."""
+        self.store("i64", "1", "%threads", 8)
+        context = self.field("%frame", at.FRAME_CONTEXT)
+        self.ask(at.API_THREADS, {0: f"i64 {at.THREADS_SIZE}", 16: f"ptr {context}", 24: "ptr %threads"})
+        most = self.word("%threads", 0)
+        return self.emit(f"select i1 {self.whole('icmp sgt', most, 1)}, i64 {most}, i64 1")
+
+    def schedule(self, job: str) -> None:
+        """Write that XLA shall run a task; where it does not, one less knows of the job."""
+        context = self.field("%frame", at.FRAME_CONTEXT)
+        words = {0: f"i64 {at.SCHEDULE_SIZE}", 16: f"ptr {context}", 24: "ptr @task", 32: f"ptr {job}"}
+        is_good = self.ask(at.API_SCHEDULE, words)
+        users = self.at(job, at.JOB_WORD["users"], "i64")
+        self.branch(is_good, lambda: None, lambda: self.line(f"atomicrmw sub ptr {users}, i64 1 acq_rel"))
+
+    def wait(self, job: str, parts: str) -> None:
+        """Write the wait for the parts others are at work on, and what becomes of the job."""
+        self.line("br label %waiting")
+        self.label("waiting")
+        done = self.emit(f"load atomic i64, ptr {self.at(job, at.JOB_WORD['done'], 'i64')} acquire, align 8")
+        self.line(f"br i1 {self.whole('icmp eq', done, parts)}, label %finished, label %rest")
+        self.label("rest")
+        self.line(f"call i32 {self.known('rest', 'ptr')}()")
+        self.line("br label %waiting")
+        self.label("finished")
+        failed = self.word(job, at.JOB_WORD["failed"])
+        left = self.emit(f"atomicrmw sub ptr {self.at(job, at.JOB_WORD['users'], 'i64')}, i64 1 acq_rel")
+        self.branch(self.whole("icmp eq", left, 1), lambda: self.free(job))
+        self.unless(self.whole("icmp eq", failed, 0), "no_memory")
 
     # --- other ways out ---
 
-    def asked(self, extension: str) -> None:
+    def version(self, extension: str) -> None:
         """Say which version of the interface this is made for: that of the caller, if its structures are these."""
-        self.label("asked")
-        kind = self.field(extension, at.EXTENSION_KIND, "i32")
-        self.unless(self.emit(f"icmp eq i32 {kind}, {at.METADATA}"), "misfit")
+        self.label("asked_for_version")
         metadata, api = self.field(extension, at.EXTENSION_METADATA), self.field("%frame", at.FRAME_API)
-        for value, place in (
-            (at.MAJOR, at.METADATA_MAJOR),
-            (self.field(api, at.API_MINOR, "i32"), at.METADATA_MINOR),
-            (0, at.METADATA_TRAITS),
-        ):
-            self.store("i32", str(value), self.at(metadata, place), 4)
+        old = lambda: [str(at.MINOR_OF_OLD)]  # noqa: E731 -- they do not say
+        (minor,) = self.branch(self.is_null(api), old, lambda: [self.field(api, at.API_MINOR, "i32")], "i32")
+        said = {at.METADATA_MAJOR: f"i32 {at.MAJOR}", at.METADATA_MINOR: f"i32 {minor}", at.METADATA_TRAITS: "i32 0"}
+        self.fill(metadata, said)
         self.line("ret ptr null")
 
     def failure(self, name: str, code: int) -> None:
-        """Return an error with a text of this name, behind the label of this name."""
+        """Return an error with the text of a name, behind the label of that name."""
         self.label(name)
-        for kind, value, place in (
-            ("i64", at.ERROR_SIZE, 0),
-            ("ptr", "null", 8),
-            ("ptr", f"@{name}", at.ERROR_MESSAGE),
-            ("i32", code, at.ERROR_CODE),
-        ):
-            self.store(kind, str(value), self.at("%error", place), 4)
+        error = {
+            0: f"i64 {at.ERROR_SIZE}",
+            8: "ptr null",
+            at.ERROR_MESSAGE: f"ptr @{name}",
+            at.ERROR_CODE: f"i32 {code}",
+        }
+        self.fill("%error", error)
         create = self.field(self.field("%frame", at.FRAME_API), at.API_ERROR)
         self.line(f"ret ptr {self.emit(f'call ptr {create}(ptr %error)')}")
