@@ -107,5 +107,9 @@ if __name__ == "__main__":
         from benchmarks import interop_jax
 
         interop_jax.main(sys.argv[2:])
+    elif sys.argv[1:2] == ["torch"]:
+        from benchmarks import interop_torch
+
+        interop_torch.main(sys.argv[2:])
     else:
         main()

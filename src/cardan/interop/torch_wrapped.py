@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -83,6 +83,7 @@ class Wrapped:
             raise ParameterError("function to wrap", got=function, expected=expected)
         check_model(function.name, model)
         interface = function.interface
+        _check_inputs(function, model)
         for name in options.keys() - {*interface.arguments}:
             raise UnknownNameError("option", name, interface.open, where=function.name)
         self.function, self.model, self.options = function, model, dict(options)
@@ -94,6 +95,7 @@ class Wrapped:
         self._open = frozenset(interface.open)
         self._cores = interface.cores(model)
         self._plans: dict[Any, _Plan] = {}
+        self._by_position: dict[int, _Plan] = {}
         by_keyword = inspect.Parameter.KEYWORD_ONLY
         self.__signature__ = inspect.Signature(
             [*rest.values(), *(inspect.Parameter(n, by_keyword) for n in model.inputs)]
@@ -110,19 +112,26 @@ class Wrapped:
             ShapeError: for a tensor whose shape does not fit.
             DTypeError: for one of another kind: integers, other precisions, on another device than the CPU.
         """
-        given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
-        if (
-            len(given) != len(self._names)
-            or len(args) > len(self._positional)
-            or any(n not in given for n in self._names)
-        ):
-            self._refuse(args, kwargs)
-        arrays = {n: given[n] for n in self._names if self._is_array(n, given[n])}
-        options = tuple((n, given[n]) for n in self._names if n in self._open and n not in arrays)
+        if not torch.compiler.is_compiling():
+            plan = None if kwargs else self._by_position.get(len(args))
+            if plan is not None and is_plain(args):
+                return _formed(plan.form, evaluate_plainly(args, plan.program))
+        arrays, options = self._told_apart(args, kwargs)
         plan = _plan_of(self._key, tuple(arrays), options)
+        if not torch.compiler.is_compiling() and _are_these(arrays.values(), args):
+            self._by_position[len(args)] = plan
         tensors = self._tensors(arrays)
         results = evaluate_plainly(tensors, plan.program) if is_plain(tensors) else evaluate(tensors, plan.name)
         return _formed(plan.form, results)
+
+    def _told_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Options]:
+        """Return the arrays and the options of a call."""
+        given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
+        twice = any(n in kwargs for n in self._positional[: len(args)])
+        if twice or len(given) != len(self._names) or len(args) > len(self._positional):
+            self._refuse(args, kwargs)
+        arrays = {n: given[n] for n in self._names if self._is_array(n, given[n])}
+        return arrays, tuple((n, given[n]) for n in self._names if n in self._open and n not in arrays)
 
     def _is_array(self, name: str, value: Any) -> bool:
         if name in self._open:
@@ -140,10 +149,8 @@ class Wrapped:
     def _tensor(self, name: str, value: Any, alike: Mapping[str, Any]) -> Any:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and self._cores[name] == ():
             return torch.full((), value, **alike)
-        got, hint = (
-            f"a {type(value).__module__}.{type(value).__name__}".replace("builtins.", ""),
-            f"torch.as_tensor({name}).",
-        )
+        got = f"a {type(value).__module__}.{type(value).__name__}".replace("builtins.", "")
+        hint = f"torch.as_tensor({name})."
         raise DTypeError(self.function.name, name, got=got, expected="a tensor of PyTorch, as others are", hint=hint)
 
     def plan(self, names: tuple[str, ...], options: Options) -> _Plan:
@@ -174,6 +181,18 @@ class Wrapped:
 
     def __repr__(self) -> str:
         return f"<{self.function.name} of {self.model.name}, for PyTorch>"
+
+
+def _are_these(values: Collection[Any], others: Collection[Any]) -> bool:
+    return len(values) == len(others) and all(x is y for x, y in zip(values, others, strict=True))
+
+
+def _check_inputs(function: Function, model: Model) -> None:
+    """Raise if an input of the model has the name of an argument."""
+    for name in model.inputs:
+        if name in function.interface.parameters.parameters:
+            got, hint = f"an argument of {function.name}", f"with_inputs(my_{name}=(owner, constant))."
+            raise ParameterError(f"input {name!r} of the model", got=got, expected="another name", hint=hint)
 
 
 _ALIVE: WeakValueDictionary[str, Wrapped] = WeakValueDictionary()
