@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-KINDS = {("torch", "Tensor"): "cardan.interop.torch"}
+KINDS = {("torch", "Tensor"): "cardan.interop.torch_wrapped"}
 """By the package and class of an array, the module whose `called(function, model, args, kwargs)` takes it."""
 
 

@@ -32,10 +32,12 @@ class Module(torch.nn.Module):
         UnknownNameError, ParameterError: for a constant that does not exist, and a name that a module has already.
 
     Examples:
+        >>> import torch
+        >>> from cardan.interop.torch import Module
         >>> robot = Module(arm, inputs=["mass"])
-        >>> robot(cardan.inverse_dynamics, q, v, a).sum().backward()
-        >>> robot.mass.grad.shape
-        torch.Size([7])
+        >>> robot(cardan.inverse_dynamics, *map(torch.tensor, (q, v, a))).sum().backward()
+        >>> len(robot.mass.grad) == arm.nbodies
+        True
     """
 
     def __init__(
@@ -56,7 +58,12 @@ class Module(torch.nn.Module):
             self.register_parameter(name, torch.nn.Parameter(torch.as_tensor(value, dtype=dtype)))
 
     def constants(self) -> dict[str, Any]:
-        """Return the parameters, as parametrizations make them, by the names of the model's inputs."""
+        """Return the parameters, as parametrizations make them, by the names of the model's inputs.
+
+        Examples:
+            >>> [*cardan.interop.torch.Module(arm, ["gravity"]).constants()]
+            ['gravity']
+        """
         return {name: getattr(self, name) for name in self.model.inputs}
 
     def forward(self, function: Function, *args: Any, **kwargs: Any) -> Any:
@@ -66,6 +73,11 @@ class Module(torch.nn.Module):
             function: one of cardan's, or your own; see `wrap`.
             args: its arguments, without the model.
             kwargs: others of them by name, options too.
+
+        Examples:
+            >>> import torch
+            >>> cardan.interop.torch.Module(arm, ["mass"])(cardan.gravity_forces, torch.zeros(7).double()).shape
+            torch.Size([7])
         """
         wrapped = self._wrapped.get(function)
         if wrapped is None:
@@ -77,5 +89,9 @@ class Module(torch.nn.Module):
 
         Raises:
             ParameterError: if a value is none that a body, pose or joint can have, such as a negative mass.
+
+        Examples:
+            >>> cardan.interop.torch.Module(arm, ["mass"]).to_model().mass == arm.mass
+            True
         """
         return self.model.with_values(**{n: x.detach().cpu().double().numpy() for n, x in self.constants().items()})

@@ -39,9 +39,13 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
         ParameterError, DTypeError: if the function is not a compiled one, or the model none.
 
     Examples:
+        >>> import torch
+        >>> from cardan.interop.torch import wrap
         >>> torques = wrap(cardan.inverse_dynamics, arm)
-        >>> loss = torques(q, v, a).square().sum()
-        >>> loss.backward()
+        >>> speed = torch.zeros(7, dtype=torch.float64, requires_grad=True)
+        >>> torques(torch.tensor(q), speed, torch.tensor(a)).square().sum().backward()
+        >>> speed.grad.shape
+        torch.Size([7])
     """
     return Wrapped(function, model, options)
 
@@ -75,7 +79,18 @@ class _Plan(NamedTuple):
 
 
 class Wrapped:
-    """A function of a robot, for PyTorch; see `wrap`."""
+    """A function of a robot, for PyTorch; see `wrap`.
+
+    Args:
+        function: one made by `cardan.function`, or cardan's own.
+        model: the robot.
+        options: values of the function's options.
+
+    Examples:
+        >>> import torch
+        >>> torch.compile(cardan.interop.torch.wrap(cardan.mass_matrix, arm), backend="eager")(torch.tensor(q)).shape
+        torch.Size([7, 7])
+    """
 
     def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
         if not isinstance(function, Function):
@@ -153,7 +168,7 @@ class Wrapped:
         hint = f"torch.as_tensor({name})."
         raise DTypeError(self.function.name, name, got=got, expected="a tensor of PyTorch, as others are", hint=hint)
 
-    def plan(self, names: tuple[str, ...], options: Options) -> _Plan:
+    def _plan(self, names: tuple[str, ...], options: Options) -> _Plan:
         """Return what is run for a choice of arrays and options, made once."""
         key = names, token(options)
         if key not in self._plans:
@@ -204,7 +219,7 @@ _COUNT = itertools.count()
 @torch.compiler.assume_constant_result
 def _plan_of(key: str, names: tuple[str, ...], options: Options) -> _Plan:
     """Return what a wrapped function runs: to a compiler a constant of these texts, which it holds its graph for."""
-    return _ALIVE[key].plan(names, options)
+    return _ALIVE[key]._plan(names, options)
 
 
 def _form(form: Form) -> Any:
