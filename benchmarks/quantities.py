@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from inspect import signature
+from typing import Any, NamedTuple
 
 import cardan
 from benchmarks.robots import Robot
@@ -13,22 +14,31 @@ class Quantity(NamedTuple):
     """A quantity.
 
     Attributes:
-        name: in tables, and the key under which peers offer it.
+        name: the key under which peers offer it.
         function: cardan's name of it.
         largest: degrees of freedom up to which it is asked for; results and programs grow with their square.
+        packed: whether cardan leaves out entries that are always 0 or known by symmetry; peers have all.
     """
 
     name: str
     function: str
     largest: int = 1000
+    packed: bool = False
 
-    def options(self, robot: Robot) -> dict[str, str]:
+    @property
+    def label(self) -> str:
+        """In tables."""
+        return f"{self.name}, packed" if self.packed else self.name
+
+    def options(self, robot: Robot) -> dict[str, Any]:
         """Return the options of cardan's function."""
-        return {"frame": robot.frame} if self.name == JACOBIAN else {}
+        return ({"frame": robot.frame} if self.name == JACOBIAN else {}) | ({"packed": True} if self.packed else {})
 
     def ours(self) -> Function | None:
-        """Return cardan's function; None if this revision has none."""
-        return getattr(cardan, self.function, None)
+        """Return cardan's function; None if this revision has none, or none that packs."""
+        function = getattr(cardan, self.function, None)
+        lacks = self.packed and function is not None and "packed" not in signature(function).parameters
+        return None if lacks else function
 
 
 INVERSE = "inverse dynamics"
@@ -45,9 +55,11 @@ QUANTITIES = (
     Quantity(INVERSE, "inverse_dynamics"),
     Quantity(FORWARD, "forward_dynamics"),
     Quantity(MASS, "mass_matrix", 100),
+    Quantity(MASS, "mass_matrix", 100, packed=True),
     Quantity(MASS_INVERSE, "mass_matrix_inverse", 50),
     Quantity(POSES, "forward_kinematics"),
     Quantity(JACOBIAN, "jacobian"),
     Quantity(INVERSE_DERIVATIVES, "inverse_dynamics_derivatives", 50),
+    Quantity(INVERSE_DERIVATIVES, "inverse_dynamics_derivatives", 50, packed=True),
     Quantity(FORWARD_DERIVATIVES, "forward_dynamics_derivatives", 50),
 )

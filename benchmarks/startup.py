@@ -12,9 +12,9 @@ from benchmarks.robots import Robot
 
 _IMPORT = """
 import time, numpy
-started = time.perf_counter()
+started = time.process_time()
 import cardan
-print(time.perf_counter() - started)
+print(time.process_time() - started)
 """
 _FIRST_CALL = """
 import sys, time, warnings
@@ -24,21 +24,21 @@ warnings.simplefilter("ignore")
 model = cardan.load(open(sys.argv[1]).read(), base=sys.argv[2])
 function = getattr(cardan, sys.argv[3])
 q, v = model.random_configuration(seed=0), np.zeros(model.nv)
-started = time.perf_counter(), time.thread_time()
+started = time.process_time()
 function(model, q, v, v)
-print(*(now - then for now, then in zip((time.perf_counter(), time.thread_time()), started)))
+print(time.process_time() - started)
 """
 FIRST = {"inverse_dynamics": "first_call_s", "forward_dynamics_derivatives": "first_derivatives_s"}
 """Functions, and the names of their first call's time."""
 
 
 def import_seconds(runs: int) -> float:
-    """Return seconds to import cardan where numpy already is, the shortest of several processes."""
+    """Return processor seconds to import cardan where numpy already is, the shortest of several processes."""
     return min(float(_in_new_process(_IMPORT)) for _ in range(runs))
 
 
 def first_call(robot: Robot, runs: int) -> dict[str, float]:
-    """Return seconds, wall time, of the first call in a new process of programs that are in the disk cache."""
+    """Return processor seconds of the first call in a new process of programs that are in the disk cache."""
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "robot.urdf")
         file.write_text(robot.urdf)
@@ -47,7 +47,7 @@ def first_call(robot: Robot, runs: int) -> dict[str, float]:
 
 def _first(file: str, base: str, name: str, runs: int) -> float:
     found = [_in_new_process(_FIRST_CALL, file, base, name) for _ in range(runs + 1)]
-    return min(float(line.split()[0]) for line in found[1:])  # the first fills the cache
+    return min(float(line) for line in found[1:])  # the first fills the cache
 
 
 def _in_new_process(code: str, *words: str) -> str:

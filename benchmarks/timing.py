@@ -1,4 +1,4 @@
-"""How a subject is timed: cardan and its peers alike."""
+"""How a subject is timed: cardan and its peers alike, a short stretch at a time, in turns."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from cardan.cli.timing import CALLS, shortest
+from benchmarks.spread import Spread
 
-SECONDS = 0.1  # each figure is measured so long in each run
+CALLS = 200  # single calls timed together
+SECONDS = 0.02  # each figure is measured so long in each round, and one call of it at least
+FIGURES = {
+    "call": "one call for one state",
+    "batch": "a batch on one thread, result allocated by the call",
+    "out": "a batch on one thread, into a given array",
+    "cached": "a batch of 256 states on one thread, into a given array, all in the cache",
+    "threads": "a batch on all threads",
+}
+"""What is timed, each with what it means. All are seconds of one state."""
 
 
 @dataclass(frozen=True)
@@ -21,57 +30,68 @@ class Calls:
 
     Attributes:
         value: returns the result for the first state.
-        calls: evaluates `CALLS` states, each by one call from Python.
-        one_thread: evaluates a batch on one thread.
-        all_threads: evaluates a batch on all threads.
+        call: evaluates `CALLS` states, each by one call from Python.
+        batch, out, threads: evaluate a batch; see `FIGURES`.
+        cached: evaluates a small one.
         states: how many states the batches have.
-        prepare_seconds: what it took to make it ready, where that is known; else it is measured from outside.
+        few: how many the small one has.
     """
 
     value: Callable[[], Any]
-    calls: Callable[[], Any] | None = None
-    one_thread: Callable[[], Any] | None = None
-    all_threads: Callable[[], Any] | None = None
+    call: Callable[[], Any] | None = None
+    batch: Callable[[], Any] | None = None
+    out: Callable[[], Any] | None = None
+    cached: Callable[[], Any] | None = None
+    threads: Callable[[], Any] | None = None
     states: int = 1
-    prepare_seconds: float | None = None
+    few: int = 1
+
+    def of(self, figure: str) -> tuple[Callable[[], Any] | None, int]:
+        """Return what to run for a figure, and how many states that evaluates."""
+        return getattr(self, figure), {"call": CALLS, "cached": self.few}.get(figure, self.states)
+
+
+class Times(NamedTuple):
+    """Seconds of one state, a number for each round: of the clock, and of processor time of all threads."""
+
+    wall: list[float]
+    cpu: list[float]
 
 
 class Subject:
-    """A library about to compute a quantity: made ready on creation, then timed as often as wanted.
+    """A library about to compute a quantity: made ready on creation, then timed a figure at a time.
 
     Attributes:
-        seconds: the shortest times found: `prepare_s` until the first result, and of one state `call_s`,
-            `one_thread_s`, `all_threads_s`.
+        times: by figure.
         reason: why it does not serve; empty if it does.
+        prepare: processor seconds until the first result, those of a compiler it called among them.
     """
 
     def __init__(self, prepare: Callable[[], Calls]) -> None:
         self.reason = ""
-        self.seconds: dict[str, float] = {}
+        self.times: dict[str, Times] = {}
         self.calls: Calls | None = None
         self._guard(lambda: self._prepare(prepare))
 
     def _prepare(self, prepare: Callable[[], Calls]) -> None:
-        started = time.perf_counter()
+        started = processor_seconds()
         calls = prepare()
         calls.value()
-        known = calls.prepare_seconds
-        self.seconds["prepare_s"] = time.perf_counter() - started if known is None else known
+        self.prepare = processor_seconds() - started
         self.calls = calls
 
-    def measure(self, seconds: float = SECONDS) -> None:
-        """Measure once more and keep the shortest times; a failure is kept as the reason."""
-        calls = self.calls
-        if calls is not None and not self.reason:
-            self._guard(lambda: self._measure(calls, seconds))
+    def measure(self, figure: str, seconds: float = SECONDS) -> None:
+        """Measure a figure once more, if it has it; a failure is kept as the reason."""
+        if self.calls is None or self.reason:
+            return
+        run, states = self.calls.of(figure)
+        if run is not None:
+            self._guard(lambda: self._keep(figure, *stretch(run, states, seconds)))
 
-    def _measure(self, calls: Calls, seconds: float) -> None:
-        jobs = {"call_s": (calls.calls, CALLS)}
-        jobs |= {"one_thread_s": (calls.one_thread, calls.states), "all_threads_s": (calls.all_threads, calls.states)}
-        for name, (run, states) in jobs.items():
-            if run is not None:
-                found = shortest(run, seconds) / states
-                self.seconds[name] = min(found, self.seconds.get(name, found))
+    def _keep(self, figure: str, wall: float, cpu: float) -> None:
+        times = self.times.setdefault(figure, Times([], []))
+        times.wall.append(wall)
+        times.cpu.append(cpu)
 
     def _guard(self, run: Callable[[], None]) -> None:
         try:
@@ -82,7 +102,31 @@ class Subject:
     @property
     def record(self) -> dict[str, Any]:
         """What was found, as plain data."""
-        return {"reason": self.reason} if self.reason else dict(self.seconds)
+        if self.reason:
+            return {"reason": self.reason}
+        spreads = {
+            figure: {kind: Spread.of(values)._asdict() for kind, values in times._asdict().items()}
+            for figure, times in self.times.items()
+        }
+        return {"prepare_s": self.prepare} | spreads
+
+
+def stretch(run: Callable[[], Any], states: int, seconds: float) -> tuple[float, float]:
+    """Return seconds of a state, of the clock and of processor time, from calls that take so long together.
+
+    The first call, which finds the caches full of what ran before, does not count.
+    """
+    run()
+    count, wall, cpu = 0, time.perf_counter(), time.process_time()
+    while count == 0 or time.perf_counter() - wall < seconds:
+        run()
+        count += states
+    return (time.perf_counter() - wall) / count, (time.process_time() - cpu) / count
+
+
+def processor_seconds() -> float:
+    """Return processor time of this process, all its threads, and the processes it has waited for."""
+    return sum(os.times()[:4])
 
 
 def reason(error: Exception) -> str:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 
@@ -35,6 +36,10 @@ class Cases:
         def number(model, s):
             return s * 3.0 + 1.0
 
+        @cardan.function
+        def pair(model, q, v):
+            return cardan.kinetic_energy(model, q, v), cardan.center_of_mass(model, q)
+
         self.table = [
             (arm, cardan.inverse_dynamics, {}),
             (arm, cardan.mass_matrix, {}),
@@ -43,6 +48,8 @@ class Cases:
             (arm, several, {}),
             (arm, several, {"scale": -1}),
             (arm, number, {}),
+            (arm, cardan.inverse_dynamics_derivatives, {}),
+            (brick, pair, {}),
         ]
         self.bound = {}
 
@@ -57,8 +64,8 @@ class Cases:
             arrays[1] = arrays[0]
         bound = rng.random() < 0.5
         out = None
-        if bound and len(program.outputs) == 1 and rng.random() < 0.5:
-            out = random_out(rng, batch, program.outputs[0].shape, arrays)
+        if bound and rng.random() < 0.5:
+            out = random_outs(rng, batch, program.outputs, arrays)
         return model, function, arrays, options, bound, out
 
     def bind(self, model, function, options, target):
@@ -145,6 +152,35 @@ def random_out(rng, batch, core, arrays):
     return np.empty(shape)
 
 
+def random_outs(rng, batch, outputs, arrays):
+    """Return what may be given for all results: an array, or for several a tuple, a list or a dictionary."""
+    outs = [
+        random_out(rng, batch, a.shape, arrays) if rng.random() < 0.2 else np.empty((*batch, *a.shape)) for a in outputs
+    ]
+    if len(outs) == 1:
+        return random_out(rng, batch, outputs[0].shape, arrays)
+    if rng.random() < 0.1:
+        outs[1] = outs[0]
+    if rng.random() < 0.1:
+        memory = np.empty(outs[0].size + outs[1].size + 1)
+        start = int(rng.integers(0, outs[0].size + 2))
+        outs[0] = memory[: outs[0].size].reshape(outs[0].shape)
+        outs[1] = memory[start : start + outs[1].size].reshape(outs[1].shape) if start else outs[1]
+    kind = rng.integers(8)
+    if kind == 0:
+        return outs[:-1]
+    if kind == 1 and outputs[0].name == "a":
+        return dict(zip((a.name for a in outputs), outs, strict=True))
+    return outs if kind == 2 else tuple(outs)
+
+
+def parts(value):
+    """Return the arrays of one result, or of several."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
 def snapshot(array):
     return np.array(array, dtype=object, copy=True) if not isinstance(array, np.ndarray) else array.tobytes()
 
@@ -177,11 +213,12 @@ def run_case(cases, seed):
         assert isinstance(found, type), f"{found!r} instead of {expected or 'a refusal'}"
         return "refused"
     assert not isinstance(found, type), f"{found} instead of {expected!r}"
-    _same(found, expected)
     if out is not None:
         assert found is out
+        found, expected = parts(found), parts(expected)
+    _same(found, expected)
     for a, old in zip(arrays, before, strict=True):
-        shared = out is not None and isinstance(a, np.ndarray) and np.may_share_memory(a, out)
+        shared = out is not None and isinstance(a, np.ndarray) and any(np.may_share_memory(a, o) for o in parts(out))
         if not shared:
             assert np.array_equal(snapshot(a), old) if not isinstance(a, np.ndarray) else snapshot(a) == old
     return "out" if out is not None else "evaluated"
@@ -190,6 +227,13 @@ def run_case(cases, seed):
 def _refuses(out, expected):
     if out is None or isinstance(expected, type):
         return False
+    outs, wanted = parts(out), parts(expected)
+    if len(outs) != len(wanted) or any(np.may_share_memory(a, b) for a, b in combinations(outs, 2)):
+        return True
+    return any(map(_refuses_one, outs, wanted))
+
+
+def _refuses_one(out, expected):
     right = out.shape == np.shape(expected) and out.dtype == np.asarray(expected).dtype
     return not (right and out.flags.c_contiguous and out.flags.writeable)
 
@@ -200,8 +244,10 @@ def _same(found, expected, exact=False):
         return
     if isinstance(expected, dict):
         assert found.keys() == expected.keys()
-        for key in expected:
-            _same(found[key], expected[key], exact)
+    if isinstance(expected, (dict, tuple, list)):
+        assert type(found) is type(expected)
+        for a, b in zip(parts(found), parts(expected), strict=True):
+            _same(a, b, exact)
         return
     found, expected = np.asarray(found), np.asarray(expected)
     assert (found.shape, found.dtype) == (expected.shape, expected.dtype)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.errors import ParameterError, UnknownNameError
-from mechanisms import central_difference, random_model, random_state
+from cardan.errors import MechanismError, ParameterError, UnknownNameError
+from mechanisms import central_difference, random_inertia, random_model, random_pose, random_state
 
 SEEDS = pytest.mark.parametrize("seed", [7, *(pytest.param(k, marks=pytest.mark.full) for k in (0, 1, 2))])
 
@@ -61,6 +61,90 @@ def test_forward_dynamics(seed):
     for wrt, found in zip(("q", "v"), by[:2], strict=True):
         plain = cardan.derivative(cardan.forward_dynamics, wrt, mode="forward").on("numpy")(model, q, v, tau, forces)
         close(M @ found, M @ plain, 1e-15 * np.linalg.cond(M) + 1e-11)
+
+
+def limbed(*, base="floating", roots=1):
+    """Limbs long and short: hinges and balls in two branches of a trunk, one of them longer than a limb may be."""
+    rng = np.random.default_rng(5)
+    m = cardan.Mechanism("limbed")
+    kinds = (
+        cardan.joints.Revolute((0.0, 0.0, 1.0)),
+        cardan.joints.Revolute((0.6, 0.0, 0.8)),
+        cardan.joints.Spherical(),
+    )
+    for root in range(roots):
+        m.add_body(f"{root}", random_inertia(rng))
+        above = {k: k - 1 for k in range(17)} | {14: 1, 16: 14}
+        for k, p in above.items():
+            m.add_body(f"{root}.{k}", random_inertia(rng))
+            parent = f"{root}.{p}" if p >= 0 else f"{root}"
+            joint = kinds[2] if k in (3, 15) else kinds[k % 2]
+            m.add_joint(f"to {root}.{k}", joint, parent, f"{root}.{k}", random_pose(rng), armature=[0.03] * joint.nv)
+    return m.model(base=base)
+
+
+@pytest.mark.usefixtures("quick_target")
+@pytest.mark.parametrize(
+    "options", [{}, *(pytest.param(o, marks=pytest.mark.full) for o in ({"base": "fixed"}, {"roots": 2}))], ids=str
+)
+def test_forward_dynamics_of_limbs_of_every_length(options):
+    model = limbed(**options)
+    q, v, tau = random_state(model, 4)
+    forces = np.random.default_rng(0).normal(size=(model.nbodies, 6))
+    by = cardan.forward_dynamics_derivatives(model, q, v, tau, forces)
+    a = cardan.forward_dynamics(model, q, v, tau, forces)
+    M, felt = cardan.mass_matrix(model, q), cardan.inverse_dynamics_derivatives(model, q, v, a, forces)
+    for found, other in zip(by[:2], felt[:2], strict=True):
+        close(M @ found, -other, 1e-13 * np.linalg.cond(M))
+    close(by.dtau, np.linalg.inv(M))
+
+
+def test_a_floating_base_alone_answers_to_its_own_motion(quick_target):
+    """By its position nothing, by its orientation gravity, by its linear velocity w x v; exact zeros elsewhere."""
+    model = cardan.robots.quadruped().model(base="floating")
+    pattern = cardan.forward_dynamics_derivatives.sparsity(model)
+    assert not pattern.dq[:, :3].any()
+    assert not pattern.dq[6:, :6].any()
+    assert not pattern.dv[6:, :3].any()
+    q, v, tau = random_state(model, 1)
+    by = cardan.forward_dynamics_derivatives(model, q, v, tau)
+    R = cardan.frame_transform(model, q, model.body_names[0])[:3, :3]
+    np.testing.assert_allclose(by.dq[:3, 3:6], np.cross(R.T @ model.gravity, np.eye(3)).T, atol=1e-13)
+    np.testing.assert_allclose(by.dv[:3, :3], np.cross(np.eye(3), v[3:6]).T, atol=1e-14)
+
+
+def test_a_floating_base_with_armature_does_not(quick_target):
+    """A rotor on the base's coordinates is moved by them alone, so that invariance does not hold."""
+    m = cardan.Mechanism("held")
+    rng = np.random.default_rng(0)
+    m.add_body("ground", random_inertia(rng))
+    for name, parent, joint in (
+        ("base", "ground", cardan.joints.FreeFlyer()),
+        ("arm", "base", cardan.joints.Revolute((0.0, 1.0, 0.0))),
+    ):
+        m.add_body(name, random_inertia(rng))
+        m.add_joint(f"to {name}", joint, parent, name, random_pose(rng), armature=rng.uniform(0.1, 1.0, size=joint.nv))
+    model = m.model(base="fixed")
+    q, v, tau = random_state(model, 1)
+    by = cardan.forward_dynamics_derivatives(model, q, v, tau)
+    for wrt, found in zip(("q", "v", "tau"), by, strict=True):
+        close(found, cardan.derivative(cardan.forward_dynamics, wrt).on("numpy")(model, q, v, tau))
+
+
+@pytest.mark.parametrize("of", [cardan.forward_dynamics_derivatives, cardan.mass_matrix_inverse], ids=lambda f: f.name)
+@pytest.mark.parametrize("length", [1, 18])  # of a tree that is shallow, or deep
+def test_a_joint_that_moves_nothing_is_told(of, length):
+    """Wherever it is: in a frame that is not the joint's own, what is 0 would be a rounding error."""
+    m = cardan.Mechanism("idle")
+    rng = np.random.default_rng(0)
+    m.add_body("0", random_inertia(rng))
+    for k in range(1, length + 1):
+        m.add_body(f"{k}", random_inertia(rng))
+        m.add_joint(f"to {k}", cardan.joints.Revolute((0.0, 0.0, 1.0)), f"{k - 1}", f"{k}", random_pose(rng))
+    m.add_body("rod", cardan.Inertia(1.0, (0.0, 0.0, 0.3), np.diag([0.1, 0.1, 0.0])))
+    m.add_joint("spin", cardan.joints.Revolute((0.0, 0.0, 1.0)), f"{length}", "rod", random_pose(rng))
+    with pytest.raises(MechanismError, match="'spin' moves nothing that has inertia"):
+        of.trace(m.model(base="floating"))
 
 
 @pytest.mark.full

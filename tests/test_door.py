@@ -1,5 +1,7 @@
 """The door: calls from Python that machine code decides itself, and those it hands on."""
 
+import copy
+import functools
 import gc
 import os
 import pickle
@@ -310,6 +312,79 @@ def test_options_have_doors_of_their_own(arm, states):
         assert not np.allclose(hand, elbow)
         with pytest.raises(cardan.errors.UnknownNameError):
             cardan.frame_transform(arm, q, "hnad")
+
+
+def test_a_bound_function_is_called_as_functions_are(arm, states):
+    """Its class says so to Python (a vectorcall); there is no way past the checks."""
+    fast = cardan.inverse_dynamics.bind(arm)
+    expected = fast(*states)
+    out = np.empty_like(expected)
+    assert fast.__call__(*states, **{"out": out}) is out
+    assert functools.partial(fast, states[0])(*states[1:], out=out) is out
+    assert next(map(fast, *([x] for x in states))).tobytes() == expected.tobytes()
+    assert callable(fast)
+    assert type(fast).__call__(fast, *states).tobytes() == expected.tobytes()
+    assert repr(fast) == "<inverse_dynamics(q, v, a) of one model, on llvm>"
+    assert fast.__doc__.startswith("A function of one model")
+    for again in (pickle.loads(pickle.dumps(fast)), copy.copy(fast), copy.deepcopy(fast)):
+        assert type(again) is type(fast)
+        np.testing.assert_array_equal(again(*states), expected)
+    for wrong in ((), states[:2], [*states, out]):
+        with pytest.raises(TypeError, match="takes 3 arrays"):
+            fast(*wrong)
+    for name in ("o", "threads"):
+        with pytest.raises(TypeError, match=name):
+            fast(*states, **{name: 1})
+    with pytest.raises(TypeError):
+        fast(*states, out=out, more=1)
+    with pytest.raises(AttributeError):
+        fast.anything = 1
+
+
+def test_a_bound_function_in_a_ring_of_references_is_freed(arm, states):
+    watched = []
+    for _ in range(3):
+        fast = cardan.inverse_dynamics.bind(arm)
+        fast(*states)
+        kept = type("Kept", (), {})()
+        kept.fast, kept.itself = fast, kept
+        watched.append(weakref.ref(kept))
+        del fast, kept
+    gc.collect()
+    assert not any(watch() for watch in watched)
+
+
+@pytest.mark.parametrize("count", [1, 64, 70])
+def test_any_number_of_results(arm, states, count):
+    """So many that the door leaves them to Python, too; among them some without entries."""
+    q, v, _ = states
+    many = cardan.function(lambda model, q, v: (q[:0], *(q * float(k) + v for k in range(count - 1)))).bind(arm)
+    for _ in range(2):
+        found = many(q, v)
+        assert [x.shape for x in found] == [(5, 0), *[(5, 7)] * (count - 1)]
+        for k, x in enumerate(found[1:]):
+            np.testing.assert_allclose(x, q * k + v, rtol=1e-14, atol=1e-14)
+        assert many(q, v, out=found) is found
+
+
+def test_threads_that_ask_for_a_few_and_for_many_states(arm):
+    fast, wrong = energy_and(0.25).bind(arm), []
+    q, v = arm.random_configuration((40,), seed=1), np.random.default_rng(1).normal(size=(40, 7))
+    expected = energy_and(0.25).on("numpy")(arm, q, v)
+
+    def work(number):
+        rng = np.random.default_rng(number)
+        for _ in range(400):
+            rows = int(rng.choice([1, 2, 3, 40]))
+            if not np.allclose(fast(q[:rows], v[:rows]), expected[:rows], rtol=1e-12):
+                wrong.append(rows)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_references_are_balanced(arm, states):

@@ -362,6 +362,25 @@ def test_an_exported_call_takes_batches_of_any_size(jax, pendulum):
         np.testing.assert_array_equal(found, by)
 
 
+@pytest.mark.parametrize("machine", ["aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu", "arm64-apple-macosx"])
+def test_the_handler_is_an_image_on_every_processor(machine):
+    """It refers to nothing outside, and there is one place for the address of what it must know."""
+    import llvmlite.binding as llvm
+
+    from cardan.targets.llvm.elf import flattened
+    from cardan.targets.llvm.xla_layout import MARK
+    from cardan.targets.llvm.xla_text import handler_text
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    module = llvm.parse_assembly(handler_text(), context=llvm.create_context())
+    module.triple = machine
+    target = llvm.Target.from_triple(machine).create_target_machine(opt=2, reloc="pic", codemodel="small")
+    code = target.emit_object(module)
+    code = flattened(code, "handler")[0] if "linux" in machine else code
+    assert code.count(MARK.to_bytes(8, "little")) == 1
+
+
 # --- bad input ---
 
 

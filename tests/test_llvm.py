@@ -279,6 +279,7 @@ def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, 
     from cardan.targets.llvm import compiler
 
     caplog.set_level("INFO", "cardan")
+    monkeypatch.setenv("CARDAN_EMITTER", "llvm")
     told = []
     monkeypatch.setattr(compiler, "llvm_text", lambda *args: told.append(caplog.text) or llvm_text(*args))
     for seconds, expected in ((2.0, "compiling f (2 operations), which takes about 4 s"), (0.2, "")):
@@ -561,3 +562,31 @@ def test_every_size_of_batch_by_every_way(monkeypatch, long, streamed, dtype):
             )
             assert np.isnan(memory[shift + rows * 70 :]).all()
             memory[:] = np.nan
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["through the caches", "past the caches"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_outputs_are_written_where_they_are_wanted_and_nowhere_else(monkeypatch, streamed, dtype):
+    """Dense, and with rows further apart than their entries, as where several outputs are side by side."""
+    from cardan.targets.llvm import entry as llvm_entry
+
+    monkeypatch.setattr(llvm_entry, "STREAM", 1 if streamed else 2**40)
+    sizes = {"many": (13, 6), "one": (), "none": (0,), "few": (9,), "constant": (3,)}
+
+    def outputs(x):
+        sums = iter(range(1, 200))
+        shaped = {n: np.array([x[k % 2] * next(sums) for k in range(np.prod(s, dtype=int))]) for n, s in sizes.items()}
+        found = {name: array.astype(object).reshape(sizes[name]) for name, array in shaped.items()}
+        return found | {"constant": np.array([0.0, -0.0, 7.0 + streamed], dtype=object)}
+
+    program = trace("f", outputs, [Array("x", (2,))])
+    native, exact = compile_program(program, "llvm"), compile_program(program, "numpy")
+    for rows in (1, 2, 3, 7, 8, 9, 33):
+        x = np.random.default_rng(rows).normal(size=(rows, 2)).astype(dtype)
+        for gap in (0, 3):
+            memory = [np.full((rows + 2, a.size + gap), np.nan, dtype) for a in program.outputs]
+            wanted = [m.copy() for m in memory]
+            for target, arrays in ((native, memory), (exact, wanted)):
+                results = [m[1:-1, : a.size] for m, a in zip(arrays, program.outputs, strict=True)]
+                target.write([x], results, rows, np.dtype(dtype), 1)
+            assert all(found.tobytes() == right.tobytes() for found, right in zip(memory, wanted, strict=True))

@@ -187,6 +187,7 @@ def test_threads_never_share_a_block():
     assert not wrong
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # that it has threads
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_child_has_memory_of_its_own(blocks):
     array, spare = blocks.empty((SIZE,), DOUBLE), blocks.empty((SIZE,), DOUBLE)

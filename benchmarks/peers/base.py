@@ -15,10 +15,12 @@ class Peer(Protocol):
     Attributes:
         name: in tables.
         version: of what is installed.
+        how: it is called, and what that compares; stands on the page.
     """
 
     name: str
     version: str
+    how: str
 
     def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
         """Return by quantity what makes it ready to be timed.

@@ -6,7 +6,18 @@ from importlib import import_module
 
 from benchmarks.peers.base import Peer
 
-PEERS = {"pin": "pinocchio", "mujoco": "mujoco", "frax": "frax", "heyoka": "heyoka"}
+PEERS = {
+    "pin": "pinocchio",
+    "mujoco": "mujoco",
+    "drake": "drake",
+    "heyoka": "heyoka",
+    "casadi": "casadi_c",
+    "frax": "frax",
+    "mjx": "mjx",
+}
+"""By name, their pages."""
+SLOW = ("heyoka", "casadi", "frax", "mjx")
+"""Those that compile, for seconds or minutes; `--quick` leaves them out."""
 
 
 def installed(names: list[str]) -> tuple[list[Peer], dict[str, str]]:

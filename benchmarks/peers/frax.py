@@ -1,6 +1,6 @@
 """frax on JAX, CPU, float64: a batch by `vmap` and `jit`, and one call.
 
-JAX has threads of its own; "one thread" holds all of them on one core. The batch is that of cardan, 4096 states.
+See `jax_calls` for threads. The batch is that of cardan, 4096 states.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import frax
 import jax
-import numpy as np
 
 from benchmarks import quantities as quantity
 from benchmarks.peers.base import Peer
+from benchmarks.peers.jax_calls import jax_calls
 from benchmarks.robots import Robot
-from benchmarks.timing import CALLS, Calls, on_one_core
+from benchmarks.timing import Calls
 
 LARGEST = 60  # degrees of freedom; its programs grow with their square
 UPWARDS = (0.0, 0.0, 9.81, 0.0, 0.0, 0.0)  # gravity as acceleration of the base [linear; angular], m/s^2
@@ -36,6 +36,7 @@ class Frax:
 
     name = "frax"
     version = f"{version('frax')} on jax {jax.__version__}"
+    how = "JAX on the CPU, a batch by vmap and jit"
 
     def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
         """See `Peer`."""
@@ -43,7 +44,7 @@ class Frax:
             raise NotImplementedError(f"left out above {LARGEST} degrees of freedom")
         states = {name: jax.numpy.asarray(x) for name, x in robot.states.items()}
         return {
-            name: partial(_ready, function, [states[k] for k in names])
+            name: partial(jax_calls, function, [states[k] for k in names])
             for name, (names, function) in _functions(_loaded(robot)).items()
         }
 
@@ -67,22 +68,3 @@ def _functions(robot: Any) -> dict[str, tuple[tuple[str, ...], Callable[..., Any
         quantity.MASS: (("q",), robot.mass_matrix),
         quantity.POSES: (("q",), robot.joint_to_world_transforms),
     }
-
-
-def _ready(function: Callable[..., Any], states: list[Any]) -> Calls:
-    single, batch = jax.jit(function), jax.jit(jax.vmap(function))
-    first = [x[0] for x in states]
-    jax.block_until_ready(batch(*states))
-
-    def calls() -> None:
-        for _ in range(CALLS):
-            single(*first).block_until_ready()
-
-    def all_threads() -> None:
-        batch(*states).block_until_ready()
-
-    def one_thread() -> None:
-        with on_one_core():
-            all_threads()
-
-    return Calls(lambda: np.array(single(*first)), calls, one_thread, all_threads, len(states[0]))

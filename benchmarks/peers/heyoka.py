@@ -55,10 +55,11 @@ class Heyoka:
 
     name = "heyoka"
     version = hy.__version__
+    how = "its cfunc of cardan's own program, into a given array: back ends are compared, not algorithms"
 
     def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
         """See `Peer`."""
-        return {q.name: partial(_ready, q, robot) for q in quantity.QUANTITIES if q.name in SERVED}
+        return {q.name: partial(_ready, q, robot) for q in quantity.QUANTITIES if q.label in SERVED}
 
 
 def _ready(which: quantity.Quantity, robot: Robot) -> Calls:
@@ -74,8 +75,8 @@ def _ready(which: quantity.Quantity, robot: Robot) -> Calls:
     first = columns[:, 0].copy()
     return Calls(
         value=lambda: compiled(first),
-        one_thread=partial(_on, 1, compiled, columns, out),
-        all_threads=partial(_on, num_threads(), compiled, columns, out),
+        out=partial(_on, 1, compiled, columns, out),
+        threads=partial(_on, num_threads(), compiled, columns, out),
         states=columns.shape[1],
     )
 

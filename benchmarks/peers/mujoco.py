@@ -31,6 +31,7 @@ class Mujoco:
 
     name = "mujoco"
     version = mj.__version__
+    how = "one state a call from Python; forward dynamics is mj_forward, which does more"
 
     def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
         """See `Peer`."""
@@ -103,11 +104,11 @@ def _functions(model: Any, data: Any, frame: str) -> dict[str, Callable[..., Any
 def _ready(function: Callable[..., Any], states: list[np.ndarray]) -> Calls:
     rows = [tuple(c[k] for c in states) for k in range(CALLS)]
 
-    def calls() -> None:
+    def call() -> None:
         for q, v, a, tau in rows:
             function(q, v, a, tau)
 
-    return Calls(lambda: np.array(function(*rows[0])), calls)
+    return Calls(lambda: np.array(function(*rows[0])), call)
 
 
 def in_their_order(robot: Robot, model: Any) -> list[np.ndarray]:

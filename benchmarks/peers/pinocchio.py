@@ -26,6 +26,7 @@ class Pinocchio:
 
     name = "pin"
     version = pin.__version__
+    how = "one state a call from Python; rnea and aba of a batch in C++, too"
 
     def load(self, robot: Robot) -> dict[str, Callable[[], Calls]]:
         """See `Peer`."""
@@ -65,12 +66,13 @@ def _ready(model: Any, name: str, letters: str, function: Callable[..., Any], st
     columns = [states[k] for k in letters]
     rows = [tuple(c[k] for c in columns) for k in range(CALLS)]
 
-    def calls() -> None:
+    def call() -> None:
         for row in rows:
             function(*row)
 
-    batches = _batches(model, name, columns)
-    return Calls(lambda: np.array(function(*rows[0])), calls, *batches, states=len(columns[0]))
+    one, every = _batches(model, name, columns)
+    value = lambda: np.array(function(*rows[0]))  # noqa: E731
+    return Calls(value, call=call, out=one, threads=every, states=len(columns[0]))
 
 
 def _batches(model: Any, name: str, columns: list[np.ndarray]) -> tuple[Callable[[], Any] | None, ...]:

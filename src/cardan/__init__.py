@@ -69,6 +69,7 @@ from cardan.functions import (
     mass_matrix_inverse,
     mobility,
     normalize,
+    packed_indices,
     passive_forces,
     potential_energy,
     potential_energy_regressor,
@@ -159,7 +160,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # derivatives
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
     "jacobian_vector_product", "vector_jacobian_product", "integrate_derivatives", "difference_derivatives",
-    "frame_velocity_derivatives", "frame_acceleration_derivatives",
+    "frame_velocity_derivatives", "frame_acceleration_derivatives", "packed_indices",
     # one's own functions, and the scalar functions they are made of
     "Function", "function", "clear_memory", "num_threads", "set_num_threads",
     "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",
@@ -205,5 +206,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"{error}{of_package(name)}", name=name) from None
 
 
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

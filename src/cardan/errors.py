@@ -412,5 +412,4 @@ class RecompilationWarning(UserWarning):
         )
 
 
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

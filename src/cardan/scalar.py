@@ -478,7 +478,4 @@ _ARGUMENTS = {
 
 for _name, (_given, _found) in _EXAMPLES.items():
     document(globals()[_name], "cardan.scalar", _ARGUMENTS, (_given, repr(_found)))
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -22,5 +22,4 @@ def __getattr__(name: str) -> Any:
     return getattr(_home, name)
 
 
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

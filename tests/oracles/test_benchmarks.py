@@ -21,6 +21,7 @@ from benchmarks.peers import PEERS, installed  # noqa: E402
 from benchmarks.report import robot_table  # noqa: E402
 from benchmarks.robots import robot  # noqa: E402
 from benchmarks.targets import TARGETS  # noqa: E402
+from benchmarks.timing import FIGURES  # noqa: E402
 
 pytestmark = pytest.mark.full
 
@@ -36,29 +37,53 @@ def run(tmp_path, *words):
 
 def test_it_runs(tmp_path):
     pytest.importorskip("matplotlib", reason="needs the `plot` extra: matplotlib")
-    words = ("--robots", "chain10", "--peers", "pin", "mujoco", "--plot", str(tmp_path / "found.png"))
-    out, found = run(tmp_path, *words)
-    for text in ("chain10, 10 degrees of freedom", "inverse dynamics", "Targets", "not measured (50x)"):
+    files = ("--plot", str(tmp_path / "found.png"), "--page", str(tmp_path / "found.html"))
+    out, found = run(tmp_path, "--robots", "chain10", "--peers", "pin", "mujoco", "--emitters", *files)
+    for text in (
+        "chain10, 10 degrees of freedom",
+        "inverse dynamics",
+        "Goals",
+        "not measured (60x)",
+        "drake: not measured",
+    ):
         assert text in out
     row = next(r for r in found["rows"] if r["quantity"] == quantity.FORWARD)
     assert row["operations"] > 1000
-    assert {"prepare_s", "call_s", "one_thread_s", "all_threads_s"} <= row["cardan"].keys()
-    assert row["pin"]["call_s"] > 0
+    assert {"prepare_s", *FIGURES} <= row["cardan"].keys()
+    assert row["cardan"]["batch"]["cpu"]["low"] <= row["cardan"]["batch"]["cpu"]["median"]
+    assert row["pin"]["ratios"]["call"]["rounds"] == found["environment"]["rounds"]
+    assert 0 < row["bounds"]["cached"]["pipe"] < 1.5
     assert {"cardan", "pin", "processor", "peak_gflops", "threads"} <= found["environment"].keys()
     assert len(found["targets"]) == len(TARGETS)
+    assert found["emitters"][0]["llvm"]["bytes"] > 1000
     assert (tmp_path / "found.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "found.html").read_text()
+    assert all(text in page for text in ("<svg", "chain10, 10 degrees", "left out of this run", "take turns"))
 
 
 def test_a_peer_that_fails_says_so_in_its_cell():
     class Broken:
-        name, version = "pin", "0"
+        name, version, how = "pin", "0", ""
 
         def load(self, robot):
             raise ValueError("this robot is too good for me")
 
-    rows = measure(robot("chain10"), [Broken()], runs=1, seconds=0.0)
+    rows = measure(robot("chain10"), [Broken()], rounds=1, seconds=0.0)
     assert rows[0]["pin"] == {"reason": "ValueError: this robot is too good for me"}
     assert "ValueError: this robot is..." in robot_table(rows, ["pin"])
+
+
+def test_a_commit_is_not_slower_than_itself(tmp_path):
+    if subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True).returncode:
+        pytest.skip("needs a git checkout")
+    words = ["compare", "HEAD", "HEAD", "--robots", "chain10", "--starts", "2", "--rounds", "2", "--seconds", "0.001"]
+    command = [sys.executable, "-m", "benchmarks", *words, "--allowed", "20"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "slower by more than 2000 %: nothing" in done.stdout
+    trees = subprocess.run(["git", "-C", str(ROOT), "worktree", "list"], capture_output=True, text=True).stdout
+    assert "cardan-compare-" not in trees
 
 
 @pytest.mark.parametrize("name", PEERS)

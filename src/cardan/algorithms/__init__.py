@@ -1,6 +1,6 @@
 """The algorithms, one textbook page each, over scalars of any type."""
 
-from cardan.algorithms.aba import forward_dynamics, mass_matrix_inverse
+from cardan.algorithms.aba import forward_dynamics
 from cardan.algorithms.applied import wrench_at
 from cardan.algorithms.centroidal import (
     center_of_mass,
@@ -30,12 +30,17 @@ from cardan.algorithms.constrained import (
 from cardan.algorithms.coriolis import coriolis_matrix
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.derivatives import (
-    ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives,
-    forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
 )
 from cardan.algorithms.energy import kinetic_energy, potential_energy
+from cardan.algorithms.entries import (
+    forward_dynamics_derivatives_entries,
+    inverse_dynamics_derivatives_entries,
+    mass_matrix_entries,
+    mass_matrix_inverse_entries,
+)
+from cardan.algorithms.forward_derivatives import ForwardDynamicsDerivatives, forward_dynamics_derivatives
 from cardan.algorithms.jacobians import jacobian, jacobian_derivative
 from cardan.algorithms.kinematics import (
     body_accelerations,
@@ -46,6 +51,7 @@ from cardan.algorithms.kinematics import (
     frame_velocity,
 )
 from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
+from cardan.algorithms.mass_inverse import mass_matrix_inverse
 from cardan.algorithms.maximal import GeneralisedState, MaximalState, eval_fk, eval_ik
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import kinetic_energy_regressor, potential_energy_regressor, torque_regressor
@@ -78,6 +84,7 @@ __all__ = [
     "eval_ik",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_derivatives_entries",
     "forward_kinematics",
     "frame_acceleration",
     "frame_transform",
@@ -86,6 +93,7 @@ __all__ = [
     "integrate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "inverse_dynamics_derivatives_entries",
     "jacobian",
     "jacobian_derivative",
     "kinetic_energy",
@@ -95,7 +103,9 @@ __all__ = [
     "loop_jacobian",
     "loop_residual",
     "mass_matrix",
+    "mass_matrix_entries",
     "mass_matrix_inverse",
+    "mass_matrix_inverse_entries",
     "normalize",
     "passive_forces",
     "potential_energy",

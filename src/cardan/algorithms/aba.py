@@ -20,9 +20,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.crba import mass_matrix
-from cardan.algorithms.linear import Factor, Rows, SingularError, mirrored
+from cardan.algorithms.linear import Factor, Rows, SingularError
 from cardan.algorithms.rnea import bias_forces, node_forces
-from cardan.algorithms.tree import Relative, Vector, of_parent, outward, relative_kinematics, weightless
+from cardan.algorithms.tree import Relative, Vector, of_parent, outward, weightless
 from cardan.errors import MechanismError
 from cardan.model import Model, Node
 from cardan.scalar import is_zero
@@ -203,35 +203,3 @@ def outward_accelerations(
         node.scatter(a, own)
         A.append(free + relative.S[i] @ own)
     return Accelerations(a, A)
-
-
-DEEP = 64
-"""Degrees of freedom on one path from which articulated inertias take fewer operations than a factorisation.
-
-A column of M^-1 costs O(d) by the recursion, with a large factor, and O(d^2) by the factors of M, with a small one.
-"""
-
-
-def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
-    """Return M^-1 (nv x nv), by the sparse factorisation of M, or in deep trees by articulated inertias.
-
-    There, column k is the acceleration by a unit effort k, at rest and without gravity; the inertias are shared by all.
-    """
-    if model.has_mimics or _deepest(model) <= DEEP:
-        return mass_factor(model, q).inverse()
-    relative = relative_kinematics(model, q)
-    articulated = articulated_inertias(model, relative)
-    c, p = [Motion.zero()] * len(model.nodes), [Force.zero()] * len(model.nodes)
-    columns = []
-    for k in range(model.nv):
-        u = inward_forces(model, relative, articulated, c, p, [float(i == k) for i in range(model.nv)])
-        columns.append(outward_accelerations(model, relative, articulated, c, u, Motion.zero()).a)
-    return mirrored(columns)
-
-
-def _deepest(model: Model) -> int:
-    """Return the largest number of degrees of freedom between the world and a body."""
-    depths: list[int] = []
-    for node in model.nodes:
-        depths.append(len(node.v) + of_parent(depths, node.parent, 0))
-    return max(depths, default=0)

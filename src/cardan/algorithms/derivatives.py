@@ -1,4 +1,4 @@
-"""Derivatives of inverse and forward dynamics, for joints of every kind.
+"""Derivatives of inverse dynamics, for joints of every kind.
 
 In the letters of the source, all in one frame for a tree, that of its first node, so that its own coordinates drop out:
 S_j is the twist of a coordinate of joint j, v_p and a_p are the velocity and acceleration of the joint's parent, with
@@ -32,13 +32,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from cardan.algorithms.aba import mass_factor
-from cardan.algorithms.linear import Factor, Rows, add_block, mirrored, transposed, zeros
-from cardan.algorithms.rnea import bias_forces, node_forces
+from cardan.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
+from cardan.algorithms.rnea import node_forces
 from cardan.algorithms.tree import Vector, relative_kinematics, weightless
 from cardan.joints.derivation.derived import JointRates, joint_rates
 from cardan.model import Model, Node
-from cardan.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Vector3
+from cardan.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 
 Matrix = TypeVar("Matrix")  # rows of scalars here; arrays from the compiled functions
 
@@ -57,21 +56,7 @@ class InverseDynamicsDerivatives(NamedTuple, Generic[Matrix]):
     da: Matrix
 
 
-class ForwardDynamicsDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of the accelerations a, each nv x nv.
-
-    Attributes:
-        dq: by the configuration, along the tangent.
-        dv: by the velocity.
-        dtau: by the efforts: the inverse of the mass matrix.
-    """
-
-    dq: Matrix
-    dv: Matrix
-    dtau: Matrix
-
-
-class _Composite:
+class Composite:
     """What adds up over the bodies behind a joint: I^C, B^C (as p and B) and f^C."""
 
     __slots__ = ("B", "I", "f", "p")
@@ -84,7 +69,8 @@ class _Composite:
         self.p = linear * m - h.cross(w)
         self.B = w.skew() @ Sigma + linear.outer(h) - Matrix3.identity() * h.dot(linear)
 
-    def add(self, other: _Composite) -> None:
+    def add(self, other: Composite) -> None:
+        """Add what is behind another joint."""
         self.I, self.f, self.p, self.B = self.I + other.I, self.f + other.f, self.p + other.p, self.B + other.B
 
     def force(self, acceleration: Motion, velocity: Motion) -> Force:
@@ -97,7 +83,7 @@ class _Composite:
         return self.I @ s, (self.B.transpose_apply(s.angular) - self.p.cross(s.linear)) * -2.0
 
 
-class _Joint(NamedTuple):
+class JointMotion(NamedTuple):
     """A joint's coordinates: their numbers in v, and for each what the equations name."""
 
     v: Sequence[int]
@@ -120,9 +106,7 @@ def inverse_dynamics_derivatives(
     model: Model, q: Vector, v: Vector, a: Vector, external_forces: Sequence[Force] | None = None
 ) -> InverseDynamicsDerivatives[Rows]:
     """Return the derivatives of the efforts by q (tangent), v and a; arguments as for `inverse_dynamics`."""
-    joints, composites = _outwards(model, q, v, a)
-    for i, wrench in external_forces_in(model, q, external_forces):
-        composites[i].f = composites[i].f - wrench
+    joints, composites = outwards_in_one_frame(model, q, v, a, external_forces)
     for node in reversed(model.nodes):
         if node.parent >= 0:
             composites[node.parent].add(composites[node.index])
@@ -135,12 +119,14 @@ def inverse_dynamics_derivatives(
     return found
 
 
-def _outwards(model: Model, q: Vector, v: Vector, a: Vector) -> tuple[list[_Joint], list[_Composite]]:
+def outwards_in_one_frame(
+    model: Model, q: Vector, v: Vector, a: Vector, external_forces: Sequence[Force] | None = None
+) -> tuple[list[JointMotion], list[Composite]]:
     """Return every node's joint and its own body."""
     relative = relative_kinematics(model, q)
     moved: list[_Moved] = []
-    joints: list[_Joint] = []
-    bodies: list[_Composite] = []
+    joints: list[JointMotion] = []
+    bodies: list[Composite] = []
     for node in model.nodes:
         X = relative.X[node.index]
         if node.parent < 0:
@@ -149,32 +135,51 @@ def _outwards(model: Model, q: Vector, v: Vector, a: Vector) -> tuple[list[_Join
             p = moved[node.parent]._replace(X=moved[node.parent].X @ X)
         S = MotionSubspace(p.X @ column for column in relative.S[node.index])
         own, rates, accelerations = node.configuration(q), node.velocity(v), node.velocity(a)
-        v_J = S @ rates
-        v_i = p.v + v_J
-        a_i = p.a + S @ accelerations + p.X @ node.joint.bias(own, rates) + v_i.cross(v_J)
+        v_i = p.v + S @ rates
+        carried = MotionSubspace(p.v.cross(s) for s in S)  # and v_i x v_J = v_p x v_J, as v_J x v_J = 0
+        a_i = p.a + S @ accelerations + p.X @ node.joint.bias(own, rates) + carried @ rates
         moved.append(_Moved(p.X, v_i, a_i))
-        joints.append(_joint(node, list(S), p, v_i, joint_rates(node.joint, own, rates, accelerations)))
+        joints.append(_joint(node, rates, S, carried, p, v_i, joint_rates(node.joint, own, rates, accelerations)))
         inertia = p.X @ node.inertia
-        bodies.append(_Composite(inertia, v_i, inertia @ a_i + v_i.cross(inertia @ v_i)))
+        bodies.append(Composite(inertia, v_i, inertia @ a_i + v_i.cross(inertia @ v_i)))
+    for i, wrench in external_forces_in(model, q, external_forces):
+        bodies[i].f = bodies[i].f - wrench
     return joints, bodies
 
 
-def _joint(node: Node, S: list[Motion], p: _Moved, v_i: Motion, own: JointRates | None) -> _Joint:
-    """Return a joint's coordinates; `own` is None where S is constant."""
+def _joint(
+    node: Node,
+    rates: Sequence[Scalar],
+    S: MotionSubspace,
+    carried: MotionSubspace,
+    p: _Moved,
+    v_i: Motion,
+    own: JointRates | None,
+) -> JointMotion:
+    """Return a joint's coordinates; `carried` is v_p x S, `own` is None where S is constant."""
+    Upsilon_dot = [psi * 2.0 + _across(S, rates, j) for j, psi in enumerate(carried)]  # (v_p + v_j) x S_j
     if own is None:
-        Psi_dot = [p.v.cross(s) for s in S]
-        Psi_ddot = [p.a.cross(s) + p.v.cross(psi) for s, psi in zip(S, Psi_dot, strict=True)]
-        return _Joint(node.v, S, Psi_dot, Psi_ddot, [(p.v + v_i).cross(s) for s in S], [])
+        Psi_ddot = [p.a.cross(s) + p.v.cross(psi) for s, psi in zip(S, carried, strict=True)]
+        return JointMotion(node.v, list(S), list(carried), Psi_ddot, Upsilon_dot, [])
     dS_v, dS_a, bias_v = ([p.X @ e for e in part] for part in (own.velocity_by_q, own.acceleration_by_q, own.bias_by_v))
-    Psi_dot = [p.v.cross(s) + d for s, d in zip(S, dS_v, strict=True)]
+    Psi_dot = [psi + d for psi, d in zip(carried, dS_v, strict=True)]
     Psi_ddot = [
         p.a.cross(s) + v_i.cross(d) + e + p.v.cross(psi) for s, d, e, psi in zip(S, dS_v, dS_a, Psi_dot, strict=True)
     ]
-    Upsilon_dot = [(p.v + v_i).cross(s) + d for s, d in zip(S, bias_v, strict=True)]
-    return _Joint(node.v, S, Psi_dot, Psi_ddot, Upsilon_dot, [[p.X @ s for s in dS] for dS in own.subspace_by_q])
+    Upsilon_dot = [upsilon + d for upsilon, d in zip(Upsilon_dot, bias_v, strict=True)]
+    dS = [[p.X @ s for s in columns] for columns in own.subspace_by_q]
+    return JointMotion(node.v, list(S), Psi_dot, Psi_ddot, Upsilon_dot, dS)
 
 
-def _own_block(i: _Joint, behind: _Composite, found: InverseDynamicsDerivatives) -> None:
+def _across(S: MotionSubspace, rates: Sequence[Scalar], j: int) -> Motion:
+    """Return v_J x S_j: of the other coordinates, as S_j x S_j = 0."""
+    found = Motion.zero()
+    for m, (s, rate) in enumerate(zip(S, rates, strict=True)):
+        found = found if m == j else found + s.cross(S[j]) * rate
+    return found
+
+
+def _own_block(i: JointMotion, behind: Composite, found: InverseDynamicsDerivatives) -> None:
     """Add the derivatives of a joint's own efforts by its own coordinates: (1), (3) and (5) for j = i."""
     by_q = [behind.force(*motion) for motion in zip(i.Psi_ddot, i.Psi_dot, strict=True)]
     by_v = [behind.force(*motion) for motion in zip(i.Upsilon_dot, i.S, strict=True)]
@@ -187,7 +192,7 @@ def _own_block(i: _Joint, behind: _Composite, found: InverseDynamicsDerivatives)
 
 
 def _blocks_before(
-    model: Model, node: Node, joints: list[_Joint], behind: _Composite, found: InverseDynamicsDerivatives
+    model: Model, node: Node, joints: list[JointMotion], behind: Composite, found: InverseDynamicsDerivatives
 ) -> None:
     """Add what couples joint i with the joints j between it and the root, both ways."""
     i = joints[node.index]
@@ -210,7 +215,7 @@ def _blocks_before(
 
 def _dot(felt: Sequence[tuple[Force, Vector3]], motions: Sequence[tuple[Motion, Motion]]) -> Rows:
     """Return S . (I^C a + 2 B^C v) for what each coordinate feels, and pairs (a, v)."""
-    return [[a.dot(I_s) + v.angular.dot(B_s) for a, v in motions] for I_s, B_s in felt]
+    return [[dot((*a.scalars(), *v.angular), (*I_s.scalars(), *B_s)) for a, v in motions] for I_s, B_s in felt]
 
 
 def external_forces_in(model: Model, q: Vector, external_forces: Sequence[Force] | None) -> list[tuple[int, Force]]:
@@ -223,23 +228,3 @@ def external_forces_in(model: Model, q: Vector, external_forces: Sequence[Force]
     for node in model.nodes:
         pose.append(SE3.identity() if node.parent < 0 else pose[node.parent] @ relative.X[node.index])
     return [(i, pose[i] @ f) for i, f in wrenches]
-
-
-def forward_dynamics_derivatives(
-    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
-) -> ForwardDynamicsDerivatives[Rows]:
-    """Return the derivatives of the accelerations: -M^-1 times those of the efforts, at the accelerations tau makes.
-
-    Source: Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms (2018), section IV.
-    """
-    factor = mass_factor(model, q)
-    bias = bias_forces(model, q, v, external_forces)
-    a = factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
-    by = inverse_dynamics_derivatives(model, q, v, a, external_forces)
-    return ForwardDynamicsDerivatives(_solved(factor, by.dq), _solved(factor, by.dv), factor.inverse())
-
-
-def _solved(factor: Factor, B: Rows) -> Rows:
-    """Return -A^-1 B for the matrix A that is factored."""
-    columns = [factor.solve([-e for e in column]) for column in zip(*B, strict=True)]
-    return transposed(columns) or B

@@ -10,7 +10,7 @@ import numpy as np
 from cardan.cli.plots import pyplot_module, save_figure
 from cardan.joints import Joint
 from cardan.pictures.axes import draw_frame
-from cardan.verification import Certificate, Finding
+from cardan.verification import Certificate
 
 FLOOR, CEILING = 1e-17, 1e3
 COLOURS = {"passed": "tab:blue", "failed": "tab:red", "skipped": "lightgrey"}
@@ -73,7 +73,8 @@ def _errors(axes: Any, certificate: Certificate) -> None:
     """Draw the worst error of each check as a bar, its tolerance as a tick."""
     findings = certificate.findings
     places = np.arange(len(findings))
-    axes.barh(places, np.array([_width(f) for f in findings]), left=FLOOR, color=[COLOURS[f.status] for f in findings])
+    errors = [FLOOR if f.status == "skipped" else np.clip(f.error, 1.3 * FLOOR, CEILING) for f in findings]
+    axes.barh(places, np.array(errors) - FLOOR, left=FLOOR, color=[COLOURS[f.status] for f in findings])
     allowed = [f.tolerance if f.status != "skipped" else np.nan for f in findings]
     axes.scatter(allowed, places, marker="|", s=90, color="black", label="allowed", zorder=3)
     axes.set_xscale("log")
@@ -86,7 +87,3 @@ def _errors(axes: Any, certificate: Certificate) -> None:
     axes.set_xlabel("worst error (bars at the right edge: not a number, or an exception)")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="lower right", fontsize=8)
-
-
-def _width(finding: Finding) -> float:
-    return 0.0 if finding.status == "skipped" else float(np.clip(finding.error, 1.3 * FLOOR, CEILING)) - FLOOR

@@ -27,13 +27,7 @@ def run(args: argparse.Namespace) -> int:
     class_name = camel_case(args.name)
     test = place.with_name(f"test_{place.name}")
     _check(args.name, class_name, place, test)
-    words = {
-        "NAME": args.name,
-        "CLASS": class_name,
-        "FILE": place.name,
-        "MODULE": place.stem,
-        "TEST_FILE": test.name,
-    }
+    words = {"NAME": args.name, "CLASS": class_name, "FILE": place.name, "MODULE": place.stem, "TEST_FILE": test.name}
     texts = {place: Template(JOINT).substitute(words), test: Template(TEST).substitute(words)}
     try:
         write_whole({p: lambda stream, text=text: stream.write(text.encode()) for p, text in texts.items()})

@@ -17,6 +17,7 @@ from cardan.formats import load, read_robot
 from cardan.formats.load import FORMATS
 from cardan.functions import Function
 from cardan.model import WORLD, Model
+from cardan.model.table import aligned
 from cardan.words import answers
 
 FUNCTIONS = {name: f for name, f in vars(functions).items() if isinstance(f, Function)}
@@ -183,6 +184,5 @@ def jsonable(value: Any) -> Any:
 
 def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Return rows of text in aligned columns."""
-    widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header))]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in [header, *rows]]
+    lines = aligned([header, *rows])
     return "\n".join([lines[0], "-" * max(len(line) for line in lines), *lines[1:]])

@@ -4,7 +4,4 @@ from cardan.comparison.compare import compare
 from cardan.comparison.result import Comparison, Difference
 
 __all__ = ["Comparison", "Difference", "compare"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

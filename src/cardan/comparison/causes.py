@@ -46,10 +46,8 @@ def factor(a: float, b: float) -> str:
     for value, name in FACTORS.items():
         for given, sign in ((value, ""), (1.0 / value, "1/")):
             if abs(ratio / given - 1.0) < FITS:
-                number = (
-                    f"1/({name.split(':')[0]})" if sign and "/" in name.split(":")[0] else f"{sign}{name.split(':')[0]}"
-                )
-                meaning = name.partition(": ")[2]
+                words, _, meaning = name.partition(": ")
+                number = f"1/({words})" if sign and "/" in words else f"{sign}{words}"
                 return f"b is {number} times a" + (f" ({meaning})" if meaning else "")
     return ""
 
@@ -107,11 +105,7 @@ def of_inertia(a: Inertia, b: Inertia) -> str:
         return "the products of inertia have the other sign"
     if close(np.sort(np.linalg.eigvalsh(J)), np.sort(np.linalg.eigvalsh(K))):
         name = next((name for R, name in TURNS if close(R @ J @ R.T, K)), "")
-        return (
-            f"the same principal moments in other axes: turned {name}"
-            if name
-            else ("the same principal moments in other axes")
-        )
+        return "the same principal moments in other axes" + (f": turned {name}" if name else "")
     if close(np.diag(J), np.diag(K)):
         return "the moments are the same, the products of inertia are not"
     return ""

@@ -68,7 +68,7 @@ class _Comparing:
         renamed = [f"{c!r} ({d!r} in b)" for c, d in fixed_renamed(a, b, self.pairs)]
         if renamed:
             self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
-        self.found += self._with_causes(structure(a, b, self.pairs))
+        self.found += map(self._lumped, structure(a, b, self.pairs))
         self._gravity()
         self._tree()
         self._loops(back={other: name for name, other in self.pairs.items()})
@@ -242,11 +242,8 @@ class _Comparing:
             "b has none" if not b.mass else "a has none" * (not a.mass)
         )
 
-    def _with_causes(self, found: list[Difference]) -> list[Difference]:
-        """Return differences of structure, with bodies that were made one with another told so."""
-        return [self._lumped(d) for d in found]
-
     def _lumped(self, d: Difference) -> Difference:
+        """Return a difference of structure; of a body that was made one with another it is told so."""
         for mine, theirs, there in ((self.a, self.b, "b"), (self.b, self.a, "a")):
             c = mine.tree.get(d.where)
             if f"missing in {there}" not in d.what or c is None or not is_fixed(c):

@@ -76,13 +76,8 @@ def pose(chain: Chain, q: tuple[float, ...]) -> Pose:
     for c in chain.joints:
         joint = _single(c)
         X = joint.transform(q if c is chain.moving and not is_fixed(c) else joint.neutral())
-        result = result @ matrix(c.parent_pose @ X @ c.child_pose.inverse())
+        result = result @ (c.parent_pose @ X @ c.child_pose.inverse()).matrix()
     return result
-
-
-def matrix(X: SE3) -> Pose:
-    """Return a pose as a matrix of floats."""
-    return np.array(X.homogeneous(), dtype=float)
 
 
 def inverse(X: Pose) -> Pose:
@@ -120,7 +115,7 @@ def _by_poses(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Pose
         return None
     for q in _configurations(_single(mine.moving)):
         wanted = inverse(above) @ pose(mine, q)
-        X = inverse(matrix(c.parent_pose)) @ wanted @ matrix(c.child_pose)
+        X = inverse(c.parent_pose.matrix()) @ wanted @ c.child_pose.matrix()
         try:
             r = tuple(map(float, joint.nearest_configuration(SE3(Matrix3(X[:3, :3].tolist()), X[:3, 3].tolist()))))
         except (NotImplementedError, ArithmeticError, ValueError):

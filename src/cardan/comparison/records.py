@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cardan.comparison import causes
-from cardan.comparison.motion import matrix, moved
+from cardan.comparison.motion import moved
 from cardan.comparison.result import Difference
 from cardan.comparison.view import View
 from cardan.description import Mechanism
@@ -116,7 +116,7 @@ def _frames(
         if pairs.get(one.body, one.body) != two.body:
             yield Difference("record", name, "this frame is on another body", one.body, two.body)
             continue
-        X, Y = matrix(one.pose), offsets.get(one.body, np.eye(4)) @ matrix(two.pose)
+        X, Y = one.pose.matrix(), offsets.get(one.body, np.eye(4)) @ two.pose.matrix()
         if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
             yield Difference("record", name, "this frame is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
 
@@ -168,7 +168,7 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
         if not numbers or not _near(x, y, tolerance):
             cause = causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y)) if numbers else ""  # pyright: ignore
             yield Difference("shape", where, f.name, x, y, cause)
-    X, Y = matrix(s.pose), offset @ matrix(t.pose)
+    X, Y = s.pose.matrix(), offset @ t.pose.matrix()
     if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
         yield Difference("shape", where, "this shape is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
     for key in (*_LOOKS, *(_FEEL if s.role == "collision" else ())):

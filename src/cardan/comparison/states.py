@@ -29,7 +29,8 @@ def errors(a: View, b: View, offsets: Mapping[str, np.ndarray]) -> tuple[dict[st
     """
     try:
         one, two = _models(a.thing, b.thing)
-        q, v = _states(one)
+        q = one.random_configuration(STATES, seed=SEED)
+        v = np.random.default_rng(SEED).normal(size=(STATES, one.nv))
         r, w = _converted(one, two, q, v)
     except CardanError as error:
         return {}, f"states are not compared: {error}"
@@ -48,11 +49,6 @@ def _model(thing: Mechanism | Model, base: str) -> Model:
     if isinstance(thing, Mechanism):
         return thing.model(base=base)
     return thing.with_values(**thing.input_values()) if thing.inputs else thing
-
-
-def _states(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    q = model.random_configuration(STATES, seed=SEED)
-    return q, np.random.default_rng(SEED).normal(size=(STATES, model.nv))
 
 
 def _converted(one: Model, two: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

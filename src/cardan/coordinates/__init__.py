@@ -16,7 +16,4 @@ __all__ = [
     "converter",
     "representation",
 ]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

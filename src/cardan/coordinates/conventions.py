@@ -69,5 +69,4 @@ def _made(
     return PeerConverter(model, convention, order, mimics, (_made, (peer, model, order, mimics, options)))
 
 
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

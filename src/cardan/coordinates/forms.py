@@ -43,13 +43,11 @@ def form_of(space: Manifold) -> Any:
     turn = getattr(space, "orientation", getattr(space, "heading", space))
     if isinstance(turn, UnitComplex):
         return turn.order
-    return (
-        "xyzw"
-        if isinstance(turn, UnitQuaternion)
-        else "mrp"
-        if isinstance(turn, MRP)
-        else ("angle", "zyx")[turn.nq > 1]
-    )
+    if isinstance(turn, UnitQuaternion):
+        return "xyzw"
+    if isinstance(turn, MRP):
+        return "mrp"
+    return "zyx" if turn.nq > 1 else "angle"
 
 
 def rewritten(q: Scalars, form: str, other: str, left: Matrix3 = ONE, right: Matrix3 = ONE) -> list[Scalar]:

@@ -17,6 +17,7 @@ from cardan.coordinates.other_coordinates import OtherCoordinates, Row, rows_of
 from cardan.errors import MechanismError, ParameterError
 from cardan.joints import Joint, Mimic
 from cardan.model import Connection, Model
+from cardan.model.table import aligned
 from cardan.spatial import SE3, Force, Scalar, in_body, represented
 
 HEADER = ("joint", "type", "q here", "q there", "v here", "v there", "what changes")
@@ -121,9 +122,7 @@ class PeerConverter(OtherCoordinates):
 
     def __str__(self) -> str:
         sizes = f"nq {self.model.nq} -> {self.nq}, nv {self.model.nv} -> {self.nv}"
-        rows = [HEADER, *map(_line, self.rows)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines = aligned([HEADER, *map(_line, self.rows)])
         return "\n".join([f"{self.model.name} in {self.title}: {sizes}", lines[0], "-" * len(lines[0]), *lines[1:]])
 
     def __repr__(self) -> str:

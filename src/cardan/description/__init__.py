@@ -6,7 +6,4 @@ from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plan
 __all__ = [
     "Box", "Capsule", "Cylinder", "Ellipsoid", "Mechanism", "Mesh", "Plane", "Shape", "Sphere", "inertia_of_shapes"
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -24,7 +24,4 @@ __all__ = [
     "to_urdf",
     "write_urdf",
 ]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -67,6 +67,7 @@ from cardan.functions.named_derivatives import (
     integrate_derivatives,
 )
 from cardan.functions.one_joint import evaluate_joint
+from cardan.functions.packing import packed_indices
 from cardan.functions.regressors import kinetic_energy_regressor, potential_energy_regressor
 
 __all__ = [
@@ -121,6 +122,7 @@ __all__ = [
     "mass_matrix_inverse",
     "mobility",
     "normalize",
+    "packed_indices",
     "passive_forces",
     "potential_energy",
     "potential_energy_regressor",

@@ -17,6 +17,7 @@ from cardan.functions.traced import Traced
 from cardan.program import Program
 from cardan.runtime.memory import empty
 from cardan.targets import Outline, Runner
+from cardan.targets.llvm.door_type import held_by
 from cardan.targets.runner import places_of
 
 if TYPE_CHECKING:
@@ -128,22 +129,15 @@ class Bound:
     A packed one returns all results side by side in one array, shape (..., total): `places` says where each is.
     """
 
-    __slots__ = ("_compiled", "_cores", "_made_by", "_name", "_packed", "_threads")
+    __slots__ = ("_compiled", "_cores", "_door", "_made_by", "_name", "_packed", "_threads")
 
     def __init__(
         self, function: Function, model: Model, names: tuple[str, ...], options: Options, packed: bool = False
     ) -> None:
         cores = function.interface.cores(model)
         self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
-        self._compiled = compiled = function.compiled(model, names, options)
+        self._compiled = function.compiled(model, names, options)
         self._made_by, self._packed = (function, model, names, options, packed), packed
-        slow = functools.partial(Bound.__call__, self)
-        parts = function.interface.unit_parts(model, names)
-        door = None if function.checked else compiled.door(self._name, slow, parts, packed=packed)
-        if door is not None:
-            # Python looks a call up on the type: a type of its own puts nothing between the caller and the door
-            own = {"__slots__": (), "__call__": door, "__doc__": Bound.__doc__}
-            self.__class__ = type("Bound", (Bound,), own)  # pyright: ignore[reportAttributeAccessIssue]
 
     def __call__(self, *arrays: Any, out: np.ndarray | None = None) -> Any:
         """Evaluate; the arrays are those of the function, in its order, broadcast against each other.
@@ -179,7 +173,7 @@ class Bound:
         return dict(zip(self._compiled.form.names, indices, strict=True))
 
     def __reduce__(self) -> Any:
-        return Bound, self._made_by
+        return bound, self._made_by
 
     def _checked(self, arrays: tuple[Any, ...]) -> Batch:
         if len(arrays) != len(self._cores):
@@ -217,3 +211,25 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"<{self._name}({', '.join(self._cores)}) of one model, on {self._compiled.target}>"
+
+
+def bound(function: Function, model: Model, names: tuple[str, ...], options: Options, packed: bool = False) -> Bound:
+    """Return a function of one model with fixed options: one that is called as its door is, if it has one.
+
+    Args:
+        function: the function.
+        model: the robot.
+        names: of the arrays it will be given.
+        options: values of the options.
+        packed: whether results are side by side in one array.
+    """
+    plain = Bound(function, model, names, options, packed)
+    slow, parts = functools.partial(Bound.__call__, plain), function.interface.unit_parts(model, names)
+    compiled = plain._compiled
+    door = None if function.checked else compiled.door(function.name, slow, parts, packed=packed)
+    if door is None:
+        return plain
+    quick = held_by(Bound, "_door")(door)
+    for slot in ("_compiled", "_cores", "_made_by", "_name", "_packed", "_threads"):
+        setattr(quick, slot, getattr(plain, slot))
+    return quick

@@ -25,17 +25,24 @@ from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function
 from cardan.functions.results import RESULT, Form
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, collection_paused, given_for, replayed
+from cardan.functions.traced import Source, Traced, given_for, replayed
 from cardan.functions.vocabulary import Reals, algorithms
 from cardan.manifolds import Euclidean
 from cardan.model import Model
 from cardan.program import Program, autodiff
 from cardan.program.autodiff import MODES, Mode, Tangent
+from cardan.runtime.collector import collection_paused
 
 
 @function(simplified=True)
 def inverse_dynamics_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_forces: ArrayLike | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    packed: bool = False,
 ) -> InverseDynamicsDerivatives[Reals]:
     """Return the derivatives of `inverse_dynamics` by q, v and a.
 
@@ -45,6 +52,8 @@ def inverse_dynamics_derivatives(
         v: velocities [rad/s, m/s], shape (..., nv).
         a: accelerations [rad/s^2, m/s^2], shape (..., nv).
         external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`; constant in the bodies' own frames.
+        packed: whether to return the entries at `packed_indices(inverse_dynamics_derivatives, model)` alone, each of
+            shape (..., n).
 
     Returns:
         `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv) [N m, N, each by the argument's unit]; da
@@ -62,12 +71,22 @@ def inverse_dynamics_derivatives(
 
     Source: after Singh, Russo and Wensing (2022); see `algorithms/derivatives.py`.
     """
-    return algorithms.inverse_dynamics_derivatives(model, q, v, a, wrenches(external_forces))
+    by = algorithms.inverse_dynamics_derivatives(model, q, v, a, wrenches(external_forces))
+    if not packed:
+        return by
+    places = algorithms.inverse_dynamics_derivatives_entries(model)
+    return InverseDynamicsDerivatives(*(e.of(matrix) for e, matrix in zip(places, by, strict=True)))
 
 
 @function(simplified=True)
 def forward_dynamics_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    packed: bool = False,
 ) -> ForwardDynamicsDerivatives[Reals]:
     """Return the derivatives of `forward_dynamics` by q, v and tau.
 
@@ -77,6 +96,8 @@ def forward_dynamics_derivatives(
         v: velocities [rad/s, m/s], shape (..., nv).
         tau: joint efforts [N m, N], shape (..., nv).
         external_forces: wrenches on the bodies [N, N m], as for `forward_dynamics`; constant in the bodies' own frames.
+        packed: whether to return the entries at `packed_indices(forward_dynamics_derivatives, model)` alone, each of
+            shape (..., n).
 
     Returns:
         `ForwardDynamicsDerivatives(dq, dv, dtau)`, each of shape (..., nv, nv) [rad/s^2, m/s^2, each by the argument's
@@ -93,10 +114,14 @@ def forward_dynamics_derivatives(
 
     Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
 
-    Source: Carpentier and Mansard (2018), section IV.
+    Source: articulated bodies, Featherstone (2008), and their derivatives; see `algorithms/forward_derivatives.py`.
     """
     model = without_loops(model, "forward_dynamics_derivatives")
-    return algorithms.forward_dynamics_derivatives(model, q, v, tau, wrenches(external_forces))
+    by = algorithms.forward_dynamics_derivatives(model, q, v, tau, wrenches(external_forces))
+    if not packed:
+        return by
+    places = algorithms.forward_dynamics_derivatives_entries(model)
+    return ForwardDynamicsDerivatives(*(e.of(matrix) for e, matrix in zip(places, by, strict=True)))
 
 
 def derivative(

@@ -104,12 +104,13 @@ def forward_dynamics(
 
 
 @function(returns=("nv", "nv"), simplified=True)
-def mass_matrix(model: Model, q: ArrayLike) -> Reals:
+def mass_matrix(model: Model, q: ArrayLike, *, packed: bool = False) -> Reals:
     """Return the joint-space mass matrix M: the kinetic energy is v^T M v / 2.
 
     Args:
         model: the robot.
         q: configurations [rad, m], shape (..., nq).
+        packed: whether to return the entries at `packed_indices(mass_matrix, model)` alone, shape (..., n).
 
     Returns:
         M [kg m^2, kg m, kg], shape (..., nv, nv), symmetric; armature is on its diagonal.
@@ -127,16 +128,18 @@ def mass_matrix(model: Model, q: ArrayLike) -> Reals:
 
     Source: Walker and Orin (1982); Featherstone (2008), table 6.2.
     """
-    return algorithms.mass_matrix(model, q)
+    M = algorithms.mass_matrix(model, q)
+    return algorithms.mass_matrix_entries(model).of(M) if packed else M
 
 
 @function(returns=("nv", "nv"), simplified=True)
-def mass_matrix_inverse(model: Model, q: ArrayLike) -> Reals:
+def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> Reals:
     """Return the inverse of the mass matrix.
 
     Args:
         model: the robot.
         q: configurations [rad, m], shape (..., nq).
+        packed: whether to return the entries at `packed_indices(mass_matrix_inverse, model)` alone, shape (..., n).
 
     Returns:
         M^-1, shape (..., nv, nv) [1/(kg m^2), 1/kg], symmetric.
@@ -151,9 +154,11 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Reals:
 
     Peers: Pinocchio `computeMinverse`.
 
-    Source: Featherstone (2008), section 6.5 (the factors L^T D L of M), or table 7.1 on unit efforts in deep trees.
+    Source: Featherstone (2008), section 6.5 (the factors L^T D L of M), or table 7.1 on unit efforts in deep trees; see
+    `algorithms/mass_inverse.py`.
     """
-    return algorithms.mass_matrix_inverse(model, q)
+    inverse = algorithms.mass_matrix_inverse(model, q)
+    return algorithms.mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
 
 
 @function(returns=("nv", "nv"))

@@ -23,7 +23,7 @@ import numpy as np
 from cardan.errors import RecompilationWarning, StaleProgramError, UnknownNameError
 from cardan.functions import store
 from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
-from cardan.functions.compiled import Bound, Compiled
+from cardan.functions.compiled import Bound, Compiled, bound
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
 from cardan.functions.kinds import caller
@@ -207,7 +207,7 @@ class Function(Generic[P, R]):
             return self._revived(key, *kept, model, choice)
         traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
         outline = Outline.of(traced.program)
-        if key and key == store.name_of(self.made_from, model, choice.names, choice.options):  # tracing changed nothing
+        if key and store.is_still(key, self.made_from, model, choice.names, choice.options):
             store.save(key, outline, traced.form)
         run = load_program(outline, lambda: traced.program, choice.target)
         return Compiled(outline, traced.form, run, choice.target, lambda: traced)
@@ -278,12 +278,13 @@ class Function(Generic[P, R]):
 
         The values of a model's inputs (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
         """
-        return Bound(self, model, *self.interface.required(model, options, optional))
+        return bound(self, model, *self.interface.required(model, options, optional))
 
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
-        """Return the same as `bind`, but its results are one array, side by side: views of it are the caller's to make.
+        """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
 
-        Those of a small robot's step take as long as the step.
+        `places` of what is returned says where each result is in it. One array takes a tenth of a microsecond less to
+        make than each further one does, which counts where a step takes no longer.
 
         Args:
             model: the robot.
@@ -294,7 +295,7 @@ class Function(Generic[P, R]):
             >>> cardan.mass_matrix.bind_packed(arm)(q).shape
             (49,)
         """
-        return Bound(self, model, *self.interface.required(model, options, optional), packed=True)
+        return bound(self, model, *self.interface.required(model, options, optional), packed=True)
 
     def on(
         self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None

@@ -21,9 +21,10 @@ from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions.function import Function
 from cardan.functions.results import Form
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, collection_paused, given_for, replayed
+from cardan.functions.traced import Source, Traced, given_for, replayed
 from cardan.model import Model
 from cardan.program import Array, autodiff
+from cardan.runtime.collector import collection_paused
 
 Way = Literal["pushed", "pulled"]
 

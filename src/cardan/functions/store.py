@@ -92,6 +92,23 @@ def name_of(source: Source, model: Model, names: tuple[str, ...], options: Optio
     """
     if _package_digest() is None or _is_patched():
         return None
+    return _digest(source, model, names, options)
+
+
+def is_still(name: str, source: Source, model: Model, names: tuple[str, ...], options: Options) -> bool:
+    """Return whether a name is what it was before a source was traced: a kernel may change what it reads.
+
+    Args:
+        name: from `name_of`.
+        source: what was traced.
+        model: the model.
+        names: of the arrays.
+        options: the options.
+    """
+    return name == _digest(source, model, names, options)
+
+
+def _digest(source: Source, model: Model, names: tuple[str, ...], options: Options) -> str | None:
     return content.digest("trace", _package_digest(), source.content(), model, names, options)
 
 

@@ -9,13 +9,11 @@ or from another function's program, by differentiating it (`derivatives.py`).
 from __future__ import annotations
 
 import functools
-import gc
 import inspect
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +31,7 @@ from cardan.model import Model, simplified_tree
 from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
 from cardan.program.replay import replay
+from cardan.runtime.collector import collection_paused
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -86,7 +85,7 @@ class Kernel(Source):
     Args:
         kernel: `kernel(model, q, v, ...)`.
         signature: of the kernel.
-        returns: core shape of its one result, where it is declared.
+        returns: core shape of its one result, where it is declared; of one that is not `packed`.
         simplified: whether it depends on joint coordinates alone, so that it is traced on an equivalent model with
             fewer numbers (`model/simplify.py`).
     """
@@ -122,14 +121,14 @@ class Kernel(Source):
         own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
         with standing_for(model, inputs) as given:
             value = self.kernel(simplified_tree(given) if self.simplified else given, **own, **dict(options))
-        return self._results(model, value)
+        return self._results(model, value, None if dict(options).get("packed") else self.returns)
 
-    def _results(self, model: Model, value: Any) -> tuple[Form, list[np.ndarray]]:
+    def _results(self, model: Model, value: Any, returns: Shape | None) -> tuple[Form, list[np.ndarray]]:
         where = self.signature.name
-        if self.returns is None:
+        if returns is None:
             form, results = form_of(value, where)
             return form, [packed(result, where=where) for result in results]
-        result, expected = packed(value, where=where), core_shape(self.returns, model)
+        result, expected = packed(value, where=where), core_shape(returns, model)
         if not result.size and not math.prod(expected):
             return Form(), [result.reshape(expected)]  # an empty list does not say how many columns it has
         if result.shape[max(0, result.ndim - len(expected)) :] != expected:
@@ -157,18 +156,6 @@ class Kernel(Source):
         signature = self.signature
         called = (str(signature.parameters), dict(signature.declared), signature.fixed)
         return (self.kernel, *called, self.returns, self.simplified)
-
-
-@contextmanager
-def collection_paused() -> Iterator[None]:
-    """Pause the collector of cycles: a trace makes a hundred thousand tuples that live on, and no cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _kernel(

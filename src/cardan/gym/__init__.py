@@ -31,7 +31,4 @@ for _name, _task in TASKS.items():
         max_episode_steps=_task.horizon,
         kwargs={"task": _task},
     )
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -51,12 +51,9 @@ class QuadrupedWalk(Task):
         vertical, rest = np.ones(3), np.full(6 + 2 * len(STANCE), NO_BOUND)
         self.highest = np.concatenate([[NO_BOUND], vertical, rest])
         self.lowest = -self.highest
-        self.height = self._standing_height()
-
-    def _standing_height(self) -> float:
-        """Return the height of the trunk at which the feet touch the ground in the stance [m]."""
         q = np.concatenate([self.model.neutral()[:7], STANCE])
-        return FOOT - float(frame_transform(self.model, q, "front_left_foot")[2, 3])
+        foot = frame_transform(self.model, q, "front_left_foot")
+        self.height = FOOT - float(foot[2, 3])  # of the trunk [m], at which the feet touch the ground in the stance
 
     def start(self, numbers: np.ndarray) -> Start:
         q = np.tile(np.concatenate([self.model.neutral()[:7], STANCE]), (len(numbers), 1))

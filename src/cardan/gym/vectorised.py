@@ -116,7 +116,8 @@ class VectorisedWorlds(VectorEnv):
         """Take an action in every world and return observations, rewards, terminations, truncations and infos."""
         taken = self._checked(actions)
         again = self._ended.copy()
-        self._move(taken)
+        self.task.command(self._control, self.state, taken)
+        self.task.solver.step(self.state, self._control, steps=self.task.every, out=self.state)
         rewards = np.where(self.state.diverged, 0.0, self.task.reward(self.state, self._goal, taken))
         self._elapsed += 1
         terminated = self.state.diverged | self.task.failed(self.state)
@@ -175,10 +176,6 @@ class VectorisedWorlds(VectorEnv):
         if array.shape != self.action_space.shape:
             raise ShapeError("step", "actions", got=array.shape, expected=str(self.action_space.shape))
         return np.clip(array, -1.0, 1.0)
-
-    def _move(self, actions: np.ndarray) -> None:
-        self.task.command(self._control, self.state, actions)
-        self.task.solver.step(self.state, self._control, steps=self.task.every, out=self.state)
 
     def _results(self, rewards: np.ndarray, terminated: np.ndarray, truncated: np.ndarray) -> Results:
         """Return what a step has led to; with SAME_STEP, what it led to in worlds that begin again is in the infos."""

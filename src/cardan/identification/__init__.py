@@ -35,7 +35,4 @@ _HOMES = {
     ".stribeck": "Stribeck fit_stribeck",
 }
 __getattr__ = fetcher(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

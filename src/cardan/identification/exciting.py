@@ -19,7 +19,7 @@ from cardan.functions import integrate, inverse_dynamics
 from cardan.identification.combinations import BaseParameters, checked_base, natural_units
 from cardan.identification.terms import Terms, checked_terms, regressor
 from cardan.model import Model
-from cardan.trajectories.allowed import Bounds, bounds, positive, whole
+from cardan.trajectories.allowed import bounds, positive, whole
 from cardan.trajectories.fourier import FourierSeries, fourier_jet
 from cardan.trajectories.local import moved
 from cardan.trajectories.piecewise import Jet
@@ -117,11 +117,7 @@ def _room(model: Model, velocity: Any, acceleration: Any) -> _Room:
     center = integrate(model, model.neutral(), 0.5 * (lower + upper))
     own = model.velocity_lower, model.velocity_upper
     rates = [bounds(WHERE, "velocity", velocity, model, own), bounds(WHERE, "acceleration", acceleration, model)]
-    return _Room(center, 0.5 * (upper - lower), *(_both_ways(b) for b in rates))
-
-
-def _both_ways(limits: Bounds) -> np.ndarray:
-    return np.minimum(-limits.lower, limits.upper)
+    return _Room(center, 0.5 * (upper - lower), *(np.minimum(-b.lower, b.upper) for b in rates))
 
 
 class _Search:

@@ -5,7 +5,4 @@ from cardan.interop.mujoco_collision import MujocoCollision
 from cardan.interop.mujoco_spec import to_mjspec
 
 __all__ = ["MujocoCollision", "jax", "to_mjspec"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -57,11 +57,6 @@ class Emulated:
     ropes: tuple[Rope, ...] = ()
 
 
-def can_be_emulated(c: Connection) -> bool:
-    """Return whether a joint can be made of others."""
-    return kind_of_emulation(c) is not None
-
-
 def emulated(model: Model) -> Emulated:
     """Return the model with joints made of others where they can be."""
     kinds = {c.name: kind_of_emulation(c) for c in model.connections}

@@ -14,7 +14,7 @@ from cardan.description import Mechanism
 from cardan.errors import DTypeError, DuplicateNameError, MechanismError, UnsupportedError
 from cardan.geometry.shapes import Shape
 from cardan.interop.chains import Chain, chain_of
-from cardan.interop.emulated import Emulated, can_be_emulated, emulated
+from cardan.interop.emulated import Emulated, emulated, kind_of_emulation
 from cardan.interop.mujoco_annotations import add_actuators, add_exclusions, add_keyframes, drives_said
 from cardan.interop.mujoco_drives import add_drives
 from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
@@ -246,7 +246,7 @@ def _chain(model: Model, c: Connection) -> Chain:
 
 
 def _remedy(c: Connection) -> str:
-    if can_be_emulated(c):
+    if kind_of_emulation(c) is not None:
         return "emulate=True makes it of joints that MuJoCo has, and a constraint"
     if isinstance(c.joint, Reversed):
         return "root the robot elsewhere, so that the joint runs forwards: Mechanism.model(root=...)"

@@ -86,7 +86,4 @@ _HOMES |= {f".catalogue.{re.sub(r'(?<=[a-z])(?=[A-Z])', '_', name).lower()}": na
 """What comes from where; a joint from the file that has its name."""
 
 __getattr__ = fetcher(__name__, _HOMES, modules="coordinate_functions serial")
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

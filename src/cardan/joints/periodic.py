@@ -12,12 +12,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cardan.errors import CardanError
-from cardan.joints.derivation.parameters import filled, opened, slots
+from cardan.joints.derivation.parameters import joint_program, opened, slots
 from cardan.joints.state import kept_by_state
-from cardan.program import Array, Op, Program, trace
+from cardan.program import Op, Program
 from cardan.scalar import floor
 from cardan.spatial import Scalar
 
@@ -41,18 +39,16 @@ def unwrapped(angle: Scalar, near: Scalar) -> Scalar:
 
 @kept_by_state
 def _angles(template: Joint) -> tuple[int, ...]:
-    count = slots(template)
-
-    def pose(*arrays: Any) -> dict[str, np.ndarray]:
-        scalars = [e for array in arrays for e in array]
-        X = filled(template, scalars[:count]).transform(scalars[count:])
-        return {"pose": np.array([*X.rotation.entries(), *X.translation], dtype=object)}
+    def pose(joint: Joint, q: Sequence[Scalar]) -> dict[str, list[Any]]:
+        X = joint.transform(q)
+        return {"pose": [*X.rotation.entries(), *X.translation]}
 
     try:
-        program = trace("pose", pose, [Array("parameters", (count,)), Array("q", (template.nq,))])
+        program = joint_program("pose", template, pose, q=template.nq)
     except (CardanError, ArithmeticError, TypeError, ValueError):
         return ()  # whoever needs the transform will say what is wrong with it
-    return tuple(i for i in range(template.nq) if _has_period(program, count + i))
+    first = slots(template)
+    return tuple(i for i in range(template.nq) if _has_period(program, first + i))
 
 
 def _has_period(program: Program, index: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cardan.joints import Mimic
@@ -15,13 +16,17 @@ HEADER = ("joint", "type", "parent -> child", "q", "v", "position limits")
 
 def layout_table(model: Model) -> str:
     """Return the joints of a model with their slices of q and v and their limits, as text."""
-    rows = [HEADER, *(_row(model, connection) for connection in model.connections)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = aligned([HEADER, *(_row(model, connection) for connection in model.connections)])
     title = f"{model.name}: {len(model.bodies)} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}"
     closing = [f"closing: {c.parent} <-[{c.name}: {type(c.joint).__name__}]-> {c.child}" for c in model.closures]
     given = [f"given at every call: {name} {each.shape}" for name, each in model.inputs.items()]
     return "\n".join([title, lines[0], "-" * len(lines[0]), *lines[1:], *closing, *given])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _row(model: Model, c: Any) -> tuple[str, ...]:

@@ -5,7 +5,4 @@ from cardan.pictures.robot_plot import plot
 from cardan.pictures.trajectory_plot import plot_trajectory
 
 __all__ = ["manipulability", "plot", "plot_trajectory", "workspace", "yoshikawa"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

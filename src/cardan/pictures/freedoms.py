@@ -24,11 +24,6 @@ class Freedom(NamedTuple):
     name: str
     unit: str
 
-    @property
-    def effort_unit(self) -> str:
-        """Of the effort."""
-        return "N m" if self.unit == "rad" else "N"
-
 
 def freedoms(model: Model) -> list[Freedom]:
     """Return the degrees of freedom in the order of v."""

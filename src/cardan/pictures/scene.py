@@ -17,7 +17,6 @@ from cardan.geometry.shapes import Shape
 from cardan.model import WORLD, Connection, Model
 from cardan.pictures.surfaces import facets_of
 from cardan.runtime.log import log
-from cardan.spatial import SE3
 
 Roles = Sequence[str]
 PALETTE = (
@@ -66,11 +65,11 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
     facets, colours, drawn = [], [], set()
     for shape, corners in drawn_shapes(model, roles):
         drawn.add(shape.body)
-        pose = matrix(kinematics.pose(shape.body) @ shape.pose)
+        pose = (kinematics.pose(shape.body) @ shape.pose).matrix()
         facets.append(moved(pose, corners))
         colours.append(np.tile(colour_of(model, shape), (len(corners), 1)))
     bones, gaps = (np.array(ends, dtype=float).reshape(-1, 2, 3) for ends in _lines(model, kinematics, drawn))
-    dots = [matrix(kinematics.pose(body))[:3, 3] for body in model.body_names if body not in drawn]
+    dots = [kinematics.pose(body).matrix()[:3, 3] for body in model.body_names if body not in drawn]
     found = Scene(joined(facets, (4, 3)), joined(colours, (4,)), bones, gaps, np.reshape(dots, (-1, 3)))
     if not np.isfinite(found.points()).all():
         raise NotFiniteError("pictures", "poses of the bodies", (), float("nan"), "Look at q, and at the description.")
@@ -135,11 +134,6 @@ def frames_at(model: Model, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
     entries = [[e for row in kinematics.pose(name).homogeneous() for e in row] for name in names]
     full = [[np.broadcast_to(np.asarray(e, dtype=float), len(q)) for e in entry] for entry in entries]
     return np.moveaxis(np.array(full), -1, 0).reshape(len(q), len(names), 4, 4)
-
-
-def matrix(X: SE3) -> np.ndarray:
-    """Return a pose of numbers as an array, shape (4, 4)."""
-    return np.array(X.homogeneous(), dtype=float)
 
 
 def moved(pose: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -34,7 +34,13 @@ def heads_of(program: Program, spans: Spans, ops: Sequence[Op]) -> dict[int, int
     }
 
 
-def last_readers(program: Program, home: Mapping[int, int], spans: Spans, heads: Mapping[int, int]) -> dict[int, int]:
+def last_readers(
+    program: Program,
+    home: Mapping[int, int],
+    spans: Spans,
+    heads: Mapping[int, int],
+    operands: Sequence[Sequence[int]] | None = None,
+) -> dict[int, int]:
     """Return the last block that needs each value which is needed beyond the block that computes it.
 
     What a region needs of what was there before, it needs to its end: in the next pass again. But what it picks from
@@ -45,9 +51,10 @@ def last_readers(program: Program, home: Mapping[int, int], spans: Spans, heads:
         home: the block of each instruction that is an operation.
         spans: of its stretches.
         heads: the first block of its region for each instruction with a place of its own for what is carried to it.
+        operands: of each instruction, where they are others than the program's.
     """
     last: dict[int, int] = {}
-    operands = program.args
+    operands = operands or program.args
 
     def needed(a: int, block: int) -> None:
         if a in home or a in heads:

@@ -138,4 +138,6 @@ SPEC: dict[Op, Spec] = {
 
 LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})
 """What is there without an operation."""
+TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is Kind.BOOL)
+"""What gives a truth value."""
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

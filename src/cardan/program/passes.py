@@ -1,9 +1,9 @@
 """Passes: pure functions from a program to an equivalent program, in the order of `PASSES`.
 
 Folding, sharing (hash-consing) and the carrying of signs happen while tracing (`expr.py`), where they keep the graph
-small from the start; what needs the whole program runs here. Multiply-adds are formed by the targets' compilers. Tried,
-and left out because they save nothing (docs/performance.md has the figures): cos^2 + sin^2 = 1, which no robot has;
-factoring of common factors; four orders of evaluation other than the algorithm's own.
+small from the start; what needs the whole program runs here. Multiply-adds are formed for machine code (`fusing`).
+Tried, and left out because they save nothing (docs/performance.md has the figures): cos^2 + sin^2 = 1, which no robot
+has; factoring of common factors; four orders of evaluation other than the algorithm's own.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from cardan.program.ops import SPEC, Op
 from cardan.program.program import Program, Region, phases, rows_of
 from cardan.program.trace import assemble
 
+INPUT, CONST, KEPT = Op.INPUT, Op.CONST, Op.KEPT  # an attribute of an Enum is looked up slowly, and once an operation
 LONGEST = 200_000
 """Operations of a program whose passes are written out: its reverse derivative takes some 30 s to compile."""
 
@@ -33,7 +34,7 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
         op, args, number = instructions[k]
         if k in given:
             return given[k]
-        return kept[args[0], number] if op is Op.KEPT else _value(instructions[k], inputs, values)
+        return kept[args[0], number] if op is KEPT else _value(instructions[k], inputs, values)
 
     def run(parts: Sequence[Region | range]) -> None:
         for part in parts:
@@ -56,9 +57,9 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
 
 def _value(instruction: Instruction, inputs: Sequence[Any], values: Sequence[Any]) -> Any:
     op, args, number = instruction
-    if op is Op.INPUT:
+    if op is INPUT:
         return inputs[int(number)]
-    return number if op is Op.CONST else SPEC[op].evaluate(*(values[a] for a in args))
+    return number if op is CONST else SPEC[op].evaluate(*(values[a] for a in args))
 
 
 def straight(program: Program) -> Program:

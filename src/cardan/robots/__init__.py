@@ -25,7 +25,4 @@ __all__ = [
     "stewart_platform",
     "urdf_path",
 ]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

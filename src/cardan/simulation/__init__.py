@@ -44,7 +44,4 @@ _HOMES = {
     ".world": "World",
 }
 __getattr__ = fetcher(__name__, _HOMES, modules="solvers")
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -298,7 +298,8 @@ class WorldBuilder(Explained):
         twin = mechanism.prefixed(prefix).mechanism
         bases = _bases(twin, prefix, base_joint(base))
         parts = [joints for _, joints in _components(twin, [*bases, *twin.joints])]
-        names = self._articulation_names(prefix + mechanism.name if name is None else name, parts)
+        first = prefix + mechanism.name if name is None else name
+        names = [first, *(f"{first}_{joints[0].child}" for joints in parts[1:])]
         self._check_free(twin, bases, names)
         self._append(twin, bases, parts, X)
         self._articulations |= {n: tuple(c.name for c in joints) for n, joints in zip(names, parts, strict=True)}
@@ -346,7 +347,8 @@ class WorldBuilder(Explained):
                 f"world {self._parts.name!r} has {has}, expected at least one link: nothing could move. Add one with "
                 "add_body, add_link or add(mechanism)."
             )
-        orphans = self._orphans()
+        held = {joint for joints in self._articulations.values() for joint in joints}
+        orphans = tuple(c.name for c in self._parts.joints if c.name not in held)
         if orphans and check_orphans:
             shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
             raise MechanismError(
@@ -355,8 +357,8 @@ class WorldBuilder(Explained):
             )
         mechanism, added = self._mechanism()
         model = mechanism.model(gravity=self.gravity, closing=closing)
-        held = {n: (*joints, *_bases_of(mechanism, joints, added)) for n, joints in self._articulations.items()}
-        articulations = {name: articulation(model, name, joints) for name, joints in held.items()}
+        trees = {n: (*joints, *_bases_of(mechanism, joints, added)) for n, joints in self._articulations.items()}
+        articulations = {name: articulation(model, name, joints) for name, joints in trees.items()}
         ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
         movable = _movable(model, ordered) if movable_bases else {}
         initial = rest_configuration(model, self._poses, self._coordinates(model, self.q, "q"))
@@ -375,10 +377,6 @@ class WorldBuilder(Explained):
         )
         owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
         return replace(world.with_inputs(**owned), movable=movable) if movable else world
-
-    def _orphans(self) -> tuple[str, ...]:
-        held = {joint for joints in self._articulations.values() for joint in joints}
-        return tuple(c.name for c in self._parts.joints if c.name not in held)
 
     def _mechanism(self) -> tuple[Mechanism, dict[str, Connection]]:
         """Return the description, and the free joints that were added to it, by the body each holds."""
@@ -451,9 +449,6 @@ class WorldBuilder(Explained):
             raise ParameterError("name of an articulation", got=name, expected="a non-empty text")
         if name in self._articulations:
             raise DuplicateNameError("articulation", name, f"world {self._parts.name!r}")
-
-    def _articulation_names(self, name: str, parts: Sequence[Sequence[Connection]]) -> list[str]:
-        return [name if k == 0 else f"{name}_{joints[0].child}" for k, joints in enumerate(parts)]
 
     def __repr__(self) -> str:
         counts = f"{len(self._parts.bodies)} links, {len(self._parts.joints)} joints, {len(self._parts.shapes)} shapes"

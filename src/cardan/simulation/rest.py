@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.joints import Mimic
-from cardan.model import Model, Node
+from cardan.model import Model
 from cardan.spatial import SE3, log_se3
 
 REACH = 1e-6
@@ -34,16 +34,13 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
         if child in poses and node.name not in given and not isinstance(node.joint, Mimic):
             wanted = above.inverse() @ poses[child] @ model.attachment(child).pose.inverse()
             q[list(node.q)] = np.array(node.joint.nearest_configuration(wanted), dtype=float)
-        X.append(above @ node.joint.transform(_own(node, q)))
+        own = tuple(float(e) for e in node.configuration(q.tolist()))
+        X.append(above @ node.joint.transform(own))
     for body, pose in poses.items():
         at = model.attachment(body)
         _check(body, pose, (X[at.node] if at.node >= 0 else SE3.identity()) @ at.pose)
     q.setflags(write=False)
     return q
-
-
-def _own(node: Node, q: np.ndarray) -> tuple[float, ...]:
-    return tuple(float(e) for e in node.configuration(q.tolist()))
 
 
 def _check(body: str, wanted: SE3, found: SE3) -> None:

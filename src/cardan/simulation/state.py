@@ -24,7 +24,6 @@ from cardan.staging import write_whole
 from cardan.words import Explained
 
 if TYPE_CHECKING:
-    from cardan.model import Model
     from cardan.simulation.world import World
 
 REACH = 1e-6
@@ -332,7 +331,8 @@ class State(Explained):
 
         It is the first joint whose acceleration is not finite, if that is known.
         """
-        names = [joint for joint in self.world.model.joint_names for _ in range(*_span(self.world.model, joint))]
+        model = self.world.model
+        names = [joint for joint in model.joint_names for _ in range(model.nv)[model.v_slice(joint)]]
         found = []
         for row in np.flatnonzero(self.diverged):
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
@@ -427,11 +427,6 @@ class Divergence(NamedTuple):
     world: int
     time: float
     joint: str | None
-
-
-def _span(model: Model, joint: str) -> tuple[int, int]:
-    own = model.v_slice(joint)
-    return own.start, own.stop
 
 
 def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:

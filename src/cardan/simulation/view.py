@@ -79,10 +79,10 @@ class View:
     link_indices: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        slices, place = self.world.model.slices, {link: k for k, link in enumerate(self.world.links)}
+        model, place = self.world.model, {link: k for k, link in enumerate(self.world.links)}
         rows = {
-            "q_indices": [[i for j in own for i in _range(slices[j][0])] for own in self.joints],
-            "v_indices": [[i for j in own for i in _range(slices[j][1])] for own in self.joints],
+            "q_indices": [[i for j in own for i in range(model.nq)[model.q_slice(j)]] for own in self.joints],
+            "v_indices": [[i for j in own for i in range(model.nv)[model.v_slice(j)]] for own in self.joints],
             "link_indices": [[place[link] for link in own] for own in self.links],
         }
         for name, indices in rows.items():
@@ -318,10 +318,6 @@ def view(world: World, pattern: Any, joints: Any, links: Any, include: Any, excl
         tuple(tuple(j for j in a.joints if j in set(picked)) for a in own),
         tuple(tuple(link for link in a.links if link in set(wanted)) for a in own),
     )
-
-
-def _range(part: slice) -> range:
-    return range(part.start, part.stop)
 
 
 def _rectangle(rows: Sequence[Sequence[int]]) -> np.ndarray:

@@ -13,6 +13,7 @@ from cardan.description import Mechanism, Shape
 from cardan.errors import ParameterError
 from cardan.manifolds import Manifold, Product
 from cardan.model import Model
+from cardan.model.table import aligned
 from cardan.simulation.articulation import Articulation
 from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
@@ -294,11 +295,9 @@ class World(Explained):
             counts = (str(len(a.joints)), str(len(a.links)))
             spans = (f"{s.start}:{s.stop}" for s in (a.q_slice, a.v_slice))
             rows.append((a.name, root, *counts, *spans))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(e.ljust(w) for e, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
         told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
-        return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *lines, *told])
+        return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
 
     def __deepcopy__(self, memo: Any) -> World:
         return self  # it cannot change, and states and solvers know theirs by identity

@@ -52,7 +52,4 @@ __all__ = [
     "stumpff",
     "unit_vector",
 ]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -402,7 +402,4 @@ _EXAMPLES = {
 
 for _name, _example in _EXAMPLES.items():
     document(globals()[_name], "cardan.spatial.rotations", _ARGUMENTS, _example)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

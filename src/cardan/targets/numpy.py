@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.program.ops import SPEC, Op
+from cardan.program.ops import LEAVES, SPEC, Op
 from cardan.program.program import Program, Region, phases, rows_of
 from cardan.targets.runner import Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
 
 
-def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[Any]:
-    """Return the flattened outputs of a program.
+class Step(NamedTuple):
+    """An operation on arrays.
+
+    Attributes:
+        function: NumPy's.
+        args: the instructions whose values it takes.
+        last: those of which nothing else needs the value any more.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[int, ...]
+    last: tuple[int, ...]
+
+
+class Walk:
+    """A program as what walks through it looks at, made once: at each call that would take as long as the numbers.
+
+    Attributes:
+        instructions: of the program.
+        steps: of each instruction; None for what is there without an operation.
+        tables: what each region picks and keeps.
+        parts: the phases of the program, and of each region.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.instructions = program, list(program.instructions)
+        last_use = _last_uses(program)
+        self.steps = [
+            None if op in LEAVES else Step(SPEC[op].numpy, args, tuple(a for a in args if last_use[a] == k))
+            for k, (op, args, _) in enumerate(self.instructions)
+        ]
+        self.tables = dict(zip(program.regions, rows_of(program), strict=True))
+        self.parts = {within: phases(program, within) for within in (None, *program.regions)}
+
+
+def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -> list[Any]:
+    """Evaluate a program on columns of numbers.
 
     Args:
         program: what to compute.
@@ -26,51 +62,53 @@ def evaluate(program: Program, columns: Sequence[Any], dtype: np.dtype) -> list[
     Returns:
         One array or scalar for each flattened output.
     """
-    number = dtype.type
-    instructions = list(program.instructions)
+    walk = program if isinstance(program, Walk) else Walk(program)
+    number, instructions, steps = dtype.type, walk.instructions, walk.steps
     values: list[Any] = [None] * len(instructions)
-    last_use = _last_uses(program)
     given: dict[int, Any] = {}
-    tables = dict(zip(program.regions, rows_of(program), strict=True))
     kept: dict[tuple[int, float], Any] = {}
-    shape = np.broadcast_shapes(*map(np.shape, columns)) if program.regions else ()
+    shape = np.broadcast_shapes(*map(np.shape, columns)) if walk.tables else ()
 
     def filled(value: Any) -> Any:  # NumPy may round a function of one number and of an array differently
         return value if np.shape(value) == shape else np.full(shape, value)
 
-    def compute(k: int) -> None:
+    def leaf(k: int) -> Any:
         op, args, value = instructions[k]
         if k in given:
-            values[k] = given[k]
-        elif op is Op.INPUT:
-            values[k] = columns[int(value)]
-        elif op is Op.CONST:
-            values[k] = number(value)
-        elif op is Op.KEPT:
-            values[k] = kept[args[0], value]
-        else:
-            values[k] = SPEC[op].numpy(*[values[a] for a in args])
-            for a in args:
-                if last_use[a] == k:
-                    values[a] = None  # frees its memory
+            return given[k]
+        if op is Op.CARRIED:
+            return values[args[0]]
+        if op is Op.KEPT:
+            return kept[args[0], value]
+        return columns[int(value)] if op is Op.INPUT else number(value)
 
-    def run(parts: Sequence[Region | range]) -> None:
-        for part in parts:
-            if isinstance(part, range):
-                for k in part:
-                    compute(k)
+    def straight(part: range) -> None:
+        for k in part:
+            step = steps[k]
+            if step is None:
+                values[k] = leaf(k)
                 continue
-            rows = tables[part]
+            function, args, last = step
+            values[k] = function(*[values[a] for a in args])
+            for a in last:
+                values[a] = None  # frees its memory
+
+    def run(within: Region | None) -> None:
+        for part in walk.parts[within]:
+            if isinstance(part, range):
+                straight(part)
+                continue
+            rows = walk.tables[part]
             for n in range(part.passes):
                 given.update({k: values[instructions[k].args[n]] for k in rows.picked})
-                run(phases(program, part))
+                run(part)
                 kept.update({(k, n): values[k] for k in rows.kept})
                 given.update({k: filled(values[after]) for k, after in part.carried})
             for k, _ in part.carried:
                 del given[k]
 
-    run(phases(program))
-    return [values[r] for r in program.results]
+    run(None)
+    return [values[r] for r in walk.program.results]
 
 
 def _last_uses(program: Program) -> list[int]:
@@ -98,6 +136,11 @@ class NumpyProgram(Runner):
     def __init__(self, program: Program) -> None:
         self.program, self.outputs = program, program.outputs
 
+    @functools.cached_property
+    def walk(self) -> Walk:
+        """The program as calls look at it."""
+        return Walk(self.program)
+
     def write(
         self,
         arrays: Sequence[np.ndarray],
@@ -112,7 +155,7 @@ class NumpyProgram(Runner):
             for start in range(0, batch, CHUNK):
                 part = slice(start, min(start + CHUNK, batch))
                 columns = [np.ascontiguousarray(c) for array in rows for c in array[part].T]
-                values = iter(evaluate(self.program, columns, dtype))
+                values = iter(evaluate(self.walk, columns, dtype))
                 for column in chain.from_iterable(result[part].T for result in results):
                     column[...] = next(values)
 

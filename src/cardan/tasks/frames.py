@@ -64,11 +64,8 @@ class RelativeMotion:
         self.model, self.relative = model, relative_kinematics(model, q)
         ends = model.attachment(frame), model.attachment(root)
         self.frame, self.root = (_side(model, self.relative, *pair) for pair in (ends, ends[::-1]))
-        self.X: SE3 = self.root.end.inverse() @ self.frame.end if self._root_moves(ends[1]) else self.frame.end
-
-    def _root_moves(self, root: Attachment) -> bool:
-        """Return whether the root is not the very frame in which the two fork."""
-        return bool(self.root.nodes) or root.pose != SE3.identity()
+        is_fork = not self.root.nodes and ends[1].pose == SE3.identity()  # the root is the frame in which the two fork
+        self.X: SE3 = self.frame.end if is_fork else self.root.end.inverse() @ self.frame.end
 
     def columns(self) -> list[Motion]:
         """Return for each of the nv velocities the twist [v; w] of the frame relative to its root, in root axes."""

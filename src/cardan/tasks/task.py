@@ -152,7 +152,8 @@ class Task(ABC):
         shape, name = core(self, model), type(self).__name__
         given = getattr(self, "target", None)
         if given is None:
-            raise ParameterError(f"{name}: target", got=None, expected=f"an array of shape (..., {_listed(shape)})")
+            expected = f"an array of shape (..., {', '.join(map(str, shape))})"
+            raise ParameterError(f"{name}: target", got=None, expected=expected)
         batch = checked_batch(name, {"target": np.asarray(given)}, {"target": shape})
         array = batch.arrays[0].astype(float)
         check_finite(name, "target", array, batch.shape)
@@ -175,10 +176,6 @@ def _whole(value: Any) -> int:
         return operator.index(value)
     except TypeError:
         return -1
-
-
-def _listed(shape: Sequence[int]) -> str:
-    return ", ".join(map(str, shape))
 
 
 def check_model_without_inputs(where: str, model: Any) -> None:

@@ -8,7 +8,4 @@ from cardan.verification.speed import Speed
 from cardan.verification.verify import CHECKS, verify_joint
 
 __all__ = ["CHECKS", "Certificate", "Check", "Finding", "Singularity", "Speed", "verify_joint"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

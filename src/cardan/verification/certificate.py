@@ -68,32 +68,23 @@ class Certificate:
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data; this layout is stable, infinite numbers are None."""
+        plain = ("joint", "type", "nq", "nv", "samples", "seed", "passed", "verdict")
         return {
             "certificate": 1,
-            "joint": self.joint,
-            "type": self.type,
-            "nq": self.nq,
-            "nv": self.nv,
-            "samples": self.samples,
-            "seed": self.seed,
-            "passed": self.passed,
-            "verdict": self.verdict,
+            **{key: getattr(self, key) for key in plain},
             "findings": [_finite(f.plain()) for f in self.findings],
             "singularities": [asdict(s) for s in self.singularities],
             "speed": asdict(self.speed) if self.speed else None,
         }
 
     def __str__(self) -> str:
-        head = f"{textwrap.shorten(self.joint, WIDTH - 20)}: nq = {self.nq}, nv = {self.nv}"
-        about = f"{self.samples} configurations, seed {self.seed}"
-        rows = [_row(f) for f in self.findings]
         parts = [
-            head,
-            f"{self.verdict} ({about})",
+            f"{textwrap.shorten(self.joint, WIDTH - 20)}: nq = {self.nq}, nv = {self.nv}",
+            f"{self.verdict} ({self.samples} configurations, seed {self.seed})",
             "",
             f"{'check':31}{'error':>9}{'allowed':>10}   identity",
             "-" * WIDTH,
-            *rows,
+            *map(_row, self.findings),
         ]
         if self.singularities:
             parts += ["", "singular configurations found:", *(f"  {s.text}" for s in self.singularities)]

@@ -39,7 +39,6 @@ def subspace(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q, S, (true, slack) in zip(samples.q, got, samples.subspaces, strict=True):
         ledger.see(S, true, q, label="S", slack=10.0 * slack)
     if ledger.failed and not ledger.cause:
-        true = [S for S, _ in samples.subspaces]
         ledger.cause = _cause(joint, samples, got)
 
 

@@ -96,13 +96,8 @@ def _search(joint: Joint, start: Numbers) -> Singularity | None:
     if not sigma < SMALL:
         return None
     free = tuple(bool(_remains(joint, q, e)) for e in np.eye(joint.nv))
-    found = rank_of_singular(columns(joint.motion_subspace(q)))
+    found = int((np.linalg.svd(columns(joint.motion_subspace(q)), compute_uv=False) > SMALL).sum())
     return Singularity(q, found, free, _named(joint, q, found, free))
-
-
-def rank_of_singular(S: np.ndarray) -> int:
-    """Return the rank at a configuration that is singular to within the search."""
-    return int((np.linalg.svd(S, compute_uv=False) > SMALL).sum())
 
 
 def _smallest(joint: Joint, q: Numbers) -> tuple[np.ndarray, float, np.ndarray]:

@@ -5,7 +5,4 @@ from cardan.viewer.shown_robot import ShownRobot
 from cardan.viewer.viewer import Viewer, show
 
 __all__ = ["Playback", "ShownRobot", "Viewer", "show"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.coordinates.model_converter import owners
 from cardan.errors import UnknownNameError
 from cardan.functions import frame_transform
 from cardan.records import WORLD, Connection
 from cardan.spatial import SE3
 from cardan.viewer.placement import Placement, pose_matrix, quaternion_wxyz
 from cardan.viewer.reaching import reached
-from cardan.viewer.slider_coordinates import owners
 
 if TYPE_CHECKING:
     from cardan.viewer.shown_robot import ShownRobot
@@ -96,7 +96,7 @@ class Dragging:
         """Return the pose of what it is on, in the scene."""
         if self.joint is None:
             return at.matrix(self.frame or WORLD, self.robot.world)
-        return at.matrix(self.joint.child, self.robot.world) @ _matrix(self.joint.child_pose)
+        return at.matrix(self.joint.child, self.robot.world) @ self.joint.child_pose.matrix()
 
     # --- what it does ---
 
@@ -128,7 +128,7 @@ class Dragging:
     def _of_joint(self, c: Connection, target: np.ndarray) -> np.ndarray:
         """Return the configuration in which a joint's child is as near to a pose as the joint allows."""
         robot = self.robot
-        X_parent = robot.placement().matrix(c.parent, robot.world) @ _matrix(c.parent_pose)
+        X_parent = robot.placement().matrix(c.parent, robot.world) @ c.parent_pose.matrix()
         q, own = robot.rows[robot.world].copy(), robot.model.q_slice(c.name)
         X = SE3.of(np.linalg.inv(X_parent) @ target)
         q[own] = [float(e) for e in c.joint.nearest_configuration(X, tuple(map(float, q[own])))]
@@ -145,7 +145,3 @@ def motions_of(c: Connection) -> tuple[bool, bool]:
     columns = c.joint.motion_subspace(tuple(c.joint.neutral()))
     parts = [[abs(float(e)) > 1e-9 for column in columns for e in getattr(column, p)] for p in ("linear", "angular")]
     return any(parts[0]), any(parts[1])
-
-
-def _matrix(X: SE3) -> np.ndarray:
-    return np.array(X.homogeneous(), dtype=float)

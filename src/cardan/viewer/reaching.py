@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from cardan.coordinates.model_converter import owners
 from cardan.functions import frame_transform
 from cardan.model import Model
 from cardan.records import WORLD
 from cardan.tasks import FramePose, inverse_kinematics
-from cardan.viewer.slider_coordinates import owners
 
 FIRMLY = 100.0
 """Weight of a floating base's staying: an error of 1 cm there counts as much as one of 1 m at the handle."""

@@ -72,13 +72,10 @@ def _instances(scene: Any, path: str, surface: Surface, at: Placement, row: int)
     if surface.glb:
         return scene.add_batched_glb(path, surface.glb, **where)
     *rgb, opacity = surface.rgba
-    look = {"batched_colors": _bytes(rgb), "opacity": None if opacity >= 1.0 else opacity, "side": "double"}
+    colour = tuple(round(255 * c) for c in rgb)
+    look = {"batched_colors": colour, "opacity": None if opacity >= 1.0 else opacity, "side": "double"}
     faces = surface.faces.astype(np.uint32)
     return scene.add_batched_meshes_simple(path, surface.vertices, faces, flat_shading=surface.flat, **look, **where)
-
-
-def _bytes(rgb: Iterable[float]) -> tuple[int, ...]:
-    return tuple(round(255 * c) for c in rgb)
 
 
 def surfaces(model: Model, role: str) -> list[tuple[str, Surface]]:

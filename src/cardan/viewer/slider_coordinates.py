@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from cardan.coordinates.model_converter import owners
 from cardan.manifolds import Manifold
 from cardan.model import Model
 from cardan.records import WORLD, Connection
@@ -60,12 +61,6 @@ def slider_ranges(model: Model, way: float = WAY) -> list[SliderRange]:
         way: how far to go either way where a length has no limit [m].
     """
     return [_range(c, k, way) for c in owners(model) for k in range(c.joint.nv)]
-
-
-def owners(model: Model) -> list[Connection]:
-    """Return the joints that have coordinates of their own: those that move and mimic no other."""
-    spans = {c.name: model.v_slice(c.name) for c in model.connections}
-    return [c for c in model.connections if spans[c.name].stop > spans[c.name].start]
 
 
 def _range(c: Connection, k: int, way: float) -> SliderRange:

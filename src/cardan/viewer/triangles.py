@@ -51,7 +51,7 @@ def surface_of(shape: Shape) -> Surface:
         MissingExtraError: without the extra `view`.
         ParameterError: if there is no such file, or it cannot be read.
     """
-    geometry, pose = shape.geometry, np.array(shape.pose.homogeneous(), dtype=float)
+    geometry, pose = shape.geometry, shape.pose.matrix()
     if isinstance(geometry, Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)))
     mesh = _primitive(geometry).apply_transform(pose)
@@ -116,17 +116,13 @@ def _square(side: float) -> tuple[np.ndarray, np.ndarray]:
 
 def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray) -> Surface:
     parts = [part.apply_transform(X) for part in parts_of_file(mesh.uri, mesh.path)]
-    whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate([_bare(part) for part in parts])
+    bare = [trimesh().Trimesh(part.vertices, part.faces, process=False) for part in parts]  # without their looks
+    whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate(bare)
     has_look = any(part.visual.defined for part in parts)
     keeps = shape.rgba is None and shape.role == "visual" and has_look
     glb = bytes(trimesh().Scene(parts).export(file_type="glb")) if keeps else b""
     flat = str(mesh.path).lower().endswith((".stl", *USD_ENDINGS))
     return Surface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape), flat, glb)
-
-
-def _bare(part: Any) -> Any:
-    """Return the triangles of a part without its look."""
-    return trimesh().Trimesh(part.vertices, part.faces, process=False)
 
 
 def parts_of_file(uri: str, path: str | None) -> list[Any]:

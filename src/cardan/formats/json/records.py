@@ -76,10 +76,6 @@ def _unless_zero(key: str) -> Callable[[Any], Any]:
     return lambda thing: getattr(thing, key) if any(repr(float(e)) != "0.0" for e in getattr(thing, key)) else None
 
 
-def _whole(key: str, default: int) -> Field:
-    return Field(key, WHOLE, True, lambda shape: None if getattr(shape, key) == default else getattr(shape, key))
-
-
 def _unless(key: str, usual: Any) -> Callable[[Any], Any]:
     """Return what reads an attribute, as None where it is as usual to the last bit."""
     return lambda thing: None if repr(getattr(thing, key)) == repr(usual) else getattr(thing, key)
@@ -129,7 +125,7 @@ SHAPE = Record(
     *(Field("pose", POSE, True), Field("rgba", NUMBERS, True)),
     *(Field(key, TEXT, True) for key in ("name", "material", "texture")),
     Field("surface", MATERIAL, True),
-    *(_whole("group", 1), _whole("mask", ALL_BITS)),
+    *(Field(key, WHOLE, True, _unless(key, usual)) for key, usual in (("group", 1), ("mask", ALL_BITS))),
     *(Field("margin", NUMBER, True, _unless("margin", 0.0)), Field("density", NUMBER, True)),
 )
 ACTUATOR = Record(

@@ -13,7 +13,7 @@ from cardan.geometry.shapes import ALL_BITS, Mesh, Shape
 from cardan.interop.opened_loops import half_of
 from cardan.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan.model import Body, Model
-from cardan.records import Actuator, Material
+from cardan.records import Material
 
 VELOCITY = "velocity limits of joints"
 PACKAGES = "packages of meshes, of which the path is written, on"
@@ -124,14 +124,10 @@ def _beside(model: Model, spec: Any) -> dict[str, list[str]]:
     own = {a.name for a in model.actuators}
     return {
         "that the gain of actuators is not known, which is 1 there:": [
-            a.name for a in model.actuators if a.name in there and _is_open(a)
+            a.name for a in model.actuators if a.name in there and (a.gain is None or a.bias is None)
         ],
         "drives (drive stiffness, drive damping) of joints alone, but as actuators": [
             name for name in there if name not in own
         ],
         "groups": [group.name for group in model.annotations.groups],
     }
-
-
-def _is_open(actuator: Actuator) -> bool:
-    return actuator.gain is None or actuator.bias is None

@@ -80,14 +80,10 @@ def _geometry(found: Found, number: int, X: SE3) -> tuple[Geometry, SE3] | None:
         return PRIMITIVES[kind]([float(e) for e in m.geom_size[number]]), X
     if kind == "MESH":
         mesh = int(m.geom_dataid[number])
-        return _mesh(found, found.there.meshes[found.name("MESH", mesh)], number, X @ _undone(m, mesh))
+        moved = pose(m.mesh_pos[mesh], m.mesh_quat[mesh])  # to the mesh's centre and principal axes
+        return _mesh(found, found.there.meshes[found.name("MESH", mesh)], number, X @ moved.inverse())
     found.report.remark(found.place("geoms", number), f"a geom of type {kind.lower()} is left out: cardan has none")
     return None
-
-
-def _undone(m: Any, mesh: int) -> SE3:
-    """Return the file's frame in the one MuJoCo has moved to the mesh's centre and principal axes."""
-    return pose(m.mesh_pos[mesh], m.mesh_quat[mesh]).inverse()
 
 
 def _mesh(found: Found, file: MeshFile, number: int, X: SE3) -> tuple[Geometry, SE3]:

@@ -63,7 +63,8 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
     names = geom_names(robot.shapes)
     shapes = [replace(s, name=name) for s, name in zip(robot.shapes, names, strict=True)]
     try:
-        spec = to_mjspec(robot, shapes=[_stand_in(s) for s in shapes], annotations=True)
+        closed = [replace(s, geometry=Sphere(1.0)) if isinstance(s.geometry, Mesh) else s for s in shapes]
+        spec = to_mjspec(robot, shapes=closed, annotations=True)  # no file of a mesh is opened: its name is printed
         lost = losses(robot, spec)
         with heard(mj):
             spec.compile()
@@ -82,11 +83,6 @@ def _check_names(robot: Model) -> None:
         if UNWRITABLE.search(name):
             hint = "write the robot as JSON, or name it otherwise"
             raise ParameterError("a name in MJCF", got=name, expected="characters XML can hold", hint=hint)
-
-
-def _stand_in(shape: Shape) -> Shape:
-    """Return a shape for which no file is opened; a mesh is printed by its name."""
-    return replace(shape, geometry=Sphere(1.0)) if isinstance(shape.geometry, Mesh) else shape
 
 
 def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Lines:

@@ -43,7 +43,7 @@ AXES = {
 GEARBOX = "is a gearbox: it ties the angles of two other joints; give the second one a <mimic> of the first"
 UNSCOPED_AXES = (1, 4)
 """Up to this version an axis is in the axes of the model."""
-_PASSIVE = ("damping", "friction", "spring_stiffness", "spring_reference")
+PASSIVE = ("damping", "friction", "spring_stiffness", "spring_reference")
 _Z = (0.0, 0.0, 1.0)
 
 
@@ -257,11 +257,11 @@ def _properties(report: Report, entry: Entry, joint: Joint | None, holders: list
 def _dynamics(report: Report, entry: Entry, axis: Element | None) -> tuple[float, ...]:
     dynamics = None if axis is None else report.one(axis, "dynamics")
     if dynamics is None:
-        return (0.0,) * len(_PASSIVE)
+        return (0.0,) * len(PASSIVE)
     least = (0.0, 0.0, 0.0, -math.inf)
     if entry.document.version < (1, 6) and _is_adaptive(report, dynamics):
         least = (-math.inf, *least[1:])
-    values = [number_of(report, dynamics, tag, 0.0, least=e) for tag, e in zip(_PASSIVE, least, strict=True)]
+    values = [number_of(report, dynamics, tag, 0.0, least=e) for tag, e in zip(PASSIVE, least, strict=True)]
     return (max(values[0], 0.0), *values[1:])
 
 

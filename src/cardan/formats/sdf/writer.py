@@ -16,6 +16,7 @@ from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mes
 from cardan.description.rooting import Forest
 from cardan.errors import DescriptionWarning, ParameterError, UnsupportedError
 from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
+from cardan.formats.sdf.joints import PASSIVE
 from cardan.formats.sdf.links import ENTRIES
 from cardan.formats.urdf.numbers import axis, inertial, rpy
 from cardan.formats.written import Written
@@ -319,17 +320,10 @@ def _axis(w: _Writing, group: Group, c: Connection, inner: Any, i: int, tag: str
     """Return an axis of a joint with its limits and what acts along it."""
     direction = (inner.axis1, inner.axis2)[i] if isinstance(inner, Universal) else getattr(inner, "axis", None)
     xyz = value("xyz", "0 0 1" if direction is None else numbers(axis(direction)))
-    limits = {
-        "lower": c.limits.lower,
-        "upper": c.limits.upper,
-        "effort": c.limits.effort,
-        "velocity": c.limits.velocity,
-    }
+    limits = {key: getattr(c.limits, key) for key in ("lower", "upper", "effort", "velocity")}
     bounds = [value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
-    acting = {
-        "damping": c.damping, "friction": c.friction, "spring_stiffness": c.spring_stiffness,
-        "spring_reference": c.spring_rest,
-    }  # fmt: skip
+    passive = c.damping, c.friction, c.spring_stiffness, c.spring_rest
+    acting = dict(zip(PASSIVE, passive, strict=True))
     dynamics = [value(key, repr(float(e[i]))) for key, e in acting.items() if e and e[i]]
     inside = [
         on_a_line(element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines

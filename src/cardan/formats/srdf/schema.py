@@ -30,9 +30,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "chain": {"base_link": "read", "tip_link": "read"},
     "group_state": {"name": "read", "group": "read", "<joint>": "read"},
     "group_state/joint": {"name": "read", "value": "read"},
-    "end_effector": {
-        **dict.fromkeys(("name", "parent_link", "group", "parent_group"), "read"),
-    },
+    "end_effector": dict.fromkeys(("name", "parent_link", "group", "parent_group"), "read"),
     "disable_collisions": {"link1": "read", "link2": "read", "reason": "read"},
     "enable_collisions": {"link1": "read", "link2": "read", "reason": "read"},
     "disable_default_collisions": {"link": "read"},

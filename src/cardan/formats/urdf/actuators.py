@@ -67,7 +67,7 @@ def _skip(report: Report, element: Element, why: str) -> tuple[()]:
 
 def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
     driven, motors = list(element.all("joint")), list(element.all("actuator"))
-    kind = _content(element, "type") or element.attributes.get("type", SIMPLE)
+    kind = next((e.text.strip() for e in element.all("type")), "") or element.attributes.get("type", SIMPLE)
     if kind.rpartition("/")[2] != SIMPLE:
         return _skip(report, element, f"it is a {kind.rpartition('/')[2][:60]}, not a {SIMPLE}")
     if len(driven) != 1 or len(motors) != 1:
@@ -84,10 +84,6 @@ def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoi
         return _skip(report, element, f"its interface is {quoted(interface[:60])}, expected {' or '.join(KINDS)}")
     names = motors[0].attributes.get("name", ""), driven[0].attributes.get("name", "")
     return _made(report, element, joints, names, gear, KINDS[interface.rpartition("/")[2]])
-
-
-def _content(element: Element, tag: str) -> str:
-    return next((e.text.strip() for e in element.all(tag)), "")
 
 
 def _number(text: str) -> float | None:

@@ -110,12 +110,9 @@ def _kind(report: Report, element: Element) -> str | None:
     kind = report.text(element, "type")
     if kind is None or kind in _KINDS:
         return kind
-    report.error(element, f"there is no joint type {kind[:40]!r}{report.nearest(kind, _KINDS) or _all_kinds()}")
+    hint = report.nearest(kind, _KINDS) or f"; expected one of {', '.join(_KINDS)}"
+    report.error(element, f"there is no joint type {kind[:40]!r}{hint}")
     return None
-
-
-def _all_kinds() -> str:
-    return f"; expected one of {', '.join(_KINDS)}"
 
 
 def _end(report: Report, element: Element, tag: str) -> tuple[str | None, int]:

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from cardan.description.rooting import Forest
 from cardan.formats.usd.joints import UsdJoint
 from cardan.formats.usd.scene import Scene
 from cardan.formats.usd.stage import Stage
 
 WORLD_PATH = ""
-
-
-class Parts:
-    """Bodies in connected parts, by the joints between them (a union-find)."""
-
-    def __init__(self, bodies: Iterable[str]) -> None:
-        self.above: dict[str, str] = {body: body for body in bodies}
-
-    def of(self, body: str) -> str:
-        """Return the body that stands for the part a body is in."""
-        while self.above[body] != body:
-            self.above[body] = self.above[self.above[body]]
-            body = self.above[body]
-        return body
-
-    def join(self, one: str, other: str) -> None:
-        """Make one part of two."""
-        self.above[self.of(one)] = self.of(other)
 
 
 def chosen(stage: Stage, scene: Scene, wanted: str | None) -> str | None:
@@ -79,14 +62,14 @@ def without_orphans(stage: Stage, scene: Scene, joints: Sequence[UsdJoint]) -> l
 
 def _orphans(scene: Scene, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
     members = [joint for joint in joints if not joint.is_excluded]
-    parts = Parts(scene.bodies)
+    parts = Forest(scene.bodies)
     for joint in members:
         if all(joint.bodies):
             parts.join(*joint.bodies)
     roots = {str(root.GetPath()) for root in scene.roots}
-    rooted = {parts.of(body) for body in scene.bodies if _has_root(body, roots)}
-    rooted |= {parts.of(body) for j in members if _has_root(j.path, roots) for body in j.bodies if body}
-    return [joint for joint in members if not any(parts.of(body) in rooted for body in joint.bodies if body)]
+    rooted = {parts.find(body) for body in scene.bodies if _has_root(body, roots)}
+    rooted |= {parts.find(body) for j in members if _has_root(j.path, roots) for body in j.bodies if body}
+    return [joint for joint in members if not any(parts.find(body) in rooted for body in joint.bodies if body)]
 
 
 def _has_root(path: str, roots: set[str]) -> bool:
@@ -103,14 +86,14 @@ def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], roots: Mapping[s
     It is the root of an articulation, or else the first body that is no joint's second.
     """
     bodies = list(bodies)
-    parts = Parts([WORLD_PATH, *bodies])
+    parts = Forest([WORLD_PATH, *bodies])
     for joint in joints:
         parts.join(*joint.bodies)
     second = {joint.bodies[1] for joint in joints if joint.bodies[0]}
     ranks: dict[str, tuple[int, str]] = {}
     for body in bodies:
-        part = parts.of(body)
-        if part != parts.of(WORLD_PATH):
+        part = parts.find(body)
+        if part != parts.find(WORLD_PATH):
             rank = 0 if body in roots else 1 if body not in second else 2
             if part not in ranks or rank < ranks[part][0]:
                 ranks[part] = rank, body

@@ -21,8 +21,12 @@ _CONTACT = "remark: a parameter of contact cardan's materials do not have"
 _COUNTER = "remark: a number a program wrote down for itself"
 _NONE = "remark: cardan has no such thing"
 _SOFT = "remark: bodies are rigid, and their shapes solid"
-_BODY_JOINT = {f"physics:{name}{side}": "read" for name in ("body", "localPos", "localRot") for side in "01"}
 _BREAK = "remark: joints of cardan do not break"
+
+
+def _read(names: str, start: str = "") -> dict[str, str]:
+    return dict.fromkeys([start + name for name in names.split()], "read")
+
 
 ELEMENTS: dict[str, dict[str, str]] = {
     "stage": {
@@ -38,101 +42,78 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<NewtonActuator>": "remark: what Newton computes efforts by is no property of the robot",
     },
     "metadata": {
-        **dict.fromkeys(
-            ("metersPerUnit", "kilogramsPerUnit", "upAxis", "defaultPrim", "active", "instanceable"), "read"
-        ),
-        **dict.fromkeys(("subLayers", "references", "payload", "inherits", "specializes", "variants"), "read"),
+        **_read("metersPerUnit kilogramsPerUnit upAxis defaultPrim active instanceable"),
+        **_read("subLayers references payload inherits specializes variants"),
         "clips": "refused: they open files while values are read",
     },
-    "Cube": {"size": "read"},
-    "Sphere": {"radius": "read"},
-    "Cylinder": {"radius": "read", "height": "read", "axis": "read"},
-    "Cylinder_1": {"radiusTop": "read", "radiusBottom": "read", "height": "read", "axis": "read"},
-    "Capsule": {"radius": "read", "height": "read", "axis": "read"},
-    "Capsule_1": {"radiusTop": "read", "radiusBottom": "read", "height": "read", "axis": "read"},
-    "Mesh": {"points": "read", "faceVertexCounts": "read", "faceVertexIndices": "read"},
+    "Cube": _read("size"),
+    "Sphere": _read("radius"),
+    "Cylinder": _read("radius height axis"),
+    "Cylinder_1": _read("radiusTop radiusBottom height axis"),
+    "Capsule": _read("radius height axis"),
+    "Capsule_1": _read("radiusTop radiusBottom height axis"),
+    "Mesh": _read("points faceVertexCounts faceVertexIndices"),
     "Plane": {"axis": "read", "width": "remark: a plane has no end", "length": "remark: a plane has no end"},
-    "Shader": {"inputs:diffuseColor": "read", "inputs:opacity": "read"},
-    "PhysicsScene": {"physics:gravityDirection": "read", "physics:gravityMagnitude": "read"},
+    "Shader": _read("diffuseColor opacity", "inputs:"),
+    "PhysicsScene": _read("gravityDirection gravityMagnitude", "physics:"),
     "PhysicsJoint": {
-        **_BODY_JOINT,
-        "physics:jointEnabled": "read",
-        "physics:collisionEnabled": "read",
-        "physics:excludeFromArticulation": "read",
+        **_read("body0 body1 localPos0 localPos1 localRot0 localRot1", "physics:"),
+        **_read("jointEnabled collisionEnabled excludeFromArticulation", "physics:"),
         "physics:breakForce": _BREAK,
         "physics:breakTorque": _BREAK,
     },
-    "PhysicsRevoluteJoint": {"physics:axis": "read", "physics:lowerLimit": "read", "physics:upperLimit": "read"},
-    "PhysicsPrismaticJoint": {"physics:axis": "read", "physics:lowerLimit": "read", "physics:upperLimit": "read"},
-    "PhysicsSphericalJoint": {"physics:coneAngle0Limit": "read", "physics:coneAngle1Limit": "read"},
-    "PhysicsDistanceJoint": {"physics:minDistance": "read", "physics:maxDistance": "read"},
+    "PhysicsRevoluteJoint": _read("axis lowerLimit upperLimit", "physics:"),
+    "PhysicsPrismaticJoint": _read("axis lowerLimit upperLimit", "physics:"),
+    "PhysicsSphericalJoint": _read("coneAngle0Limit coneAngle1Limit", "physics:"),
+    "PhysicsDistanceJoint": _read("minDistance maxDistance", "physics:"),
     "PhysicsCollisionGroup": {
-        "collection:*:includes": "read",
-        "collection:*:excludes": "read",
-        "collection:*:expansionRule": "read",
-        "collection:*:includeRoot": "read",
-        "collection:*:membershipExpression": "read",
-        "physics:filteredGroups": "read",
-        "physics:mergeGroup": "read",
-        "physics:invertFilteredGroups": "read",
+        **_read("includes excludes expansionRule includeRoot membershipExpression", "collection:*:"),
+        **_read("filteredGroups mergeGroup invertFilteredGroups", "physics:"),
     },
     # --- applied schemas
     "PhysicsRigidBodyAPI": {
-        "physics:rigidBodyEnabled": "read",
-        "physics:kinematicEnabled": "read",
+        **_read("rigidBodyEnabled kinematicEnabled", "physics:"),
         "physics:startsAsleep": _SOLVER,
         "physics:simulationOwner": "remark: a description is of one world",
         "physics:velocity": _STATE,
         "physics:linearVelocity": _STATE,
         "physics:angularVelocity": _STATE,
     },
-    "PhysicsMassAPI": {
-        f"physics:{name}": "read" for name in ("mass", "density", "centerOfMass", "diagonalInertia", "principalAxes")
-    },
-    "PhysicsCollisionAPI": {"physics:collisionEnabled": "read"},
+    "PhysicsMassAPI": _read("mass density centerOfMass diagonalInertia principalAxes", "physics:"),
+    "PhysicsCollisionAPI": _read("collisionEnabled", "physics:"),
     "PhysicsMeshCollisionAPI": {"physics:approximation": "remark: meshes are kept as they are"},
-    "PhysicsMaterialAPI": {
-        f"physics:{name}": "read" for name in ("dynamicFriction", "staticFriction", "restitution", "density")
-    },
-    "PhysicsFilteredPairsAPI": {"physics:filteredPairs": "read"},
+    "PhysicsMaterialAPI": _read("dynamicFriction staticFriction restitution density", "physics:"),
+    "PhysicsFilteredPairsAPI": _read("filteredPairs", "physics:"),
     "PhysicsDriveAPI": {
-        **{f"drive:*:physics:{key}": "read" for key in ("type", "stiffness", "damping", "maxForce", "targetPosition")},
+        **_read("type stiffness damping maxForce targetPosition", "drive:*:physics:"),
         "drive:*:physics:targetVelocity": "remark: drives of cardan are told a velocity when they are used",
     },
-    "PhysicsLimitAPI": {"limit:*:physics:low": "read", "limit:*:physics:high": "read"},
+    "PhysicsLimitAPI": _read("low high", "limit:*:physics:"),
     "PhysicsJointStateAPI": {
         "state:*:physics:position": "read",
         "state:*:physics:velocity": _STATE,
         "state:*:physics:appliedForce": "remark: an effort; a description holds none",
     },
     "PhysxJointAPI": {
-        "physxJoint:armature": "read",
-        "physxJoint:maxJointVelocity": "read",
+        **_read("armature maxJointVelocity", "physxJoint:"),
         "physxJoint:jointFriction": "remark: a share of the force the joint transmits, not an effort",
     },
     "PhysxLimitAPI": {f"physxLimit:*:{key}": _SOLVER for key in ("stiffness", "damping", "restitution")},
     "NewtonJointAPI": {
-        "newton:armature": "read",
-        "newton:damping": "read",
-        "newton:friction": "read",
-        "newton:velocityLimit": "read",
+        **_read("armature damping friction velocityLimit", "newton:"),
         "newton:limitStiffness": _SOLVER,
         "newton:limitDamping": _SOLVER,
     },
-    "NewtonMimicAPI": {f"newton:mimic{key}": "read" for key in ("Joint", "Enabled", "Coef0", "Coef1")},
-    "PhysxMimicJointAPI": {f"physxMimicJoint:*:{key}": "read" for key in ("referenceJoint", "gearing", "offset")},
-    "MjcEqualityJointAPI": {f"mjc:{key}": "read" for key in ("target", "coef0", "coef1", "coef2", "coef3", "coef4")},
-    "NewtonSceneAPI": {"newton:gravityEnabled": "read"},
+    "NewtonMimicAPI": _read("Joint Enabled Coef0 Coef1", "newton:mimic"),
+    "PhysxMimicJointAPI": _read("referenceJoint gearing offset", "physxMimicJoint:*:"),
+    "MjcEqualityJointAPI": _read("target coef0 coef1 coef2 coef3 coef4", "mjc:"),
+    "NewtonSceneAPI": _read("gravityEnabled", "newton:"),
     "MjcJointAPI": {
-        "mjc:armature": "read",
-        "mjc:damping": "read",
-        "mjc:frictionloss": "read",
-        "mjc:stiffness": "read",
-        "mjc:springref": "read",
+        **_read("armature damping frictionloss stiffness springref", "mjc:"),
         "mjc:solreflimit": _SOLVER,
         "mjc:solimplimit": _SOLVER,
     },
-    "MaterialBindingAPI": {"material:binding": "read", "material:binding:physics": "read"},
+    "MaterialBindingAPI": _read("material:binding material:binding:physics"),
     "namespaces": {
         "physxScene:*": _SOLVER,
         "physxArticulation:*": _SOLVER,

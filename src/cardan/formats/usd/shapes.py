@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,25 +101,18 @@ def _sphere(stage: Stage, prim: Any, posed: Posed) -> Made:
     return Ellipsoid(radii), Matrix3.identity()
 
 
-def _round(stage: Stage, prim: Any, posed: Posed, radius: float, height: float) -> tuple[float, float, Matrix3]:
-    """Return radius and height [m] of what is round about an axis, and its turn."""
+def _round(
+    kind: Callable[[float, float], Geometry], radius: float, height: float, stage: Stage, prim: Any, posed: Posed
+) -> Made:
+    """Return what is round about an axis; radius and height are those of one that does not say its own."""
+    radius, height = _radius(stage, prim, radius), non_negative(stage, prim, "height", height)
     axis = AXES.index(token(stage, prim, "axis", ("Z", "X", "Y")))
     along = abs(posed.scale[axis])
     across = [abs(s) for k, s in enumerate(posed.scale) if k != axis]
     if abs(across[0] - across[1]) > 1e-6 * max(across):
         told = f"is scaled by {across[0]:g} and {across[1]:g} across its axis; it is read as round, with the larger"
         stage.report.remark(stage.where(prim), told)
-    return radius * max(across), height * along, _TURNS[AXES[axis]]
-
-
-def _cylinder(stage: Stage, prim: Any, posed: Posed) -> Made:
-    radius, height, turn = _round(stage, prim, posed, _radius(stage, prim, 1.0), _height(stage, prim, 2.0))
-    return Cylinder(radius, height), turn
-
-
-def _capsule(stage: Stage, prim: Any, posed: Posed) -> Made:
-    radius, height, turn = _round(stage, prim, posed, _radius(stage, prim, 0.5), _height(stage, prim, 1.0))
-    return Capsule(radius, height), turn
+    return kind(radius * max(across), height * along), _TURNS[AXES[axis]]
 
 
 def _radius(stage: Stage, prim: Any, default: float) -> float:
@@ -131,26 +125,15 @@ def _radius(stage: Stage, prim: Any, default: float) -> float:
     return max(ends)
 
 
-def _height(stage: Stage, prim: Any, default: float) -> float:
-    return non_negative(stage, prim, "height", default)
-
-
 def _mesh(stage: Stage, prim: Any, posed: Posed) -> Made:
     return Mesh(f"{Path(stage.file).name}#{prim.GetPath()}", stage.mesh_file, posed.scale), Matrix3.identity()
-
-
-def _plane(stage: Stage, prim: Any, posed: Posed) -> Made:
-    axis = token(stage, prim, "axis", ("Z", "X", "Y"))
-    return Plane(), _TURNS[axis]
 
 
 _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
     "Cube": _cube,
     "Sphere": _sphere,
-    "Cylinder": _cylinder,
-    "Cylinder_1": _cylinder,
-    "Capsule": _capsule,
-    "Capsule_1": _capsule,
+    **dict.fromkeys(("Cylinder", "Cylinder_1"), partial(_round, Cylinder, 1.0, 2.0)),
+    **dict.fromkeys(("Capsule", "Capsule_1"), partial(_round, Capsule, 0.5, 1.0)),
     "Mesh": _mesh,
-    "Plane": _plane,
+    "Plane": lambda stage, prim, _: (Plane(), _TURNS[token(stage, prim, "axis", ("Z", "X", "Y"))]),
 }

@@ -153,11 +153,9 @@ def _stage(layer: Any, report: Report, options: Options, source: Source, file: s
         report.error(0, f"upAxis is {quoted(str(up))}, expected 'Y' or 'Z'")
     turn = np.eye(3) if up == "Z" else np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     cache = package.UsdGeom.XformCache(package.Usd.TimeCode.EarliestTime())
-    return (
-        None
-        if report.errors
-        else Stage(usd, report, options, file, file if source.folder else None, units, masses, turn, cache)
-    )
+    if report.errors:
+        return None
+    return Stage(usd, report, options, file, file if source.folder else None, units, masses, turn, cache)
 
 
 def _path_of(error: Any) -> str:

@@ -9,11 +9,8 @@ from cardan.errors import MissingExtraError
 
 
 @cache
-def pxr(capability: str = "reading USD") -> Any:
+def pxr() -> Any:
     """Return the package `pxr` with the modules the reader uses.
-
-    Args:
-        capability: what it is wanted for, for the error.
 
     Raises:
         MissingExtraError: if it is not installed; the message says which command installs it.
@@ -22,5 +19,5 @@ def pxr(capability: str = "reading USD") -> Any:
         import pxr as package  # pyright: ignore[reportMissingImports]
         from pxr import Ar, Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade  # noqa: F401 # pyright: ignore
     except ImportError:
-        raise MissingExtraError(capability, "usd") from None
+        raise MissingExtraError("reading USD", "usd") from None
     return package

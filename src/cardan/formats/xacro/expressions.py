@@ -201,10 +201,8 @@ class Evaluator:
     # --- lists ---
 
     def _list(self, node: ast.List | ast.Tuple, names: Mapping[str, Any]) -> Any:
-        return [self._value(entry, names) for entry in node.elts]
-
-    def _tuple(self, node: ast.Tuple, names: Mapping[str, Any]) -> Any:
-        return tuple(self._list(node, names))
+        entries = [self._value(entry, names) for entry in node.elts]
+        return tuple(entries) if isinstance(node, ast.Tuple) else entries
 
     def _dict(self, node: ast.Dict, names: Mapping[str, Any]) -> Any:
         pairs = zip(node.keys, node.values, strict=True)
@@ -239,9 +237,6 @@ class Evaluator:
                 self._bind(part, entry)
         else:
             raise ExpressionError("a loop needs a plain name")
-
-    def _constant(self, node: ast.Constant, names: Mapping[str, Any]) -> Any:
-        return node.value
 
 
 def _some(key: ast.AST | None) -> ast.AST:
@@ -331,10 +326,6 @@ def _map(function: Any, *lists: Any) -> list[Any]:
     return [function.call(*entries) for entries in zip(*lists, strict=False)]
 
 
-def _sorted(values: Any, reverse: bool = False) -> list[Any]:
-    return sorted(values, reverse=bool(reverse))
-
-
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -357,7 +348,7 @@ _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
     ast.NotIn: lambda a, b: a not in b,
 }
 _RULES: dict[type, Callable[..., Any]] = {
-    ast.Constant: Evaluator._constant,
+    ast.Constant: lambda evaluator, node, names: node.value,
     ast.Name: Evaluator._name,
     ast.Attribute: Evaluator._attribute,
     ast.Subscript: Evaluator._subscript,
@@ -368,7 +359,7 @@ _RULES: dict[type, Callable[..., Any]] = {
     ast.Compare: Evaluator._comparison,
     ast.IfExp: Evaluator._choice,
     ast.List: Evaluator._list,
-    ast.Tuple: Evaluator._tuple,
+    ast.Tuple: Evaluator._list,
     ast.Dict: Evaluator._dict,
     ast.ListComp: Evaluator._comprehension,
     ast.GeneratorExp: Evaluator._comprehension,
@@ -420,7 +411,7 @@ def python_names() -> dict[str, Any]:
         "min": min,
         "max": max,
         "round": _round,
-        "sorted": _sorted,
+        "sorted": lambda values, reverse=False: sorted(values, reverse=bool(reverse)),
         "range": _range,
         "abs": abs,
         "all": all,

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from cardan.errors import ParameterError
 from cardan.joints.catalogue.fixed import Fixed
 from cardan.joints.catalogue.helical import Helical
@@ -15,11 +13,11 @@ from cardan.joints.catalogue.mimic import Mimic
 from cardan.joints.catalogue.prismatic import Prismatic
 from cardan.joints.catalogue.revolute import Revolute
 from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
-from cardan.joints.derivation.parameters import filled, opened, slots
+from cardan.joints.derivation.parameters import joint_program, opened
 from cardan.joints.joint import Joint, Scalars
 from cardan.joints.state import kept_by_state
 from cardan.manifolds import Manifold
-from cardan.program import Array, Op, Program, trace
+from cardan.program import Op, Program
 from cardan.spatial import SE3, Motion, Scalar
 
 
@@ -117,17 +115,12 @@ def _is_better_derived(template: _Derived) -> bool:
 
     Not asked where S is constant: mapping it is as good, and deriving takes its time.
     """
-    count, nq, nv = slots(template), template.nq, template.nv
-    inputs = [Array("parameters", (count,)), Array("q", (nq,)), Array("v", (nv,))]
 
     def program(quantities: Callable[[Any, Any, Any], list[Any]]) -> Program:
-        def entries(*arrays: Any) -> dict[str, np.ndarray]:
-            symbols = [e for array in arrays for e in array]
-            joint: Any = filled(template, symbols[:count])
-            values = quantities(joint.joint, symbols[count : count + nq], symbols[count + nq :])
-            return {"entries": np.array(values, dtype=object)}
+        def entries(derived: Any, q: Any, v: Any) -> dict[str, list[Any]]:
+            return {"entries": quantities(derived.joint, q, v)}
 
-        return trace("reversed", entries, inputs)
+        return joint_program("reversed", template, entries, q=template.nq, v=template.nv)
 
     def own_subspace(joint: Joint, q: Any, v: Any) -> list[Any]:
         return [e for s in joint.motion_subspace(q) for e in s.scalars()]

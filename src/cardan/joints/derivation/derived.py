@@ -16,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.factors import (
     LEAVES,
@@ -29,9 +27,9 @@ from cardan.joints.derivation.factors import (
     put_together,
     taken_apart,
 )
-from cardan.joints.derivation.parameters import filled, opened, slots
+from cardan.joints.derivation.parameters import given, inputs, joint_program, opened, split
 from cardan.joints.state import kept_by_state
-from cardan.program import Array, Graph, Op, Program, trace
+from cardan.program import Array, Graph, Op, Program
 from cardan.program.autodiff import assemble, jacobian_vector_product, pushforward
 from cardan.program.exact import evaluated
 from cardan.program.replay import replay
@@ -108,15 +106,14 @@ def _forms(template: Joint) -> list[Form]:
 def _form(template: Joint, by_factors: bool) -> Form:
     parts: list[Part] = []
 
-    def entries(*arrays: Any) -> dict[str, np.ndarray]:
-        joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
+    def entries(joint: Joint, q: Scalars) -> dict[str, list[Any]]:
         with listening() as history:
             part, found = taken_apart(joint.transform(q), history if by_factors else History())
         parts.append(part)
-        return {"factors": _array(found)}
+        return {"factors": found}
 
     try:
-        return Form(trace("factors", entries, _inputs(template, q=template.nq)), parts[0])
+        return Form(joint_program("factors", template, entries, q=template.nq), parts[0])
     except TraceError as error:
         raise JointError(f"{type(template).__name__}: its pose cannot be differentiated: {error}") from error
 
@@ -147,9 +144,9 @@ def _improper(R: Matrix3) -> list[Any]:
 def _subspace(template: Joint, form: Form) -> Program:
     graph = Graph()
     symbols = graph.symbols(form.program.inputs)
-    joint, first, (q,) = _given(template, symbols, template.nq)
+    joint, first, (q,) = given(template, symbols, template.nq)
     values = replay(form.program, symbols)
-    rates = pushforward(form.program, values, _directions(joint, q, first))
+    rates = pushforward(form.program, values, directions(joint, q, first))
     entries = [values[r] for r in form.program.results]
     changes = [[rates[r].get(j, 0.0) for r in form.program.results] for j in range(joint.nv)]
 
@@ -167,10 +164,10 @@ def _bias(template: Joint, form: Form) -> Program:
     motion, places = _motion(template, form)
     graph = Graph()
     symbols = graph.symbols(motion.inputs)
-    joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
+    joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
     values = replay(motion, symbols)
     found = pushforward(motion, values, _along(joint, q, v, first))
-    entries, rates = _split([values[r] for r in motion.results], len(form.program.results))
+    entries, rates = split([values[r] for r in motion.results], len(form.program.results))
     accelerations = [found[r].get(0, 0.0) for r in motion.results[len(entries) :]]
 
     def leaf(part: Part, rotation: Moving | None) -> Moving:
@@ -187,12 +184,12 @@ def _bias(template: Joint, form: Form) -> Program:
 
 def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
     """Return the program, of q and v, of the factors' entries and of each leaf's rate, and where that of which is."""
-    inputs = (*form.program.inputs, Array("v", (template.nv,)))
+    arguments = (*form.program.inputs, Array("v", (template.nv,)))
     graph = Graph()
-    symbols = graph.symbols(inputs)
-    joint, first, (q, v) = _given(template, symbols, template.nq, template.nv)
+    symbols = graph.symbols(arguments)
+    joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
     values = replay(form.program, symbols)
-    found = pushforward(form.program, values, _directions(joint, q, first))
+    found = pushforward(form.program, values, directions(joint, q, first))
     entries = [values[r] for r in form.program.results]
     changes = [[found[r].get(j, 0.0) for r in form.program.results] for j in range(joint.nv)]
     rates: list[Any] = []
@@ -205,7 +202,7 @@ def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
         else:
             rates.extend(_rate(part, own, _weighed(along, v, len(own))))
     outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
-    return merge_identities(assemble("motion", graph, inputs, outputs, [*entries, *rates])), places
+    return merge_identities(assemble("motion", graph, arguments, outputs, [*entries, *rates])), places
 
 
 def _own(part: Part, entries: Sequence[Any]) -> Sequence[Any]:
@@ -227,21 +224,7 @@ def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
 # --- what all need ---
 
 
-def _inputs(template: Joint, **sizes: int) -> tuple[Array, ...]:
-    """Return the inputs of a joint's program: the scalars in its slots, if it has any, and vectors."""
-    count = slots(template)
-    own = (Array("parameters", (count,)),) if count else ()
-    return (*own, *(Array(name, (size,)) for name, size in sizes.items()))
-
-
-def _given(template: Joint, symbols: Scalars, *sizes: int) -> tuple[Joint, int, list[Any]]:
-    """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
-    count = slots(template)
-    joint = filled(template, symbols[:count]) if count else template
-    return joint, count, _split(symbols[count:], *sizes)[: len(sizes)]
-
-
-def _directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
+def directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
     J = joint.velocity_to_configuration_derivative_jacobian(q)
     return {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
@@ -256,20 +239,6 @@ def _along(joint: Joint, q: Scalars, v: Scalars, first: int) -> dict[int, dict[i
 def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[Any]:
     """Return the sum of weight times vector, of so many entries even where there is nothing to sum."""
     return [sum((x[i] * w for x, w in zip(vectors, weights, strict=True)), 0.0) for i in range(size)]
-
-
-def _split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
-    parts, start = [], 0
-    for size in sizes:
-        parts.append(numbers[start : start + size])
-        start += size
-    return [*parts, numbers[start:]]
-
-
-def _array(entries: list[Any]) -> np.ndarray:
-    array = np.empty(len(entries), dtype=object)
-    array[:] = entries
-    return array
 
 
 # --- how the motion changes ---
@@ -308,16 +277,15 @@ def rates_program(template: Joint) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
     nq, nv = template.nq, template.nv
 
-    def motion(*arrays: Any) -> dict[str, np.ndarray]:
-        joint, _, (q, v) = _given(template, [e for array in arrays for e in array], nq, nv)
-        return {"columns": _array([e for s in (*joint.motion_subspace(q), joint.bias(q, v)) for e in s.scalars()])}
+    def motion(joint: Joint, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
+        return {"columns": [e for s in (*joint.motion_subspace(q), joint.bias(q, v)) for e in s.scalars()]}
 
-    program = trace("motion", motion, _inputs(template, q=nq, v=nv))
+    program = joint_program("motion", template, motion, q=nq, v=nv)
     graph = Graph()
-    inputs = _inputs(template, q=nq, v=nv, a=nv)
-    symbols = graph.symbols(inputs)
-    joint, first, (q, v, a) = _given(template, symbols, nq, nv, nv)
-    seeds = _directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
+    arguments = inputs(template, q=nq, v=nv, a=nv)
+    symbols = graph.symbols(arguments)
+    joint, first, (q, v, a) = given(template, symbols, nq, nv, nv)
+    seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
     found = pushforward(program, replay(program, symbols), seeds)
 
     def along(j: int) -> list[list[Any]]:
@@ -331,7 +299,7 @@ def rates_program(template: Joint) -> Program:
     acceleration = [e for dS in by_q for e in _weighed(dS, [*a, 1.0], 6)]
     bias = [e for dS in by_v for e in dS[nv]]
     outputs = [Array("subspace", (nv, nv, 6)), *(Array(n, (nv, 6)) for n in ("velocity", "acceleration", "bias"))]
-    return merge_identities(assemble("rates", graph, inputs, outputs, [*subspace, *velocity, *acceleration, *bias]))
+    return merge_identities(assemble("rates", graph, arguments, outputs, [*subspace, *velocity, *acceleration, *bias]))
 
 
 def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
@@ -345,8 +313,7 @@ def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
 def _subspace_rate_program(template: Joint) -> Program:
     """Return the program of dS/dt, of q and dq/dt."""
 
-    def columns(*arrays: Any) -> dict[str, np.ndarray]:
-        joint, _, (q,) = _given(template, [e for array in arrays for e in array], template.nq)
-        return {"subspace": _array([e for column in joint.motion_subspace(q) for e in column.scalars()])}
+    def columns(joint: Joint, q: Scalars) -> dict[str, list[Any]]:
+        return {"subspace": [e for column in joint.motion_subspace(q) for e in column.scalars()]}
 
-    return jacobian_vector_product(trace("subspace", columns, _inputs(template, q=template.nq)), ["q"])
+    return jacobian_vector_product(joint_program("subspace", template, columns, q=template.nq), ["q"])

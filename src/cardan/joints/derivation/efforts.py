@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.errors import JointError, TraceError
-from cardan.joints.derivation.parameters import filled, opened, slots
+from cardan.joints.derivation.derived import directions
+from cardan.joints.derivation.parameters import given, joint_program, opened
 from cardan.joints.state import kept_by_state
-from cardan.program import Array, Graph, Program, trace
+from cardan.program import Array, Graph, Program
 from cardan.program.autodiff import assemble, pushforward
 from cardan.program.replay import replay
-from cardan.scalar import absolute, is_zero
+from cardan.scalar import absolute
 from cardan.spatial import Scalar
 
 if TYPE_CHECKING:
@@ -48,11 +49,9 @@ def _linearised(template: Joint) -> Program:
     efforts = _efforts(template)
     graph = Graph()
     symbols = graph.symbols(efforts.inputs)
-    first, nq, nv = slots(template), template.nq, template.nv
-    joint: Any = filled(template, symbols[:first]) if first else template
-    J = joint.velocity_to_configuration_derivative_jacobian(symbols[first : first + nq])
-    seeds = {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
-    seeds |= {first + nq + j: {nv + j: 1.0} for j in range(nv)}
+    nq, nv = template.nq, template.nv
+    joint, first, (q,) = given(template, symbols, nq)
+    seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
     values = replay(efforts, symbols)
     slopes = pushforward(efforts, values, seeds)
     own = [values[r] for r in efforts.results]
@@ -61,23 +60,18 @@ def _linearised(template: Joint) -> Program:
     return assemble("efforts", graph, efforts.inputs, outputs, [*own, *falls])
 
 
-def _fall(slopes: Mapping[int, Any], directions: Iterable[int], own: int) -> Any:
-    across = (absolute(slopes[j]) for j in directions if j != own and j in slopes)
+def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
+    across = (absolute(slopes[j]) for j in along if j != own and j in slopes)
     return sum(across, -slopes.get(own, 0.0))
 
 
 def _efforts(template: Joint) -> Program:
-    count, nq, nv = slots(template), template.nq, template.nv
-    own = [Array("parameters", (count,))] if count else []
-
-    def entries(*arrays: Any) -> dict[str, np.ndarray]:
-        symbols = [e for array in arrays for e in array]
-        joint: Any = filled(template, symbols[:count]) if count else template
-        found = np.empty(nv, dtype=object)
-        found[:] = list(joint.efforts(symbols[count : count + nq], symbols[count + nq :]))
+    def entries(joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, np.ndarray]:
+        found = np.empty(joint.nv, dtype=object)
+        found[:] = list(joint.efforts(q, v))
         return {"efforts": found}
 
     try:
-        return trace("efforts", entries, [*own, Array("q", (nq,)), Array("v", (nv,))])
+        return joint_program("efforts", template, entries, q=template.nq, v=template.nv)
     except TraceError as error:
         raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error

@@ -1,14 +1,14 @@
 """Joints whose parameters are symbols: taken apart into a joint with empty slots and the scalars that belong there.
 
 Programs derived from a joint are kept by the joint. One with symbols among its parameters belongs to one trace alone;
-the same joint with slots in their place stands for all of them.
+the same joint with slots in their place stands for all of them, and its programs begin with what belongs there.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from cardan.by_fields import ByFields
 from cardan.content import attributes
 from cardan.errors import ParameterError
+from cardan.program import Array, Program, trace
 from cardan.scalar import is_symbol
 from cardan.spatial import Scalar
 
@@ -62,6 +63,48 @@ def slots(template: Joint) -> int:
 
     _mapped(template, see)
     return count
+
+
+def inputs(template: Joint, **sizes: int) -> tuple[Array, ...]:
+    """Return the inputs of a joint's program: the scalars in its slots, if it has any, and vectors."""
+    count = slots(template)
+    own = (Array("parameters", (count,)),) if count else ()
+    return (*own, *(Array(name, (size,)) for name, size in sizes.items()))
+
+
+def given(template: Joint, symbols: Sequence[Scalar], *sizes: int) -> tuple[Joint, int, list[Any]]:
+    """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
+    count = slots(template)
+    joint = filled(template, symbols[:count]) if count else template
+    return joint, count, split(symbols[count:], *sizes)[: len(sizes)]
+
+
+def split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
+    """Return parts of these sizes, one after the other, and the rest."""
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(numbers[start : start + size])
+        start += size
+    return [*parts, numbers[start:]]
+
+
+def joint_program(
+    name: str, template: Joint, results: Callable[..., Mapping[str, Sequence[Any] | np.ndarray]], **sizes: int
+) -> Program:
+    """Return the program of what a function of the joint, its slots filled, and vectors of some sizes returns."""
+
+    def of_symbols(*arrays: Any) -> dict[str, np.ndarray]:
+        joint, _, vectors = given(template, [e for array in arrays for e in array], *sizes.values())
+        return {key: object_array(entries) for key, entries in results(joint, *vectors).items()}
+
+    return trace(name, of_symbols, inputs(template, **sizes))
+
+
+def object_array(entries: Sequence[Any] | np.ndarray) -> np.ndarray:
+    """Return an array of these entries, whatever they are."""
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
 
 
 def parameter(joint: Joint, path: str) -> np.ndarray:

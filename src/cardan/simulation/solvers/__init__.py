@@ -23,7 +23,4 @@ _HOMES = {
     ".xpbd": "XPBD",
 }
 __getattr__ = fetcher(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -238,7 +238,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         contact_dissipation: ArrayLike | None = None,
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
-        pairs = with_surfaces(settings.pairs, dict(zip(CONTACT_INPUTS.values(), given, strict=True)))
+        pairs = with_surfaces(settings.pairs, given)
         servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
         return advanced(model, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
 
@@ -265,7 +265,7 @@ def forces_function(settings: Settings) -> Function[..., Any]:
         contact_dissipation: ArrayLike | None = None,
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
-        pairs = with_surfaces(settings.pairs, dict(zip(CONTACT_INPUTS.values(), given, strict=True)))
+        pairs = with_surfaces(settings.pairs, given)
         servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
         solution = solved_implicitly(Moment(model, q, v), servo, pairs, settings)  # pyright: ignore[reportArgumentType]
         acting = [
@@ -289,9 +289,10 @@ class Surface(NamedTuple):
     rolling: Any
 
 
-def with_surfaces(pairs: Sequence[ContactPair], given: Mapping[str, Any]) -> Sequence[Pair]:
-    """Return the pairs with what is given of their surfaces, by the names of `Material`: one value a pair, or None."""
-    given = {name: values for name, values in given.items() if values is not None}
+def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequence[Pair]:
+    """Return the pairs with what is given of surfaces, in the order of `CONTACT_INPUTS`: one value a pair, or None."""
+    by_name = zip(CONTACT_INPUTS.values(), surfaces, strict=True)
+    given = {name: values for name, values in by_name if values is not None}
     if not given:
         return pairs
     found: list[Any] = []

@@ -146,7 +146,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         contact_dissipation: ArrayLike | None = None,
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
-        pairs = with_surfaces(settings.pairs, dict(zip(CONTACT_INPUTS.values(), given, strict=True)))
+        pairs = with_surfaces(settings.pairs, given)
         start = STARTS[settings.method](**dict(settings.options), pairs=pairs)
         servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
         after = advance(model, q, v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore

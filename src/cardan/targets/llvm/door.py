@@ -15,7 +15,6 @@ import functools
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -87,6 +86,10 @@ def _layout() -> Iterator[tuple[str, Any, Any]]:
         yield "number of a dtype", number, _read(id(np.dtype(f"f{size}")) + layout.NUMBER, ctypes.c_int)
     orders = [_read(id(descr) + layout.BYTE_ORDER, ctypes.c_char) for descr in (np.dtype(np.float64), swapped)]
     yield "byte order", [b"=", swapped.byteorder.encode()], orders
+    function = names.index
+    yield "self of a function", id(names), _read(id(function) + layout.SELF, ctypes.c_void_p)
+    record = _read(id(function) + layout.METHOD, ctypes.c_void_p)
+    yield "record of a function", b"index", record and ctypes.c_char_p.from_address(record).value
     yield "length of a tuple", 3, _read(id(names) + layout.SIZE, ctypes.c_int64)
     yield "items of a tuple", id(names[0]), _read(id(names) + layout.ITEMS, ctypes.c_void_p)
 
@@ -191,7 +194,8 @@ class Door:
         words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}
         words |= {"finish": id(finish) if finish else 0, "few0": few[0], "few1": few[1]}
         words["patience"] = patience.__array_interface__["data"][0]
-        specs = [_spec(*s) for s in zip_longest(results, map(id, makers), map(id, names), fillvalue=0)]
+        keys = [id(name) for name in names] or [0] * len(results)
+        specs = [_spec(s, id(maker), key) for s, maker, key in zip(results, makers, keys, strict=True)]
         specs += [_spec(shape) for shape in arrays]
         rows = [[words.get(word, 0) for word in layout.FIELDS], *specs, *places, *parts]
         self.context = np.array([number for row in rows for number in row], dtype=np.int64)

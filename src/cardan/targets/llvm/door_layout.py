@@ -26,6 +26,7 @@ PART_WORDS = 3  # an argument, and the first and last of the entries that must n
 _HEAD = object.__basicsize__
 TYPE, SIZE, ITEMS = _HEAD - 8, _HEAD, tuple.__basicsize__
 DATA, ND, DIMS, DESCR, FLAGS = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 40, _HEAD + 48
+METHOD, SELF = _HEAD, _HEAD + 8  # of a built-in function
 BYTE_ORDER, NUMBER = _HEAD + 10, _HEAD + 12  # of a dtype
 CONTIGUOUS_ALIGNED, WRITEABLE = 0x101, 0x400
 TYPE_NUMBERS = {8: 12, 4: 11}

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from cardan.program.ops import Op
 from cardan.program.program import Program, Region, phases
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.plan import (
-    Lanes,
     Plan,
     carrying,
     entering,
@@ -21,7 +21,8 @@ from cardan.targets.llvm.plan import (
 )
 from cardan.targets.llvm.writer import Writer
 
-UNROLLED = 4  # groups of W columns that are transposed without a loop
+UNROLLED = 4  # groups of columns that are moved without a loop
+COPIED = 8  # columns in a group where entries are copied one by one
 STREAM = 16 * 2**20  # bytes of results from which they bypass the caches: they would not stay there anyway
 
 
@@ -30,7 +31,7 @@ class Run(NamedTuple):
 
     value: float
     slot: int
-    count: int
+    length: int
 
 
 class Output(NamedTuple):
@@ -63,10 +64,10 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
     def fill(run: Run) -> None:
         first = w.at("%ws", run.slot * lanes.bytes)
         one = lambda k: w.store(w.v, w.real(run.value), w.at(first, k, w.v), lanes.bytes)  # noqa: E731
-        if run.count > UNROLLED:
-            w.loop(0, run.count, 1, one)
+        if run.length > UNROLLED:
+            w.loop(0, run.length, 1, one)
             return
-        for k in range(run.count):
+        for k in range(run.length):
             one(k)
 
     for run in runs:
@@ -181,14 +182,12 @@ class _Entry:
             source = w.at(self.slot(output.slot), lane, kind)
 
             def group(start: str, columns: int) -> None:
-                places = [w.whole("add nuw nsw", start, k) for k in range(columns)]
-                entries = [
-                    w.load(kind, w.at(source, w.whole("mul nuw nsw", c, self.lanes.bytes)), size) for c in places
-                ]
-                for c, entry in zip(places, entries, strict=True):
-                    w.store(kind, entry, w.at(to, c, kind), size)
+                here, there = w.at(source, w.whole("mul nuw nsw", start, self.lanes.bytes)), w.at(to, start, kind)
+                entries = [w.load(kind, w.at(here, k * self.lanes.bytes), size) for k in range(columns)]
+                for k, entry in enumerate(entries):
+                    w.store(kind, entry, w.at(there, k, kind), size)
 
-            self.groups(output.columns, UNROLLED, group)
+            self.groups(output.columns, COPIED, group)
 
         w.loop(0, count, 1, row)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.writer import Writer
 
 FAR = "reduce_far"

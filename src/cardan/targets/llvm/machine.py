@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan.targets.llvm.elf import flattened
 from cardan.targets.llvm.image import LOCK, OBJECT, Image, has_flat_images
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 
 
 @functools.cache
@@ -19,6 +19,7 @@ def host_features() -> tuple[str, str]:
     """Return the name and the features of this machine's processor, as LLVM knows them."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 

@@ -7,13 +7,14 @@ arithmetic or are selected. Single precision computes in double.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from functools import partial
 
 from cardan.program.ops import Op
 from cardan.targets.llvm.exp_log import exp, expm1, log, log1p
 from cardan.targets.llvm.far import far_definitions
 from cardan.targets.llvm.inverse_trig import acos, asin, atan2
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.trig import joined, sincos, tan
 from cardan.targets.llvm.writer import Writer
 
@@ -31,7 +32,7 @@ FUNCTIONS: dict[Op, Callable[..., str]] = {
 RARELY = '!1 = !{!"branch_weights", i32 1, i32 100000}'
 
 
-def function_name(op: Op) -> str:
+def function_name(op: Enum) -> str:
     """Return the name of an operation's function."""
     return f"lanes_{op.value}"
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from cardan.targets.llvm.image import load
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.machine import compile_image, host_lanes
-from cardan.targets.llvm.plan import Lanes
 from cardan.targets.llvm.writer import Writer, attributes
 
 CHAINS = 24  # sums that grow side by side: enough to hide the latency of a multiply-add on every unit

@@ -5,14 +5,17 @@ Splitting keeps code generation linear in the length of the program and live ran
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cardan.program.fusing import Joined, joined_products
 from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
 from cardan.program.ops import LEAVES, Op
 from cardan.program.program import Array, Program, Region, rows_of
+from cardan.targets.llvm.direct.allocation import Allocation, Machine, allocate
+from cardan.targets.llvm.direct.lowering import HAS_STEPS, lowered
+from cardan.targets.llvm.lanes import Lanes
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
@@ -22,87 +25,62 @@ STREAMED = 64  # entries of an output from which large batches are written past 
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """What a value is in this module: W lanes of double or float."""
-
-    width: int
-    scalar: str  # "double" or "float"
-
-    @property
-    def vector(self) -> str:
-        """The LLVM type."""
-        return f"<{self.width} x {self.scalar}>"
-
-    @property
-    def mask(self) -> str:
-        """The LLVM type of a truth value."""
-        return f"<{self.width} x i1>"
-
-    @property
-    def suffix(self) -> str:
-        """The ending of intrinsics on this type."""
-        return f"v{self.width}f{64 if self.scalar == 'double' else 32}"
-
-    @property
-    def bytes(self) -> int:
-        """Size of a vector."""
-        return self.width * (8 if self.scalar == "double" else 4)
-
-    def constant(self, value: float) -> str:
-        """Return a number in every lane, as LLVM writes it."""
-        if self.scalar == "float":
-            value = struct.unpack("f", struct.pack("f", value))[0]
-        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
-        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
-
-
 Move = tuple[int, int]
 """An instruction, and the place where its value is to be."""
 
 
 @dataclass(slots=True)
 class Plan:
-    """Which block computes each instruction, and where in the workspace values wait."""
+    """A program with its products joined to sums, which block computes each instruction, and where values wait."""
 
+    program: Program
+    joined: Joined
+    numbers: list[float]
     blocks: list[list[int]]
     spans: Spans
     slot: dict[int, int] = field(default_factory=dict)
     copies: dict[int, list[int]] = field(default_factory=dict)
     tables: list[Tables] = field(default_factory=list)
+    machine: Machine | None = None
+    direct: dict[int, Allocation] = field(default_factory=dict)
     slots: int = 0
     tiles: int = 1
     first_output: int = 0
 
 
-def plan_program(program: Program) -> Plan:
+def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     """Return the blocks and the workspace: inputs first, outputs, tables, then values that cross from block to block.
 
-    A crossing value's slot is free again after the last block that reads it.
+    A crossing value's slot is free again after the last block that reads it. Behind them is room for what waits within
+    the blocks that are written for a machine's own instructions, if one is given; LLVM writes the others.
     """
+    joined = joined_products(program)
     inputs = sum(a.size for a in program.inputs)
     copies: dict[int, list[int]] = {}
     for position, k in enumerate(program.results):
         copies.setdefault(k, []).append(inputs + position)
-    blocks, spans = _blocks(program, copies)
-    plan = Plan(blocks, spans, copies=copies, first_output=inputs)
+    blocks, spans = _blocks(program, joined, copies, machine)
+    plan = Plan(program, joined, program.values, blocks, spans, copies=copies, machine=machine, first_output=inputs)
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
-    last_reader = last_readers(program, home, spans, heads)
+    last_reader = last_readers(program, home, spans, heads, joined.args)
     plan.tables = tables_of(program, inputs + len(program.results))
     plan.slot |= places_in(program, plan.tables)
     fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
     buffer = max(map(streamed, program.outputs), default=0)
-    plan.tiles = TILES if len(program.instructions) > LONG else 1
+    plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
-    plan.slots = _assign_slots(plan, born, last_reader, fixed) + buffer
+    plan.slots = _assign_slots(plan, born, last_reader, fixed)
+    if machine:
+        plan.direct = {b: _direct(plan, b, machine) for b, block in enumerate(blocks) if _has_steps(joined, block)}
+        plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
+    plan.slots += buffer
     return plan
 
 
 def place(program: Program, plan: Plan, k: int) -> int:
     """Return where an instruction's value waits, for which others look."""
-    op, _, number = program.instructions[k]
-    return int(number) if op is Op.INPUT else plan.slot[k]
+    return int(plan.numbers[k]) if plan.joined.ops[k] is Op.INPUT else plan.slot[k]
 
 
 def entering(program: Program, plan: Plan, number: int) -> list[Sequence[Move]]:
@@ -110,9 +88,10 @@ def entering(program: Program, plan: Plan, number: int) -> list[Sequence[Move]]:
     region, tables = program.regions[number], plan.tables[number]
     first = [(k, program.instructions[k].args) for k, _ in region.carried]
     moves = [(args[0], place(program, plan, k)) for k, args in first if args]
+    columns = [program.instructions[k].args for k in tables.rows.picked]
     for n in range(region.passes):
         row = tables.picked + (n + 1) * len(tables.rows.picked)
-        moves += [(program.instructions[k].args[n], row + j) for j, k in enumerate(tables.rows.picked)]
+        moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
     return in_groups(moves)
 
 
@@ -155,24 +134,82 @@ def heap_bytes(plan: Plan, lanes: Lanes) -> int:
     return size if size > STACK else 0
 
 
-def _blocks(program: Program, copies: dict[int, list[int]]) -> tuple[list[list[int]], Spans]:
-    """Return the instructions in blocks of at most `BLOCK` operations and about `STORES` results."""
+def _blocks(
+    program: Program, joined: Joined, copies: dict[int, list[int]], machine: Machine | None
+) -> tuple[list[list[int]], dict[range, tuple[int, int]]]:
+    """Return the instructions in blocks, and the first and last of each stretch; it has one at least."""
     kept = {k for rows in rows_of(program) for k in rows.kept}
+    stores = lambda k: len(copies.get(k, ())) + (k in kept)  # noqa: E731
     blocks: list[list[int]] = []
     spans: dict[range, tuple[int, int]] = {}
     for stretch in stretches(program):
-        first, stores = len(blocks), 0
-        blocks.append([])
-        for k in stretch:
-            if program.instructions[k].op in LEAVES:
-                continue
-            if len(blocks[-1]) >= BLOCK or stores >= STORES:
-                blocks.append([])
-                stores = 0
-            blocks[-1].append(k)
-            stores += len(copies.get(k, ())) + (k in kept)
+        first = len(blocks)
+        blocks += (_segments(joined, stretch) if machine else _pieces(joined, stretch, stores)) or [[]]
         spans[stretch] = first, len(blocks) - 1
     return blocks, spans
+
+
+def _pieces(joined: Joined, stretch: range, stores: Callable[[int], int]) -> list[list[int]]:
+    """Return a stretch in blocks of at most `BLOCK` operations and about `STORES` results, as LLVM likes them."""
+    blocks: list[list[int]] = [[]]
+    count = 0
+    for k in stretch:
+        if joined.ops[k] in LEAVES:
+            continue
+        if len(blocks[-1]) >= BLOCK or count >= STORES:
+            blocks.append([])
+            count = 0
+        blocks[-1].append(k)
+        count += stores(k)
+    return blocks
+
+
+def _segments(joined: Joined, stretch: range) -> list[list[int]]:
+    """Return a stretch in few blocks: of elementary functions none of which needs another, and of the rest.
+
+    A function goes before the line that is being written if nothing since its beginning makes the operands. Otherwise
+    it waits until a value is needed that waits, and then all that do go together, before a new line.
+    """
+    ops, args = joined
+    functions, line, waiting = list[int](), list[int](), dict[int, None]()
+    blocks, here = [functions, line], set[int]()
+    for k in stretch:
+        if ops[k] in LEAVES:
+            continue
+        if waiting and not waiting.keys().isdisjoint(args[k]):
+            functions, line, here = list(waiting), [], set(waiting)
+            blocks += [functions, line]
+            waiting.clear()
+        if ops[k] in HAS_STEPS:
+            line.append(k)
+        elif here.isdisjoint(args[k]):
+            functions.append(k)
+        else:
+            waiting[k] = None
+            continue
+        here.add(k)
+    return [block for block in (*blocks, list(waiting)) if block]
+
+
+def _has_steps(joined: Joined, block: list[int]) -> bool:
+    return bool(block) and joined.ops[block[0]] in HAS_STEPS
+
+
+def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
+    """Return a block on the registers of a machine."""
+    block = plan.blocks[number]
+    steps = lowered(plan.joined, plan.numbers, block, machine.forms)
+    needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
+    places = {k: place(plan.program, plan, k) for k in needed.difference(block, steps.constants)}
+    kept = {k: slots for k in block if (slots := stored(plan, k))}
+    return allocate(machine, steps, places, kept, plan.slots)
+
+
+def stored(plan: Plan, k: int) -> list[int]:
+    """Return the slots in which others look for a value."""
+    slots = plan.copies.get(k, [])
+    slot = plan.slot.get(k)
+    return slots if slot is None or slot in slots else [*slots, slot]
 
 
 def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int], top: int) -> int:

@@ -21,7 +21,10 @@ def revision() -> bytes:
     By content: times and sizes agree between revisions often enough (files from archives have one time for all), and
     reading twenty files takes half a millisecond.
     """
-    files = sorted(entry.path for entry in os.scandir(os.path.dirname(__file__)) if entry.name.endswith(".py"))
+    here = os.path.dirname(__file__)
+    files = [entry.path for folder in (here, f"{here}/direct") for entry in os.scandir(folder)]
+    files = sorted(file for file in files if file.endswith(".py"))
+    files += [f"{here}/../../program/{name}.py" for name in ("fusing", "liveness")]
     found = hashlib.sha256()
     for file in files:
         with open(file, "rb", buffering=0) as stream:
@@ -48,7 +51,8 @@ def _machine() -> tuple[str, ...]:
 
 def key(source: str) -> str:
     """Return the name under which the image of a source is kept; another processor, LLVM or revision has another."""
-    return hashlib.sha256(repr((source, _REVISION, _machine())).encode()).hexdigest()
+    emitter = os.environ.get("CARDAN_EMITTER", "")
+    return hashlib.sha256(repr((source, emitter, _REVISION, _machine())).encode()).hexdigest()
 
 
 def kept(source: str, make: Callable[[], Image]) -> tuple[Image, bool]:

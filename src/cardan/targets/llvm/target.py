@@ -23,7 +23,7 @@ from cardan.runtime.threads import WORTHWHILE, num_threads, split, work_of
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.door_layout import KINDS
 from cardan.targets.llvm.image import LOCK, Image, load
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.store import is_kept, kept
 from cardan.targets.runner import Gathered, Outline, Runner, places_of
 

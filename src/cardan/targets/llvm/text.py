@@ -11,25 +11,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cardan.program.fusing import Fused
 from cardan.program.liveness import Tables
-from cardan.program.ops import SPEC, Kind, Op
+from cardan.program.ops import TRUTHS, Op
 from cardan.program.program import Program
+from cardan.targets.llvm.direct.allocation import Allocation, Machine
 from cardan.targets.llvm.entry import constant_function, constant_results, entry_function, stream_function, workspace
+from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.math import SINCOS, function_name, math_definitions
 from cardan.targets.llvm.plan import (
-    Lanes,
     Move,
     Plan,
     carrying,
     entering,
     in_groups,
     leaf_results,
+    place,
     plan_program,
+    stored,
     streams,
 )
 from cardan.targets.llvm.writer import Writer, attributes
 
-_PLAIN = {Op.ADD: "fadd contract", Op.SUB: "fsub contract", Op.MUL: "fmul contract", Op.DIV: "fdiv", Op.NEG: "fneg"}
+_PLAIN = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv", Op.NEG: "fneg"}
+_FUSED = {Fused.FMA: (), Fused.FMS: (2,), Fused.FNMA: (0,)}  # operands that are negated, which costs nothing
 _COMPARE = {Op.LT: "olt", Op.LE: "ole", Op.EQ: "oeq"}
 _LOGIC = {Op.AND: "and", Op.OR: "or"}
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
@@ -62,15 +67,15 @@ class _Writer:
     def value(self, k: int) -> str:
         """Return the name of a value, loaded or written out if this block did not compute it."""
         if k not in self.names:
-            op, _, number = self.program.instructions[k]
+            op, number = self.plan.joined.ops[k], self.plan.numbers[k]
             if op is Op.CONST:
                 self.names[k] = self.lanes.constant(number)
             elif op is Op.INPUT:
                 self.names[k] = self.load(int(number))
             else:
                 loaded = self.load(self.plan.slot[k])
-                if SPEC[op].result is Kind.BOOL:
-                    loaded = self.w.compare("one", loaded, 0.0)
+                if op in TRUTHS:
+                    loaded = self.w.compare("uno", loaded, 0.0)  # all bits set is no number
                 self.names[k] = loaded
         return self.names[k]
 
@@ -98,23 +103,23 @@ class _Block(_Writer):
 
     def keep(self, k: int) -> None:
         """Store a value where later blocks and the outputs look for it."""
-        slots = list(self.plan.copies.get(k, []))
-        if k in self.plan.slot and self.plan.slot[k] not in slots:
-            slots.append(self.plan.slot[k])
+        slots = stored(self.plan, k)
         if not slots:
             return
         name = self.names[k]
-        if SPEC[self.program.instructions[k].op].result is Kind.BOOL:
-            name = self.w.select(name, 1.0, 0.0)
+        if self.plan.joined.ops[k] in TRUTHS:
+            name = self.w.select(name, self.lanes.all_bits(), 0.0)
         for slot in slots:
             self.store(name, slot)
 
     def compute(self, k: int) -> str:
         """Write one instruction and return the name of its value."""
-        op, args, _ = self.program.instructions[k]
+        op, args = self.plan.joined.ops[k], self.plan.joined.args[k]
         if op in (Op.SIN, Op.COS):
             return self.sincos(args[0])[0 if op is Op.SIN else 1]
         w, v, names = self.w, self.w.v, [self.value(a) for a in args]
+        if op in _FUSED:
+            return w.fma(*(w.neg(x) if n in _FUSED[op] else x for n, x in enumerate(names)))
         if op in _PLAIN:
             return w.emit(f"{_PLAIN[op]} {v} {', '.join(names)}")
         if op in _COMPARE:
@@ -141,6 +146,58 @@ class _Block(_Writer):
         if a not in self.pairs:
             self.pairs[a] = self.w.invoke(SINCOS, [self.w.v] * 2, [(self.w.v, self.value(a))])
         return self.pairs[a]
+
+
+class _Calls(_Writer):
+    """Writes a block of elementary functions: for each that occurs, a loop over a table of places."""
+
+    def __init__(self, program: Program, plan: Plan, lanes: Lanes, number: int) -> None:
+        super().__init__(program, plan, lanes)
+        self.name, self.tables = f"block{number}", list[str]()
+        self.calls: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}  # of each call, what its results are
+        for k in plan.blocks[number]:
+            op, args = plan.joined.ops[k], plan.joined.args[k]
+            name = SINCOS if op in (Op.SIN, Op.COS) else function_name(op)
+            self.calls.setdefault((name, args), {})[int(op is Op.COS)] = k
+
+    def text(self) -> str:
+        """Return the whole function, and its tables."""
+        for (function, constants, results), rows in self.groups().items():
+            self.group(function, constants, results, rows)
+        for found in self.calls.values():
+            for k in found.values():
+                first, *more = stored(self.plan, k)
+                for slot in more:
+                    self.store(self.load(first), slot)
+        return "\n".join([*self.tables, self.written(self.name)])
+
+    def groups(self) -> dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]]:
+        """Return the places of operands and results, by function, operands that are constants, and which results."""
+        found: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]] = {}
+        for (function, args), results in self.calls.items():
+            known = [self.plan.joined.ops[a] is Op.CONST for a in args]
+            constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
+            row = [place(self.program, self.plan, a) for n, a in enumerate(args) if not known[n]]
+            row += [stored(self.plan, results[n])[0] for n in sorted(results)]
+            found.setdefault((function, constants, tuple(sorted(results))), []).append(row)
+        return found
+
+    def group(self, function: str, constants: Sequence[str], results: Sequence[int], rows: list[list[int]]) -> None:
+        """Write a loop of calls."""
+        w, v, columns = self.w, self.w.v, len(rows[0])
+        table = f"@{self.name}_{len(self.tables)}"
+        entries = ", ".join(f"i64 {slot * self.lanes.bytes}" for row in rows for slot in row)
+        self.tables.append(f"{table} = internal constant [{len(rows) * columns} x i64] [{entries}]")
+
+        def one(row: str) -> None:
+            places = [w.at("%ws", w.load("i64", w.at(table, w.whole("add", row, n), "i64"), 8)) for n in range(columns)]
+            ahead = iter(places)
+            operands = [(v, known or w.load(v, next(ahead), self.lanes.bytes)) for known in constants]
+            values = w.invoke(function, [v] * (2 if function == SINCOS else 1), operands)
+            for n, pointer in zip(results, ahead, strict=True):
+                w.store(v, values[n], pointer, self.lanes.bytes)
+
+        w.loop(0, len(rows) * columns, columns, one)
 
 
 def _moving(name: str, moves: Sequence[Sequence[Move]], program: Program, plan: Plan, lanes: Lanes) -> list[str]:
@@ -191,14 +248,29 @@ def _keeping(name: str, columns: Sequence[int], writer: _Writer, tables: Tables)
     return w.procedure(name, [(workspace(writer.lanes), "%ws"), ("i64", "%pass")])
 
 
+def _direct(name: str, machine: Machine, lanes: Lanes, line: Allocation) -> str:
+    """Return a straight line as assembly, and as a function LLVM can call."""
+    text = "\\0A".join(machine.text(name, machine, lanes, line))
+    return f'module asm "{text}"\ndeclare void @{name}(ptr)'
+
+
+def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
+    """Return a block as a function `block<number>` of the workspace."""
+    if plan.machine is None:
+        return _Block(plan.program, plan, lanes, number).text()
+    if number in plan.direct:
+        return _direct(f"block{number}", plan.machine, lanes, plan.direct[number])
+    return _Calls(plan.program, plan, lanes, number).text()
+
+
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
     plan = plan or plan_program(program)
-    blocks = [_Block(program, plan, lanes, b).text() for b in range(len(plan.blocks))]
+    blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
     parts = [*blocks, *_moves(program, plan, lanes), *constants, entry_function(program, plan, lanes)]
     if streams(program):
         parts.append(stream_function(lanes))
-    parts += math_definitions({i.op for i in program.instructions}, lanes)
+    parts += math_definitions(set(program.ops), lanes)
     parts += attributes(lanes)
     return "\n\n".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from cardan.targets.llvm.plan import Lanes
+from cardan.targets.llvm.lanes import Lanes
 
 INFINITY, NAN = float("inf"), float("nan")
 ROUND = 6755399441055744.0  # 1.5 2^52: adding it rounds to an integer, whose low bits are then the sum's

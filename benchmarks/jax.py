@@ -71,6 +71,7 @@ def measured(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
 
 def shortest(call: Callable[[], Any]) -> float:
     """Return the shortest mean time of ten calls [s], looked for over `SECONDS`."""
+    call()  # compiles it
     best, end = float("inf"), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
         started = time.perf_counter()

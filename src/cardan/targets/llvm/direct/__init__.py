@@ -1,0 +1,1 @@
+"""Machine code of straight lines without a compiler: registers by foresight, text from a table for each processor."""

@@ -1,0 +1,160 @@
+"""From instructions of a program to steps that processors have, in the order in which registers like them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from cardan.program.fusing import Fused, Joined
+from cardan.program.ops import Op
+
+Step = tuple[str, int, tuple[int, ...]]
+"""What is done, the value it gives, and those it takes."""
+
+STEPS: dict[Enum, str] = {
+    **{op: op.value for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.FLOOR, Op.MIN, Op.MAX)},
+    **{op: op.value for op in (Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR)},
+    **{op: op.value for op in Fused},
+}
+"""Operations that can be one step. A truth value is a vector of all bits or none in each lane."""
+HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN))
+"""Operations that are steps: one, or several where the processor has not that one."""
+
+
+class Bits(Enum):
+    """Constants that are no numbers."""
+
+    SIGN = "the sign"
+    MAGNITUDE = "all but the sign"
+    ALL = "all"
+
+
+class Steps(NamedTuple):
+    """A straight line as steps.
+
+    Attributes:
+        steps: in order.
+        constants: the values that are known.
+        values: how many values there are: those of the program, and more in between.
+    """
+
+    steps: list[Step]
+    constants: dict[int, float | Bits]
+    values: int
+
+
+class _Lowering:
+    """Writes steps."""
+
+    def __init__(self, values: int) -> None:
+        self.values = values
+        self.steps: list[Step] = []
+        self.constants: dict[int, float | Bits] = {}
+        self.known: dict[float | Bits, int] = {}
+
+    def new(self) -> int:
+        self.values += 1
+        return self.values - 1
+
+    def constant(self, content: float | Bits) -> int:
+        if content not in self.known:
+            self.known[content] = k = self.new()
+            self.constants[k] = content
+        return self.known[content]
+
+    def put(self, code: str, *args: int, value: int | None = None) -> int:
+        value = self.new() if value is None else value
+        self.steps.append((code, value, args))
+        return value
+
+    def composed(self, k: int, op: Enum, args: tuple[int, ...]) -> None:
+        """Write an operation that is several steps, or needs certain bits."""
+        if op is Op.NEG:
+            self.flipped(args[0], Bits.SIGN, k)
+        elif op is Op.NOT:
+            self.flipped(args[0], Bits.ALL, k)
+        elif op is Op.ABS:
+            self.put("and", args[0], self.constant(Bits.MAGNITUDE), value=k)
+        elif op is Op.SELECT:
+            self.put("select", args[2], args[1], args[0], value=k)
+        elif op is Op.SIGN:
+            self.sign(k, args[0])
+        elif op is Fused.FMS:
+            self.put("fma", args[0], args[1], self.flipped(args[2], Bits.SIGN), value=k)
+        else:
+            self.extreme(k, op, *args)
+
+    def flipped(self, x: int, bits: Bits, k: int | None = None) -> int:
+        return self.put("xor", x, self.constant(bits), value=k)
+
+    def sign(self, k: int, x: int) -> None:
+        """Write -1, 0 or 1; NaN and signed zeros pass as they are."""
+        zero, one, minus_one = (self.constant(c) for c in (0.0, 1.0, -1.0))
+        above, below = self.put("lt", zero, x), self.put("lt", x, zero)
+        self.put("select", self.put("select", x, minus_one, below), one, above, value=k)
+
+    def extreme(self, k: int, op: Enum, a: int, b: int) -> None:
+        """Write the smaller or larger; NaN if either is, and -0 below +0.
+
+        Where a processor gives its second operand if both are zeros or one is NaN, both ways round tell: for the
+        smaller, the bits of either; for the larger, the bits that differ are set, and taken away as a number.
+        """
+        p, r = self.put(f"{op.value}_or_second", a, b), self.put(f"{op.value}_or_second", b, a)
+        if op is Op.MIN:
+            self.put("or", p, r, value=k)
+        else:
+            d = self.put("xor", p, r)
+            self.put("sub", self.put("or", p, d), d, value=k)
+
+
+def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], has: Container[str]) -> Steps:
+    """Return a block of instructions as steps.
+
+    A negative comes right behind what it is of: tracing writes those of results at the end.
+
+    Args:
+        joined: the instructions of a program.
+        numbers: their values: those of constants.
+        block: which of them.
+        has: the steps the processor has.
+    """
+    (ops, args), plain = joined, {op: code for op, code in STEPS.items() if code in has}
+    low, here = _Lowering(len(ops)), set(block)
+    negatives = {args[k][0]: k for k in block if ops[k] is Op.NEG and args[k][0] in here}
+    early = set(negatives.values())
+    for k in block:
+        op = ops[k]
+        if op in plain:
+            low.steps.append((plain[op], k, args[k]))
+        elif k not in early:
+            low.composed(k, op, args[k])
+        if k in negatives:
+            low.composed(negatives[k], Op.NEG, (k,))
+    used = {a for _, _, args in low.steps for a in args if a < len(ops)}
+    low.constants |= {a: numbers[a] for a in used if ops[a] is Op.CONST}
+    return Steps(sunk(low.steps, low.constants, low.values), low.constants, low.values)
+
+
+def sunk(steps: list[Step], constants: Iterable[int], values: int) -> list[Step]:
+    """Return steps in an order in which each comes right before its first use, if at most one operand dies by it.
+
+    Then the value waits no longer than it must, and at most one operand waits in its place.
+    """
+    apart, count = 1 << 40, len(steps)  # so much lies between two steps, and many that sink find room there
+    never = apart * (count + 1)
+    first, last, place = [never] * values, [-1] * values, [0] * count  # when values are used, and steps are done
+    for k in constants:
+        last[k] = never
+    for t in range(count - 1, -1, -1):
+        _, value, args = steps[t]
+        at, use = apart * t, first[value]
+        if at + apart < use < never and len([a for a in args if last[a] < use]) < 2:
+            at = use - 1 - (count - t)
+        place[t] = at
+        for a in args:
+            if at < first[a]:
+                first[a] = at
+            if at > last[a]:
+                last[a] = at
+    return [steps[t] for t in sorted(range(count), key=place.__getitem__)]
