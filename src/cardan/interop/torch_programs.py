@@ -20,7 +20,7 @@ import numpy as np
 
 from cardan.errors import TargetError
 from cardan.functions import Function
-from cardan.functions.compiled import Bound, Compiled
+from cardan.functions.compiled import Compiled, bound
 from cardan.functions.plain import extra_names, pulled, pushed
 from cardan.functions.results import Form
 from cardan.functions.signature import Options
@@ -51,7 +51,7 @@ class Program:
         self.cores = tuple(cores[n] for n in names)
         self.results = tuple(a.shape for a in compiled.outputs)
         self._form: Form = compiled.form
-        self._run = Bound(function, model, names, options)
+        self._run = bound(function, model, names, options)
         self._derived: dict[str, Derived] = {}
 
     def evaluate(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
