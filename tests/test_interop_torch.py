@@ -14,6 +14,7 @@ import cardan
 from cardan.errors import CardanError, DTypeError, MissingExtraError, ParameterError, ShapeError, UnknownNameError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra torch)")
+from torch._subclasses import FakeTensorMode  # noqa: E402 -- needs torch
 from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vmap  # noqa: E402 -- needs torch
 from torch.utils._pytree import tree_leaves  # noqa: E402 -- needs torch
 
@@ -222,6 +223,20 @@ def test_compiled_by_inductor_for_sizes_that_change():
     )
 
 
+@pytest.mark.full
+def test_exported():
+    class Torques(torch.nn.Module):
+        def __init__(self, wrapped):
+            super().__init__()
+            self.wrapped = wrapped
+
+        def forward(self, *arrays):
+            return self.wrapped(*arrays)
+
+    module, arrays = Torques(wrap(cardan.inverse_dynamics, pendulum())), tuple(state(pendulum(), (3,)))
+    assert torch.equal(torch.export.export(module, arrays).module()(*arrays), module(*arrays))
+
+
 def test_shapes_without_data():
     model = pendulum()
     q, v, a = (x.to("meta") for x in state(model, (5,)))
@@ -239,7 +254,7 @@ def test_shapes_without_data():
         (lambda q, v, a: (q.half(), v.half(), a.half()), DTypeError, "'q' is a tensor of torch.float16"),
         (lambda q, v, a: (q, v, a.cfloat()), DTypeError, "'a' is a tensor of torch.complex64"),
         (lambda q, v, a: (q, v.float(), a), DTypeError, r"'v' is torch.float32, expected torch.float64.*v.to\("),
-        (lambda q, v, a: (q, v, a.to("meta")), DTypeError, r"'a' is on meta, expected on cpu.*a.to\(q"),
+        (lambda q, v, a: (q, v, a.to("meta")), DTypeError, r"'a' is on meta, expected on cpu.*a.to\(q.device\)"),
         (lambda q, v, a: (q, v.to_sparse(), a), DTypeError, r"sparse_coo.*v.to_dense\(\)"),
         (lambda q, v, a: (q, v.numpy(), a), DTypeError, r"'v' is a numpy.ndarray.*torch.as_tensor\(v\)"),
         (lambda q, v, a: (q, v, [0.0, 0.0]), DTypeError, "'a' is a list"),
@@ -261,6 +276,17 @@ def test_what_does_not_fit_is_refused(change, error, said):
                 for x in change(*arrays)
             ]
         )
+
+
+def test_another_device_is_refused():
+    """Tensors of a device that is not there, as those of a graph are."""
+    torques = wrap(cardan.inverse_dynamics, pendulum())
+    with FakeTensorMode():
+        q = torch.empty(2, dtype=torch.float64, device="cuda")
+        with pytest.raises(DTypeError, match=r"'q' is on cuda:0, expected a tensor on the CPU.*q.cpu\(\)"):
+            torques(q, q, q)
+        with pytest.raises(DTypeError, match=r"'a' is on cpu, expected on cuda:0, as 'q' is.*a.to\(q.device\)"):
+            torques(q, q, torch.empty(2, dtype=torch.float64))
 
 
 def test_what_is_no_function_or_model_or_option_is_refused():

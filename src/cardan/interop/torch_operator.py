@@ -42,7 +42,9 @@ def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
             raise DTypeError(where, name, got=got, expected=expected, hint=f"Convert it: {name}.to({first.dtype}).")
         if array.device != first.device:
             got, expected = f"on {array.device}", f"on {first.device}, as {program.names[0]!r} is"
-            raise DTypeError(where, name, got=got, expected=expected, hint=f"Move it: {name}.to({program.names[0]}).")
+            raise DTypeError(
+                where, name, got=got, expected=expected, hint=f"Move it: {name}.to({program.names[0]}.device)."
+            )
         check_core(where, name, array, core)
     leading = {n: a.shape[: a.ndim - len(c)] for n, a, c in zip(program.names, arrays, program.cores, strict=True)}
     batch = leading[program.names[0]]
@@ -100,14 +102,20 @@ def _numbers(array: Any) -> Any:
 def _elsewhere(arrays: Sequence[Any], name: str) -> list[Any]:
     program = program_named(name)
     batch_of(program, arrays)
-    got, expected = f"on {arrays[0].device}", "a tensor on the CPU, where programs of this version run"
-    argument = program.names[0]
-    raise DTypeError(program.function.name, argument, got=got, expected=expected, hint=f"Move it: {argument}.cpu().")
+    raise _of_device(program, arrays[0])
+
+
+def _of_device(program: Program, array: Any) -> DTypeError:
+    name, expected = program.names[0], "a tensor on the CPU, where programs of this version run"
+    hint = f"Move it, and what else is given: {name}.cpu()."
+    return DTypeError(program.function.name, name, got=f"on {array.device}", expected=expected, hint=hint)
 
 
 def _without_data(arrays: Sequence[Any], name: str) -> list[Any]:
     program = program_named(name)
     batch = batch_of(program, arrays)
+    if arrays[0].device.type not in ("cpu", "meta"):
+        raise _of_device(program, arrays[0])
     return [arrays[0].new_empty((*batch, *core)) for core in program.results]
 
 
