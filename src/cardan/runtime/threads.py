@@ -139,16 +139,21 @@ class _Team:
                 self.parts.clear()
 
     def finish(self) -> None:
-        """Drop the parts nobody has begun, and wait for those somebody has; an interrupt meanwhile is raised then."""
+        """Drop the parts nobody has begun, and wait for those somebody has; what comes up meanwhile is raised then.
+
+        That is an interrupt, or whatever else a program's own signal handler raises: a time-out, SystemExit.
+        """
         self.parts.clear()
         while self.helpers:
             try:
                 self.helpers[-1].acquire()  # may be repeated after an interrupt, as a plain lock's could not
                 self.helpers.pop()
-            except KeyboardInterrupt as error:
+            except BaseException as error:
                 self.errors.append(error)
         if self.errors:
-            raise self.errors[0]
+            raise self.errors.pop(
+                0
+            )  # it knows this frame: left in the list, it would hold the batch's arrays in a ring
 
 
 def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int], object]) -> None:
