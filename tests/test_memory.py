@@ -149,6 +149,31 @@ def test_an_array_that_a_finalizer_brings_back_keeps_its_memory(blocks):
     assert again(blocks) == place
 
 
+@pytest.mark.parametrize("shown", [lambda loan: loan, np.asarray], ids=["the loan", "a new array of it"])
+def test_a_loan_that_a_finalizer_brings_back_keeps_its_memory(blocks, shown):
+    """The collector finalizes all of a ring: the loan, too, although what is in the ring shows its memory again."""
+
+    class Keeper:
+        def __del__(self):
+            saved.append(shown(self.loan))
+
+    saved, keeper = [], Keeper()
+    keeper.loan, keeper.cycle = blocks.empty((SIZE,), DOUBLE), keeper
+    place = address(keeper.loan)
+    while isinstance(keeper.loan, np.ndarray):
+        keeper.loan = keeper.loan.base
+    del keeper
+    gc.collect()
+    seen = np.asarray(saved[0])
+    assert address(seen) == place
+    assert again(blocks) != place
+    blocks.clear()
+    saved.clear()
+    del seen
+    gc.collect()
+    assert again(blocks) == place
+
+
 def test_what_is_kept_is_bounded():
     blocks = memory.Blocks(kept=3, most=4 * 8 * SIZE)
     many = [blocks.empty((SIZE,), DOUBLE) for _ in range(7)]
