@@ -190,6 +190,12 @@ def test_several_results_are_written_where_they_are_wanted(arm, states):
     assert all(map(np.array_equal, inside, expected))
 
 
+class Backwards(NamedTuple):
+    da: np.ndarray
+    dv: np.ndarray
+    dq: np.ndarray
+
+
 def test_wrong_places_for_several_results_are_refused(arm, states):
     fast, bad = cardan.inverse_dynamics_derivatives.bind(arm), cardan.errors
     one, frozen = np.empty((5, 7, 7)), np.empty((5, 7, 7))
@@ -197,7 +203,13 @@ def test_wrong_places_for_several_results_are_refused(arm, states):
     fast(*states)
     wrong = [
         ((one, one.copy(), one), bad.DTypeError, "'out: da' is in the memory of 'out: dq'"),
-        ((one, one.copy()), bad.DTypeError, "expected a named tuple (dq, dv, da), or a tuple of 3 arrays"),
+        (
+            (one, one.copy()),
+            bad.DTypeError,
+            "a tuple of 2, expected a named tuple (dq, dv, da), or a tuple of 3 arrays",
+        ),
+        (Backwards(one, one.copy(), one.copy()), bad.DTypeError, "is a Backwards (da, dv, dq) of 3"),
+        ((one, np.float64(1.0), one.copy()), bad.DTypeError, "is a float64, no NumPy array"),
         (one, bad.DTypeError, "is a ndarray"),
         (None.__class__, bad.DTypeError, "is a type"),
         ((one, frozen, one.copy()), bad.DTypeError, "'out: dv' is read-only"),
