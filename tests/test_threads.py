@@ -216,11 +216,11 @@ def test_whatever_a_signal_handler_raises_nothing_runs_any_more():
     """A time-out of a program's own came out of the batch at once, and a thread went on writing."""
     begun, ended, caller = [], [], threading.current_thread()
 
-    class TimedOut(Exception):
+    class TimedOutError(Exception):
         pass
 
     def handler(*_):
-        raise TimedOut
+        raise TimedOutError
 
     def run(*part):
         if threading.current_thread() is not caller:
@@ -233,7 +233,7 @@ def test_whatever_a_signal_handler_raises_nothing_runs_any_more():
     before = signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
-        with pytest.raises(TimedOut):
+        with pytest.raises(TimedOutError):
             batch_of(run)
         assert begun
         assert len(ended) == len(begun)
