@@ -269,3 +269,24 @@ def test_what_outlives_the_modules_is_freed_in_silence():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_what_comes_back_while_a_block_is_looked_for_is_bounded_too():
+    """By another thread, or by the collector, between any two lines: what had been looked at came on top of it."""
+    blocks = memory.Blocks(kept=2)
+    lent = [blocks.empty((SIZE,), DOUBLE) for _ in range(4)]
+    del lent[2:]
+
+    def give_back(*_):
+        if lent and not blocks.bytes:  # all that waited are being looked at
+            lent.clear()
+        return give_back
+
+    before = sys.gettrace()
+    sys.settrace(give_back)
+    try:
+        asked = blocks.empty((4 * SIZE,), DOUBLE)
+    finally:
+        sys.settrace(before)
+    assert (asked.size, lent) == (4 * SIZE, [])
+    assert blocks.bytes <= 2 * SIZE * DOUBLE.itemsize

@@ -65,10 +65,14 @@ class Blocks:
             return np.empty(size, np.uint8)
         finally:
             self._waiting.extend(reversed(others))
+            self._free_more_than_allowed()  # others may have come back meanwhile
 
     def back(self, block: np.ndarray) -> None:
         """Take back a block that nobody sees any more."""
         self._waiting.append(block)
+        self._free_more_than_allowed()
+
+    def _free_more_than_allowed(self) -> None:
         try:
             while len(self._waiting) > self.kept or self.bytes > self.most:
                 self._waiting.popleft()
