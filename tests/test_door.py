@@ -209,7 +209,11 @@ def test_wrong_places_for_several_results_are_refused(arm, states):
             "a tuple of 2, expected a named tuple (dq, dv, da), or a tuple of 3 arrays",
         ),
         (Backwards(one, one.copy(), one.copy()), bad.DTypeError, "is a Backwards (da, dv, dq) of 3"),
-        ((one, np.float64(1.0), one.copy()), bad.DTypeError, "is a float64, no NumPy array"),
+        (
+            (one, np.float64(1.0), one.copy()),
+            bad.DTypeError,
+            "is a float64, no NumPy array, expected an array of float64 of shape (5,",
+        ),
         (one, bad.DTypeError, "is a ndarray"),
         (None.__class__, bad.DTypeError, "is a type"),
         ((one, frozen, one.copy()), bad.DTypeError, "'out: dv' is read-only"),

@@ -204,7 +204,7 @@ class Bound:
         if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
             own = isinstance(array, np.ndarray)  # others have a dtype, too: tensors, NumPy's own numbers
             got = str(array.dtype) if own else f"a {type(array).__name__}, no NumPy array"
-            raise DTypeError(self._name, name, got=got, expected=f"an array of {dtype}")
+            raise DTypeError(self._name, name, got=got, expected=f"an array of {dtype} of shape {expected}")
         if array.shape != expected:
             raise ShapeError(self._name, name, got=array.shape, expected=str(expected))
         if not array.flags.c_contiguous or not array.flags.writeable:
