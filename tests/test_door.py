@@ -372,6 +372,39 @@ def test_a_bound_function_in_a_ring_of_references_is_freed(arm, states):
     assert not any(watch() for watch in watched)
 
 
+@pytest.mark.parametrize("count", [1, 64, 70])
+def test_any_number_of_results(arm, states, count):
+    """So many that the door leaves them to Python, too; among them some without entries."""
+    q, v, _ = states
+    many = cardan.function(lambda model, q, v: (q[:0], *(q * float(k) + v for k in range(count - 1)))).bind(arm)
+    for _ in range(2):
+        found = many(q, v)
+        assert [x.shape for x in found] == [(5, 0), *[(5, 7)] * (count - 1)]
+        for k, x in enumerate(found[1:]):
+            np.testing.assert_allclose(x, q * k + v, rtol=1e-14, atol=1e-14)
+        assert many(q, v, out=found) is found
+
+
+def test_threads_that_ask_for_a_few_and_for_many_states(arm):
+    fast, wrong = energy_and(0.25).bind(arm), []
+    q, v = arm.random_configuration((40,), seed=1), np.random.default_rng(1).normal(size=(40, 7))
+    expected = energy_and(0.25).on("numpy")(arm, q, v)
+
+    def work(number):
+        rng = np.random.default_rng(number)
+        for _ in range(400):
+            rows = int(rng.choice([1, 2, 3, 40]))
+            if not np.allclose(fast(q[:rows], v[:rows]), expected[:rows], rtol=1e-12):
+                wrong.append(rows)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
 def test_references_are_balanced(arm, states):
     fast = cardan.inverse_dynamics.bind(arm)
     out = np.empty_like(fast(*states))

@@ -45,7 +45,7 @@ class Compiled:
         target: str,
         trace: Callable[[], Traced],
     ) -> None:
-        self.inputs, self.outputs = outline.inputs, outline.outputs
+        self.inputs, self.outputs, self.digest = outline.inputs, outline.outputs, outline.digest
         self.form, self.run, self.target, self._trace = form, run, target, trace
         self.places = places_of(self.outputs)
 

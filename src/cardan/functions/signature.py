@@ -185,6 +185,14 @@ class Signature(ByFields):
             raise DTypeError(self.name, name, got=f"a {type(value).__name__}", expected=OPTION, hint=hint)
         return value
 
+    def settled(self, options: Options) -> Options:
+        """Return options as programs are made for them: lists, and arrays of whole numbers, as tuples.
+
+        Raises:
+            DTypeError: for data where an option belongs.
+        """
+        return tuple((n, self._option(n, value)) for n, value in options)
+
     def _inputs(self, model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
         taken = [n for n in model.inputs if n in self.parameters.parameters]
         if taken:
