@@ -318,8 +318,7 @@ class Function(Generic[P, R]):
         """
         if target is not None and target not in LOADERS:
             raise UnknownNameError("target", target, LOADERS, where=self.name)
-        if threads is not None:
-            checked_count(threads)
+        threads = None if threads is None else checked_count(threads)
         checked = self.checked if checked is None else checked
         sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
         functools.update_wrapper(sibling, self, updated=())

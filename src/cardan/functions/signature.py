@@ -164,6 +164,8 @@ class Signature(ByFields):
         unknown = next((name for name in kwargs if name not in self._names), None)
         if unknown is None:
             return ""
+        if unknown == "out":
+            return f"; bound functions take it: {self.name}.bind(model)(..., out=array)"
         named = "" if repr(unknown) in said else f"; there is no argument {unknown!r}"
         return named + of_argument(unknown, self.arguments)
 
