@@ -131,7 +131,9 @@ def test_constants_that_are_not_finite(tmp_path, dtype):
 def test_names_that_headers_and_dialects_define(tmp_path, dialect):
     """M_PI, NULL, HUGE_VAL and _Bool were written as they are, which no compiler takes."""
     names = ["M_PI", "NULL", "HUGE_VAL", "FP_NAN", "_Bool", "bool", "asm", "linux", "__LINE__", "isnan", "y0", "M_PI_"]
-    program = trace("f", lambda *x: {"typeof": np.array([a[0] for a in x], dtype=object)}, [Array(n, (1,)) for n in names])
+    program = trace(
+        "f", lambda *x: {"typeof": np.array([a[0] for a in x], dtype=object)}, [Array(n, (1,)) for n in names]
+    )
     code = c_code(program, "f")
     (tmp_path / "f.c").write_text(code.source)
     (tmp_path / "f.h").write_text(code.header)

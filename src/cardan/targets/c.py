@@ -43,14 +43,14 @@ acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 exp10
 log2 logb modf scalbn scalbln scalb cbrt fabs hypot pow sqrt erf erfc lgamma tgamma gamma ceil floor nearbyint rint
 lrint llrint round lround llround trunc roundeven fmod remainder drem remquo copysign nan nextafter nexttoward fdim fmax
 fmin fma j0 j1 jn y0 y1 yn significand sincos pow10
-""".split()
-_MATH_MACROS = """
+"""
+_MORE = """
 isfinite isinf isnan isnormal signbit isgreater isgreaterequal isless islessequal islessgreater isunordered fpclassify
 finite signgam abs abort exit
-""".split()
+"""
 _FUNCTIONS = {f"{name}{f}" for spec in SPEC.values() for name in re.findall(r"\w+(?={f})", spec.c) for f in ("", "f")}
 RESERVED = frozenset({*_KEYWORDS.split(), *_FUNCTIONS})
-_NO_NAMES = RESERVED.union(_MATH_MACROS, *([f"{name}{f}" for f in ("", "f", "l")] for name in _MATH))
+_NO_NAMES = RESERVED.union(_MORE.split(), *([f"{name}{f}" for f in ("", "f", "l")] for name in _MATH.split()))
 """What a function may not be called; arguments and results may, if nothing written here means it."""
 
 
