@@ -127,6 +127,29 @@ def test_constants_that_are_not_finite(tmp_path, dtype):
 
 
 @needs_gcc
+@pytest.mark.parametrize("dialect", ["c99", "gnu11"])
+def test_names_that_headers_and_dialects_define(tmp_path, dialect):
+    """M_PI, NULL, HUGE_VAL and _Bool were written as they are, which no compiler takes."""
+    names = ["M_PI", "NULL", "HUGE_VAL", "FP_NAN", "_Bool", "bool", "asm", "linux", "__LINE__", "isnan", "y0", "M_PI_"]
+    program = trace(
+        "f", lambda *x: {"typeof": np.array([a[0] for a in x], dtype=object)}, [Array(n, (1,)) for n in names]
+    )
+    code = c_code(program, "f")
+    (tmp_path / "f.c").write_text(code.source)
+    (tmp_path / "f.h").write_text(code.header)
+    command = [GCC, f"-std={dialect}", *FLAGS[1:], "-c", str(tmp_path / "f.c"), "-o", str(tmp_path / "f.o")]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", ["log2", "roundf", "isnan", "NULL", "M_PI", "abort", "bool", "j0", "exp", "int"])
+def test_functions_are_not_called_like_those_of_c(name):
+    """Of the functions of C, those alone were refused that programs use."""
+    program = trace("f", lambda x: {"y": x}, [Array("x", (1,))])
+    with pytest.raises(ParameterError, match="no keyword or function of C"):
+        c_code(program, name)
+
+
+@needs_gcc
 def test_names_that_mean_something_in_c(tmp_path):
     names = ["double", "int", "n", "k", "w", "sin", "t0_", "f", "f_batch", "size_t", "NAN", "é"]
     arrays = [Array(name, (1,)) for name in names]

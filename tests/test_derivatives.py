@@ -131,6 +131,25 @@ def test_a_floating_base_with_armature_does_not(quick_target):
         close(found, cardan.derivative(cardan.forward_dynamics, wrt).on("numpy")(model, q, v, tau))
 
 
+def test_small_parts_far_from_the_base_are_as_exact_as_near_ones(quick_target):
+    """Fingers of a millimetre on arms of a metre; their inertias were found in the base's frame, right to 1e-10."""
+    m = cardan.Mechanism("hand")
+    m.add_body("0")
+    for k, length in enumerate((1.0, 1.0, 1.0, 1e-3, 1e-3, 1e-3), 1):
+        mass = 1e3 * length**3
+        m.add_body(
+            f"{k}", cardan.Inertia(mass, 3 * [0.3 * length], np.diag(mass * length**2 * np.array([0.1, 0.11, 0.12])))
+        )
+        joint, at = cardan.joints.Revolute(np.eye(3)[k % 3]), cardan.SE3(translation=(1.0, 0.2, 0.1))
+        m.add_joint(f"to {k}", joint, f"{k - 1}", f"{k}", at if k < 5 else cardan.SE3(translation=(1e-3, 0.0, 0.0)))
+    model = m.model(base="fixed")
+    q, v, tau = random_state(model, 0)
+    found = cardan.forward_dynamics_derivatives(model, q, v, tau).dtau
+    inverse = cardan.mass_matrix_inverse(model, q)
+    sizes = np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))
+    np.testing.assert_allclose(found / sizes, inverse / sizes, rtol=0, atol=2e-12)
+
+
 @pytest.mark.parametrize("of", [cardan.forward_dynamics_derivatives, cardan.mass_matrix_inverse], ids=lambda f: f.name)
 @pytest.mark.parametrize("length", [1, 18])  # of a tree that is shallow, or deep
 def test_a_joint_that_moves_nothing_is_told(of, length):

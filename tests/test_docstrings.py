@@ -26,6 +26,7 @@ from cardan.errors import MissingExtraError
 ROOMS = ("cardan", "cardan.spatial.rotations", "cardan.simulation", "cardan.coordinates", "cardan.comparison")
 ROOMS += ("cardan.description", "cardan.verification", "cardan.formats", "cardan.interop", "cardan.gym")
 ROOMS += (
+    "cardan.interop.torch",
     "cardan.distributed",
     "cardan.tasks",
     "cardan.trajectories",

@@ -192,6 +192,13 @@ def test_instructions_are_equal_by_their_bits():
     )
 
 
+def test_columns_are_read_only():
+    """They were views that wrote through: a program, its hash and what was compiled for it fell apart."""
+    for column in by_three_instructions().columns()[1:]:
+        with pytest.raises(ValueError, match="read-only"):
+            column[-1] = 0
+
+
 def test_programs_hold_their_instructions_in_little_memory():
     """Some 20 bytes each; objects take 170, and those of a humanoid's derivatives are a hundred thousand."""
     program = cardan.inverse_dynamics.program(cardan.robots.quadruped().model(base="floating"))

@@ -35,6 +35,7 @@ from cardan.algorithms.derivatives import (
     Matrix,
     inverse_dynamics_derivatives,
     outwards_in_one_frame,
+    poses_in_one_frame,
 )
 from cardan.algorithms.limbs import UNTOLD, Cause, Limbs, Told, moves_all_ways
 from cardan.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
@@ -93,24 +94,36 @@ class Articulated(NamedTuple):
 def articulated(model: Model, q: Vector, joints: Sequence[JointMotion], bodies: Sequence[Composite]) -> Articulated:
     """Return the articulated bodies: (1) and (2).
 
+    D is found in the joints' own frames: seen from far away, it would be a small difference of large numbers.
+
     Raises:
         MechanismError: if a joint moves nothing that has inertia.
     """
-    articulated_inertias(model, relative_kinematics(model, q))  # this shows in the joints' own frames alone
+    relative = relative_kinematics(model, q)
+    own, X = articulated_inertias(model, relative), poses_in_one_frame(model, relative)
     inertias = [body.I.articulated() for body in bodies]
     Pi = [Turning(body.p.skew() * -2.0, body.B * -2.0) for body in bodies]
     told: list[Told] = [UNTOLD] * model.nv
     for node in reversed(model.nodes):
         i, p = node.index, node.parent
         I_A, Pi_A = inertias[i], Pi[i]
-        for k, S, rotor in reversed([*zip(node.v, joints[i].S, node.armature, strict=True)]):
-            U = I_A @ S  # (1)
-            D_inverse = 1.0 / (S.dot(U) + rotor)
+        D_inverses, U_own = own[i].D.inverse_diagonal, one_by_one(own[i].U, own[i].D)
+        for k, S, D_inverse, u in reversed([*zip(node.v, joints[i].S, D_inverses, U_own, strict=True)]):
+            U = X[i] @ u  # (1)
             told[k] = Told(S, D_inverse, U * D_inverse, Pi_A.felt(S) * D_inverse)
             I_A, Pi_A = I_A.minus_outer(told[k].Gamma, U), Pi_A.minus_outer(U, told[k].gamma)  # (2)
         if p >= 0:
             inertias[p], Pi[p] = inertias[p] + I_A, Pi[p].added(Pi_A)
     return Articulated(inertias, Pi, Limbs(model, told))
+
+
+def one_by_one(columns: Sequence[Force], D: Factor) -> list[Force]:
+    """Return U of a joint's coordinates as they are taken out one by one, for the columns I^A S."""
+    U = list(columns)
+    for k in reversed(range(len(U))):
+        for s in range(k + 1, len(U)):
+            U[k] = U[k] - U[s] * D.L[s][k]
+    return U
 
 
 def forward_dynamics_derivatives(

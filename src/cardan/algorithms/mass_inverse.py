@@ -10,13 +10,13 @@ Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
 from __future__ import annotations
 
 from cardan.algorithms.aba import mass_factor
-from cardan.algorithms.derivatives import outwards_in_one_frame
+from cardan.algorithms.derivatives import outwards_in_one_frame, poses_in_one_frame
 from cardan.algorithms.forward_derivatives import articulated
 from cardan.algorithms.limbs import Limbs, Told, moves_all_ways
 from cardan.algorithms.linear import Factor, Rows, mirrored, zeros
 from cardan.algorithms.tree import Vector, of_parent, relative_kinematics
 from cardan.model import Model
-from cardan.spatial import SE3, Force, Motion, Vector3
+from cardan.spatial import Force, Motion, Vector3
 
 DEEP = 16
 """Degrees of freedom on one path beyond which articulated bodies take fewer operations than M and its factors.
@@ -54,14 +54,13 @@ def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
     """Return the limbs of trees whose first six coordinates are the acceleration of the base, so that L holds Gamma."""
     relative = relative_kinematics(model, q)
     told = [Told(Motion.zero(), 0.0, Force.zero(), Vector3.zero())] * model.nv
-    X: list[SE3] = []
+    X = poses_in_one_frame(model, relative)
     base: list[tuple[int, ...]] = []
     for node in model.nodes:
-        X.append(X[node.parent] @ relative.X[node.index] if node.parent >= 0 else SE3.identity())
         base.append(of_parent(base, node.parent, node.v))
         for k, s in zip(node.v, relative.S[node.index], strict=True):
             Gamma = Force.of([factor.L[k][i] if i < k else 0.0 for i in base[-1]])
-            told[k] = Told(X[-1] @ s, factor.inverse_diagonal[k], Gamma, Vector3.zero())
+            told[k] = Told(X[node.index] @ s, factor.inverse_diagonal[k], Gamma, Vector3.zero())
     return Limbs(model, told, factor.L)
 
 

@@ -123,9 +123,10 @@ class Instructions(Sequence[Instruction]):
         return _of_columns(*(column.tobytes() for column in columns)), number.tolist()
 
     def columns(self) -> tuple[bytes, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the codes of the operations, where the operands of each end, the operands and the values."""
-        ends = np.frombuffer(self._ends, np.int32)[1:]
-        return self._codes, ends, np.frombuffer(self._operands, np.int32), np.frombuffer(self._values)
+        """Return the codes of the operations, where the operands of each end, the operands and the values, to read."""
+        views = [memoryview(column).toreadonly() for column in (self._ends, self._operands, self._values)]
+        ends, operands, values = map(np.asarray, views)
+        return self._codes, ends[1:], operands, values
 
     # --- as a value ---
 

@@ -32,10 +32,26 @@ _NOINLINE = """#if defined(__GNUC__)
 _KEYWORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline int long register
 restrict return short signed sizeof static struct switch typedef union unsigned void volatile while size_t main
+alignas alignof asm bool constexpr false nullptr static_assert thread_local true typeof typeof_unqual linux unix
+_Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local
 """
-_MACROS = ("INFINITY", "NAN", "PART")
+"""Keywords of C99, C11, C23 and of GNU's dialect, which defines names of its own, too."""
+_MACROS = re.compile(r"PART|NULL|NAN|INFINITY|math_errhandling|(FP|M|MATH|HUGE)_\w*[^\W_]|__\w*[^\W_]__")
+"""What the headers and compilers define, or may."""
+_MATH = """
+acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 exp10 expm1 frexp ilogb ldexp log log10 log1p
+log2 logb modf scalbn scalbln scalb cbrt fabs hypot pow sqrt erf erfc lgamma tgamma gamma ceil floor nearbyint rint
+lrint llrint round lround llround trunc roundeven fmod remainder drem remquo copysign nan nextafter nexttoward fdim fmax
+fmin fma j0 j1 jn y0 y1 yn significand sincos pow10
+"""
+_MORE = """
+isfinite isinf isnan isnormal signbit isgreater isgreaterequal isless islessequal islessgreater isunordered fpclassify
+finite signgam abs abort exit
+"""
 _FUNCTIONS = {f"{name}{f}" for spec in SPEC.values() for name in re.findall(r"\w+(?={f})", spec.c) for f in ("", "f")}
-RESERVED = frozenset({*_KEYWORDS.split(), *_MACROS, *_FUNCTIONS})
+RESERVED = frozenset({*_KEYWORDS.split(), *_FUNCTIONS})
+_NO_NAMES = RESERVED.union(_MORE.split(), *([f"{name}{f}" for f in ("", "f", "l")] for name in _MATH.split()))
+"""What a function may not be called; arguments and results may, if nothing written here means it."""
 
 
 class Code(NamedTuple):
@@ -57,7 +73,7 @@ def c_code(program: Program, name: str, *, single: bool = False, comment: str = 
     Raises:
         ParameterError: if the name is no C identifier.
     """
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in RESERVED:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _NO_NAMES or _MACROS.fullmatch(name):
         expected = "letters, digits and _, not beginning with a digit, no keyword or function of C"
         raise ParameterError("name of a C function", got=name, expected=expected)
     program = _renamed(program, name)
@@ -80,7 +96,7 @@ def _renamed(program: Program, name: str) -> Program:
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):
         own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
-        while own in taken or own_names.fullmatch(own) or own[:1].isdigit():
+        while own in taken or own_names.fullmatch(own) or _MACROS.fullmatch(own) or own[:1].isdigit():
             own = f"_{own}" if own[:1].isdigit() else f"{own}_"
         taken.add(own)
         arrays.append(array._replace(name=own))
