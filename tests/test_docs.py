@@ -44,6 +44,7 @@ PAGES = {
     "pictures.md": ("matplotlib",),
     "sdf.md": (),
     "usd.md": ("pxr",),
+    "torch.md": ("torch",),
     "viewer.md": ("viser", "trimesh"),
     "coming-from/pinocchio.md": ("pinocchio",),
     "coming-from/mujoco.md": ("mujoco",),

@@ -25,7 +25,14 @@ from cardan.errors import MissingExtraError
 
 ROOMS = ("cardan", "cardan.spatial.rotations", "cardan.simulation", "cardan.coordinates", "cardan.comparison")
 ROOMS += ("cardan.description", "cardan.verification", "cardan.formats", "cardan.interop", "cardan.gym")
-ROOMS += ("cardan.tasks", "cardan.trajectories", "cardan.identification", "cardan.viewer", "cardan.pictures")
+ROOMS += (
+    "cardan.interop.torch",
+    "cardan.tasks",
+    "cardan.trajectories",
+    "cardan.identification",
+    "cardan.viewer",
+    "cardan.pictures",
+)
 """Where public names are: in `__all__` of these, and of the modules named there."""
 
 NUMBERS = re.compile(r"\b(float|ArrayLike|Reals|ndarray|NDArray)\b")

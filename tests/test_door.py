@@ -190,6 +190,12 @@ def test_several_results_are_written_where_they_are_wanted(arm, states):
     assert all(map(np.array_equal, inside, expected))
 
 
+class Backwards(NamedTuple):
+    da: np.ndarray
+    dv: np.ndarray
+    dq: np.ndarray
+
+
 def test_wrong_places_for_several_results_are_refused(arm, states):
     fast, bad = cardan.inverse_dynamics_derivatives.bind(arm), cardan.errors
     one, frozen = np.empty((5, 7, 7)), np.empty((5, 7, 7))
@@ -197,7 +203,17 @@ def test_wrong_places_for_several_results_are_refused(arm, states):
     fast(*states)
     wrong = [
         ((one, one.copy(), one), bad.DTypeError, "'out: da' is in the memory of 'out: dq'"),
-        ((one, one.copy()), bad.DTypeError, "expected a named tuple (dq, dv, da), or a tuple of 3 arrays"),
+        (
+            (one, one.copy()),
+            bad.DTypeError,
+            "a tuple of 2, expected a named tuple (dq, dv, da), or a tuple of 3 arrays",
+        ),
+        (Backwards(one, one.copy(), one.copy()), bad.DTypeError, "is a Backwards (da, dv, dq) of 3"),
+        (
+            (one, np.float64(1.0), one.copy()),
+            bad.DTypeError,
+            "is a float64, no NumPy array, expected an array of float64 of shape (5,",
+        ),
         (one, bad.DTypeError, "is a ndarray"),
         (None.__class__, bad.DTypeError, "is a type"),
         ((one, frozen, one.copy()), bad.DTypeError, "'out: dv' is read-only"),
@@ -290,9 +306,11 @@ def test_references_of_several_results_are_balanced(arm, states):
     kinds, overlapping = [tuple, type(fast(*states))], (out[0], out[1], out[0])
     watched = [*states, out, *out, *kinds]
     before = [sys.getrefcount(x) for x in watched]
+    pythons = tuple(x.copy() for x in out)
+    counts = [sys.getrefcount(x) for x in pythons]  # the tuple, and more: what Python keeps while it counts differs
     for _ in range(100):
         result = fast(*states)
-        assert [sys.getrefcount(x) for x in result] == [3, 3, 3]  # the tuple, the loop, the argument
+        assert [sys.getrefcount(x) for x in result] == counts
         fast(*states, out=out)
         with pytest.raises(cardan.errors.DTypeError):
             fast(*states, out=overlapping)
@@ -352,6 +370,39 @@ def test_a_bound_function_in_a_ring_of_references_is_freed(arm, states):
         del fast, kept
     gc.collect()
     assert not any(watch() for watch in watched)
+
+
+@pytest.mark.parametrize("count", [1, 64, 70])
+def test_any_number_of_results(arm, states, count):
+    """So many that the door leaves them to Python, too; among them some without entries."""
+    q, v, _ = states
+    many = cardan.function(lambda model, q, v: (q[:0], *(q * float(k) + v for k in range(count - 1)))).bind(arm)
+    for _ in range(2):
+        found = many(q, v)
+        assert [x.shape for x in found] == [(5, 0), *[(5, 7)] * (count - 1)]
+        for k, x in enumerate(found[1:]):
+            np.testing.assert_allclose(x, q * k + v, rtol=1e-14, atol=1e-14)
+        assert many(q, v, out=found) is found
+
+
+def test_threads_that_ask_for_a_few_and_for_many_states(arm):
+    fast, wrong = energy_and(0.25).bind(arm), []
+    q, v = arm.random_configuration((40,), seed=1), np.random.default_rng(1).normal(size=(40, 7))
+    expected = energy_and(0.25).on("numpy")(arm, q, v)
+
+    def work(number):
+        rng = np.random.default_rng(number)
+        for _ in range(400):
+            rows = int(rng.choice([1, 2, 3, 40]))
+            if not np.allclose(fast(q[:rows], v[:rows]), expected[:rows], rtol=1e-12):
+                wrong.append(rows)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_references_are_balanced(arm, states):

@@ -327,6 +327,10 @@ def test_wrong_use_of_bound_functions(arm, state):
     frozen.setflags(write=False)
     with pytest.raises(DTypeError, match="read-only"):
         fast(*(x[0] for x in state), out=frozen)
+    with pytest.raises(
+        TypeError, match=r"bound functions take it: inverse_dynamics\.bind\(model\)\(\.\.\., out=array\)"
+    ):
+        cardan.inverse_dynamics(arm, *state, out=frozen)
     with pytest.raises(cardan.errors.ParameterError, match="frame"):
         cardan.jacobian.bind(arm)
     with pytest.raises(UnknownNameError, match="did you mean 'external_forces'"):

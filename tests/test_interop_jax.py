@@ -3,6 +3,7 @@
 import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -329,6 +330,57 @@ def test_many_threads_at_once_and_one_call_on_many(jax, pendulum, states):
                 close(jax, found, by, 0.0)
 
 
+LEAVES = """
+import jax, numpy as np, cardan
+from cardan.interop.jax import wrap
+model = cardan.robots.double_pendulum().model()
+x = np.ones((400_000, 2), np.float32)
+run = jax.jit(wrap(cardan.forward_dynamics_derivatives, model)).lower(x, x, x).compile()
+for _ in range(5):
+    run(x, x, x)
+"""
+
+
+@pytest.mark.full
+def test_a_process_may_end_while_calls_are_under_way(jax):
+    assert run(LEAVES) == ""
+
+
+@pytest.mark.full
+def test_an_exported_call_takes_batches_of_any_size(jax, pendulum):
+    from jax import export
+
+    function = cardan.inverse_dynamics_derivatives
+    x = np.random.default_rng(2).normal(size=(3, 5, 2))
+    wrapped = jax.jit(wrap(function, pendulum))
+    many = jax.ShapeDtypeStruct((4096, 2), x.dtype)
+    (name,) = re.findall(r"@(cardan_\w+)", wrapped.lower(many, many, many).as_text())
+    spec = jax.ShapeDtypeStruct((*export.symbolic_shape("b"), 2), x.dtype)
+    allowed = [export.DisabledSafetyCheck.custom_call(name)]
+    exported = export.export(wrapped, disabled_checks=allowed)(spec, spec, spec)
+    for found, by in zip(jax.jit(exported.call)(*x), function(pendulum, *x), strict=True):
+        np.testing.assert_array_equal(found, by)
+
+
+@pytest.mark.parametrize("machine", ["aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu", "arm64-apple-macosx"])
+def test_the_handler_is_an_image_on_every_processor(machine):
+    """It refers to nothing outside, and there is one place for the address of what it must know."""
+    import llvmlite.binding as llvm
+
+    from cardan.targets.llvm.elf import flattened
+    from cardan.targets.llvm.xla_layout import MARK
+    from cardan.targets.llvm.xla_text import handler_text
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    module = llvm.parse_assembly(handler_text(), context=llvm.create_context())
+    module.triple = machine
+    target = llvm.Target.from_triple(machine).create_target_machine(opt=2, reloc="pic", codemodel="small")
+    code = target.emit_object(module)
+    code = flattened(code, "handler")[0] if "linux" in machine else code
+    assert code.count(MARK.to_bytes(8, "little")) == 1
+
+
 # --- bad input ---
 
 
@@ -370,7 +422,7 @@ def test_arrays_that_are_not_the_programs_are_an_error_of_jax_and_no_crash(jax, 
     x = np.ones((3, 2))
     text = jax.jit(wrap(cardan.inverse_dynamics, pendulum)).lower(x, x, x).as_text()
     wrap(cardan.inverse_dynamics, pendulum)(x, x, x)
-    (name,) = {part for part in text.replace("(", " ").replace("@", " ").split() if part.startswith("cardan_")}
+    (name,) = re.findall(r"@(cardan_\w+)", text)
     for shape, arrays in ((x.shape, (x, x)), (x.shape, (x, x, x[1:])), ((3, 3), (x, x, x)), (x.shape, (x, x, x > 0))):
         call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(shape, x.dtype))
         with pytest.raises(Exception, match="are not those of the program"):

@@ -259,10 +259,13 @@ def test_what_goes_wrong_on_another_thread_is_raised_and_ends_the_batch():
 
 def test_number_of_threads_is_checked():
     before = cardan.num_threads()
-    with pytest.raises(cardan.errors.ParameterError):
-        cardan.set_num_threads(0)
-    cardan.set_num_threads(1)
-    assert cardan.num_threads() == 1
+    for wrong in (0, 2.0, "2", True, np.zeros(2, int)):
+        with pytest.raises(cardan.errors.ParameterError):
+            cardan.set_num_threads(wrong)
+    for one in (1, np.int64(1)):
+        cardan.set_num_threads(one)
+        assert cardan.num_threads() == 1
+        assert type(cardan.num_threads()) is int
     cardan.set_num_threads(before)
 
 

@@ -149,6 +149,31 @@ def test_an_array_that_a_finalizer_brings_back_keeps_its_memory(blocks):
     assert again(blocks) == place
 
 
+@pytest.mark.parametrize("shown", [lambda loan: loan, np.asarray], ids=["the loan", "a new array of it"])
+def test_a_loan_that_a_finalizer_brings_back_keeps_its_memory(blocks, shown):
+    """The collector finalizes all of a ring: the loan, too, although what is in the ring shows its memory again."""
+
+    class Keeper:
+        def __del__(self):
+            saved.append(shown(self.loan))
+
+    saved, keeper = [], Keeper()
+    keeper.loan, keeper.cycle = blocks.empty((SIZE,), DOUBLE), keeper
+    place = address(keeper.loan)
+    while isinstance(keeper.loan, np.ndarray):
+        keeper.loan = keeper.loan.base
+    del keeper
+    gc.collect()
+    seen = np.asarray(saved[0])
+    assert address(seen) == place
+    assert again(blocks) != place
+    blocks.clear()
+    saved.clear()
+    del seen
+    gc.collect()
+    assert again(blocks) == place
+
+
 def test_what_is_kept_is_bounded():
     blocks = memory.Blocks(kept=3, most=4 * 8 * SIZE)
     many = [blocks.empty((SIZE,), DOUBLE) for _ in range(7)]
@@ -244,3 +269,24 @@ def test_what_outlives_the_modules_is_freed_in_silence():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_what_comes_back_while_a_block_is_looked_for_is_bounded_too():
+    """By another thread, or by the collector, between any two lines: what had been looked at came on top of it."""
+    blocks = memory.Blocks(kept=2)
+    lent = [blocks.empty((SIZE,), DOUBLE) for _ in range(4)]
+    del lent[2:]
+
+    def give_back(*_):
+        if lent and not blocks.bytes:  # all that waited are being looked at
+            lent.clear()
+        return give_back
+
+    before = sys.gettrace()
+    sys.settrace(give_back)
+    try:
+        asked = blocks.empty((4 * SIZE,), DOUBLE)
+    finally:
+        sys.settrace(before)
+    assert (asked.size, lent) == (4 * SIZE, [])
+    assert blocks.bytes <= 2 * SIZE * DOUBLE.itemsize

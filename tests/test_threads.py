@@ -1,10 +1,13 @@
 """How many threads there are by default, and how a batch is divided among them."""
 
+import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -201,3 +204,62 @@ def test_cores_a_thread_is_bound_to_are_left_alone():
     split(100, PART // 100, 1, 4, lambda *_: (time.sleep(0.001), seen.add(frozenset(os.sched_getaffinity(0)))))
     assert os.sched_getaffinity(0) == before
     assert seen == {frozenset(before)}
+
+
+def batch_of(run):
+    """Split a batch in which another thread's part is still at work when the caller has none left."""
+    split(1000, 10**5, 8, 2, run)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers that send signals")
+def test_whatever_a_signal_handler_raises_nothing_runs_any_more():
+    """A time-out of a program's own came out of the batch at once, and a thread went on writing."""
+    begun, ended, caller = [], [], threading.current_thread()
+
+    class TimedOutError(Exception):
+        pass
+
+    def handler(*_):
+        raise TimedOutError
+
+    def run(*part):
+        if threading.current_thread() is not caller:
+            begun.append(part)
+            time.sleep(0.5)
+            ended.append(part)
+        else:
+            time.sleep(0.01)
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(TimedOutError):
+            batch_of(run)
+        assert begun
+        assert len(ended) == len(begun)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_what_went_wrong_on_another_thread_keeps_no_arrays():
+    """The error knew the frames, these the batch, and that the error: 512 MB waited for the collector."""
+    caller, array = threading.current_thread(), np.zeros(1)
+    gone = weakref.ref(array)
+
+    def failing(*part, array=array):
+        time.sleep(0.01)
+        if threading.current_thread() is not caller:
+            raise MemoryError
+
+    gc.disable()
+    try:
+        with pytest.raises(MemoryError):
+            batch_of(failing)
+        del failing, array
+        deadline = time.monotonic() + 10.0  # the other thread may be about to leave
+        while gone() is not None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ class Compiled:
         target: str,
         trace: Callable[[], Traced],
     ) -> None:
-        self.inputs, self.outputs = outline.inputs, outline.outputs
+        self.inputs, self.outputs, self.digest = outline.inputs, outline.outputs, outline.digest
         self.form, self.run, self.target, self._trace = form, run, target, trace
         self.places = places_of(self.outputs)
 
@@ -191,7 +191,7 @@ class Bound:
         arrays = [out] if one else compiled.form.parts(out)
         if arrays is None:
             expected = f"{compiled.form.describe()}, or a tuple of {len(compiled.outputs)} arrays"
-            raise DTypeError(self._name, "out", got=f"a {type(out).__name__}", expected=expected)
+            raise DTypeError(self._name, "out", got=_contents(out), expected=expected)
         names = ["out"] if one else [f"out: {a.name}" for a in compiled.outputs]
         for name, array, shape in zip(names, arrays, compiled.shapes(self._packed), strict=True):
             self._check_array(name, array, (*batch.shape, *shape), batch.dtype)
@@ -202,8 +202,9 @@ class Bound:
 
     def _check_array(self, name: str, array: Any, expected: tuple[int, ...], dtype: np.dtype) -> None:
         if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
-            got = str(getattr(array, "dtype", type(array).__name__))
-            raise DTypeError(self._name, name, got=got, expected=f"an array of {dtype}")
+            own = isinstance(array, np.ndarray)  # others have a dtype, too: tensors, NumPy's own numbers
+            got = str(array.dtype) if own else f"a {type(array).__name__}, no NumPy array"
+            raise DTypeError(self._name, name, got=got, expected=f"an array of {dtype} of shape {expected}")
         if array.shape != expected:
             raise ShapeError(self._name, name, got=array.shape, expected=str(expected))
         if not array.flags.c_contiguous or not array.flags.writeable:
@@ -211,6 +212,13 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"<{self._name}({', '.join(self._cores)}) of one model, on {self._compiled.target}>"
+
+
+def _contents(out: Any) -> str:
+    """Return what was given for several results, in words."""
+    names = list(out) if isinstance(out, Mapping) else getattr(out, "_fields", ())
+    listed = f" ({', '.join(map(str, names))})" if names else ""
+    return f"a {type(out).__name__}{listed}" + (f" of {len(out)}" if isinstance(out, (tuple, list)) else "")
 
 
 def bound(function: Function, model: Model, names: tuple[str, ...], options: Options, packed: bool = False) -> Bound:

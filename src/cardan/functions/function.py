@@ -26,6 +26,7 @@ from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbol
 from cardan.functions.compiled import Bound, Compiled, bound
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
+from cardan.functions.kinds import caller
 from cardan.functions.repeated import Repeated
 from cardan.functions.results import Form
 from cardan.functions.signature import Options, Signature, token
@@ -134,6 +135,8 @@ class Function(Generic[P, R]):
     def __call__(self, model: Model, *args: Any, **kwargs: Any) -> R:
         """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
 
+        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`).
+
         Raises:
             ShapeError, DTypeError: for an argument that does not fit.
             UnknownNameError: for a frame, body or joint that does not exist.
@@ -148,6 +151,9 @@ class Function(Generic[P, R]):
 
     def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Evaluate, whatever the arguments are."""
+        called = caller((*args, *kwargs.values()))
+        if called is not None:
+            return called(self, model, args, kwargs)
         arrays, options = self.interface.call(model, args, kwargs)
         cores = self.interface.cores(model)
         if stands_for(model) is not None or any(is_symbolic(value) for value in arrays.values()):
@@ -312,8 +318,7 @@ class Function(Generic[P, R]):
         """
         if target is not None and target not in LOADERS:
             raise UnknownNameError("target", target, LOADERS, where=self.name)
-        if threads is not None:
-            checked_count(threads)
+        threads = None if threads is None else checked_count(threads)
         checked = self.checked if checked is None else checked
         sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
         functools.update_wrapper(sibling, self, updated=())

@@ -61,6 +61,8 @@ class Form(ByFields):
             return [value[name] for name in names] if set(value) == set(names) else None
         if not isinstance(value, (tuple, list)) or len(value) != len(names):
             return None
+        if self.kind != "tuple" and getattr(value, "_fields", names) != names:  # in another order, say
+            return None
         if self.inner is None:
             return list(value)
         inner = [self.inner.parts(part) for part in value]

@@ -164,6 +164,8 @@ class Signature(ByFields):
         unknown = next((name for name in kwargs if name not in self._names), None)
         if unknown is None:
             return ""
+        if unknown == "out":
+            return f"; bound functions take it: {self.name}.bind(model)(..., out=array)"
         named = "" if repr(unknown) in said else f"; there is no argument {unknown!r}"
         return named + of_argument(unknown, self.arguments)
 
@@ -182,6 +184,14 @@ class Signature(ByFields):
             hint = f"If it is data, declare it: @cardan.function(shapes={{{name!r}: (...)}}), or {name}: float."
             raise DTypeError(self.name, name, got=f"a {type(value).__name__}", expected=OPTION, hint=hint)
         return value
+
+    def settled(self, options: Options) -> Options:
+        """Return options as programs are made for them: lists, and arrays of whole numbers, as tuples.
+
+        Raises:
+            DTypeError: for data where an option belongs.
+        """
+        return tuple((n, self._option(n, value)) for n, value in options)
 
     def _inputs(self, model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
         taken = [n for n in model.inputs if n in self.parameters.parameters]

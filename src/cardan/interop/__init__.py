@@ -1,4 +1,4 @@
-"""Robots and their functions in other programs: whole, as MuJoCo has them; and as functions of JAX."""
+"""Robots and their functions in other programs: whole in MuJoCo, as functions in JAX and PyTorch (`interop.torch`)."""
 
 from cardan.interop import jax
 from cardan.interop.mujoco_collision import MujocoCollision

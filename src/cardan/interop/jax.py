@@ -68,14 +68,11 @@ class Wrapped:
 
     def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
         if not isinstance(function, Function):
-            raise ParameterError(
-                "function to wrap", got=function, expected="one made by @cardan.function, or cardan's own"
-            )
+            expected = "one made by @cardan.function, or cardan's own"
+            raise ParameterError("function to wrap", got=function, expected=expected)
         if function.target not in (None, "llvm"):
-            expected = 'one on native code: function.on("llvm")'
-            raise ParameterError(
-                f"function to wrap ({function.name})", got=f"one on {function.target!r}", expected=expected
-            )
+            got, expected = f"one on {function.target!r}", 'one on native code: function.on("llvm")'
+            raise ParameterError(f"function to wrap ({function.name})", got=got, expected=expected)
         check_model(function.name, model)
         self.function, self.model, self.options = function.on("llvm"), model, dict(options)
         interface = function.interface
@@ -111,7 +108,7 @@ class Wrapped:
         """Raise for an array of JAX where an option is meant; one of floats may be a number to calculate with."""
         interface = self.function.interface
         for name in interface.open:
-            value = given.get(name)
+            value: Any = given.get(name)
             if _is_jax(value) and (value.dtype.kind != "f" or value.ndim or name in interface.fixed):
                 hint = f"Give it to wrap(..., {name}=...), or mark it: jax.jit(..., static_argnames={name!r})."
                 got = f"an array of JAX, {value.dtype}{list(value.shape)}"
@@ -123,12 +120,9 @@ class Wrapped:
         by_position = dict(zip(self._positional, args, strict=False))
         twice = [n for n in kwargs if n in by_position or n in self.options]
         if len(args) > len(self._positional) or twice:
-            said = (
-                f"argument {twice[0]!r} is given twice"
-                if twice
-                else f"takes {len(self._positional)} arguments by position, got {len(args)}"
-            )
-            raise TypeError(f"{self.function.name}{self.__signature__}: {said}")
+            many = f"takes {len(self._positional)} arguments by position, got {len(args)}"
+            said = f"argument {twice[0]!r} is given twice" if twice else many
+            raise TypeError(f"{self.function.name}({', '.join(self.__signature__.parameters)}): {said}")
         return {**self.options, **by_position, **kwargs}
 
     def _run(self, names: tuple[str, ...], options: Any) -> Any:
@@ -169,7 +163,11 @@ def _evaluated(call: Call, *given: Any) -> list[Any]:
             raise DTypeError(where, name, got=f"an array of {array.dtype}", expected="float32 or float64", hint=hint)
         check_core(where, name, array, call.inputs[name])
     dtype = jnp.result_type(*arrays.values()) if arrays else jnp.zeros(()).dtype
-    batch = broadcast(where, {n: a.shape[: a.ndim - len(call.inputs[n])] for n, a in arrays.items()})
+    leading = {n: a.shape[: a.ndim - len(call.inputs[n])] for n, a in arrays.items()}
+    try:
+        batch = jnp.broadcast_shapes(*leading.values())  # dimensions may be symbols, when exported
+    except ValueError:
+        batch = broadcast(where, leading)  # which says more
     whole = {n: jnp.broadcast_to(a.astype(dtype), (*batch, *call.inputs[n])) for n, a in arrays.items()}
     return call.bind(_varying_alike(whole), dtype)
 

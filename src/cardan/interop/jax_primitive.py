@@ -25,7 +25,7 @@ from cardan.interop.jax_package import package
 from cardan.model import Model
 from cardan.program import Array
 from cardan.targets.llvm.image import LOCK
-from cardan.targets.llvm.target import few_states
+from cardan.targets.llvm.target import MANY, few_states
 from cardan.targets.llvm.xla import Handler
 
 jax = package("cardan.interop.jax")
@@ -129,16 +129,12 @@ def _abstract(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
 
 def _spread_like(arrays: Sequence[Any], batch: int, result: Any) -> Any:
     """Return a result spread over a mesh of devices as the arguments are: along the leading dimensions."""
-    if (
-        not arrays
-        or getattr(getattr(arrays[0], "sharding", None), "mesh", None) is None
-        or arrays[0].sharding.mesh.empty
-    ):
+    sharding = getattr(arrays[0], "sharding", None) if arrays else None
+    if sharding is None or sharding.mesh.empty:
         return result
-    sharding = arrays[0].sharding
-    spec = (*tuple(sharding.spec)[:batch], *[None] * (result.ndim - batch))
-    sharding = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
-    return arrays[0].update(shape=result.shape, dtype=result.dtype, sharding=sharding)
+    spec = jax.sharding.PartitionSpec(*tuple(sharding.spec)[:batch], *[None] * (result.ndim - batch))
+    alike = jax.sharding.NamedSharding(sharding.mesh, spec)
+    return arrays[0].update(shape=result.shape, dtype=result.dtype, sharding=alike)
 
 
 def _leading(call: Call, arrays: Sequence[Any]) -> tuple[int, ...]:
@@ -192,7 +188,7 @@ def _transposed(weights: Sequence[Any], *arrays: Any, call: Call, dtype: np.dtyp
         back = before.pulled(tuple(owners[n] for n in linear))
     else:  # it is linear in these: its gradient is the same wherever they are
         back = call.pulled(linear)
-        values |= {n: jnp.zeros(values[n].aval.shape, dtype) for n in linear}
+        values |= {n: ad.instantiate_zeros(ad.Zero(values[n].aval)) for n in linear}
     values |= zip(extra_names(back.function), given, strict=True)
     found = dict(zip(linear, back.bind(values, dtype), strict=True))
     return [found.get(n) for n in call.names]
@@ -205,7 +201,7 @@ ad.primitive_transposes[PRIMITIVE] = _transposed
 # --- to XLA ---
 
 _TARGETS: dict[str, Handler] = {}
-"""What XLA knows, by name; it may call them as long as the process lives."""
+"""What XLA knows, by name."""
 
 
 def _target(call: Call, dtype: np.dtype, rows: int) -> str:
@@ -220,18 +216,20 @@ def _target(call: Call, dtype: np.dtype, rows: int) -> str:
             handler = Handler(code, compiled.run.work, dtype, *shapes)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform="cpu")
             jax.ffi.register_ffi_target_as_batch_partitionable(name)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(handler))  # XLA's threads may outlive all modules
             _TARGETS[name] = handler
     return name
 
 
 def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype) -> Any:
     """The call as XLA has it; of arrays without entries there is nothing to call."""
-    if not any(math.prod(a.shape) for a in context.avals_out):
+    if all(0 in a.shape for a in context.avals_out):
         zeros = lambda *_, **__: [jnp.zeros(a.shape, dtype) for a in context.avals_out]  # noqa: E731
         return mlir.lower_fun(zeros, multiple_results=True)(context, *operands)
     batch = _leading(call, context.avals_in)
-    name = _target(call, dtype, math.prod(batch))
-    lowering = jax.ffi.ffi_lowering(name, extra_attributes=_spread(context, len(batch)))
+    known = all(isinstance(n, int) for n in batch)  # when exported, dimensions may be symbols
+    name = _target(call, dtype, math.prod(batch) if known else MANY)
+    lowering = jax.ffi.ffi_lowering(name, extra_attributes=_spread(context, len(batch)) if known else {})
     return lowering(context, *operands)
 
 

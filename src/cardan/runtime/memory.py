@@ -12,10 +12,13 @@ counted here.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import math
 import os
 import sys
 from collections import deque
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -62,10 +65,14 @@ class Blocks:
             return np.empty(size, np.uint8)
         finally:
             self._waiting.extend(reversed(others))
+            self._free_more_than_allowed()  # others may have come back meanwhile
 
     def back(self, block: np.ndarray) -> None:
         """Take back a block that nobody sees any more."""
         self._waiting.append(block)
+        self._free_more_than_allowed()
+
+    def _free_more_than_allowed(self) -> None:
         try:
             while len(self._waiting) > self.kept or self.bytes > self.most:
                 self._waiting.popleft()
@@ -77,12 +84,24 @@ class Blocks:
         self._waiting.clear()
 
 
+@functools.cache
+def _untrack() -> Callable[[object], None]:
+    """Return what hides an object from the collector."""
+    return ctypes.PYFUNCTYPE(None, ctypes.py_object)(("PyObject_GC_UnTrack", ctypes.pythonapi))
+
+
 class _Loan:
-    """Holds a block for the arrays that show it; the block goes back when the last of them is gone."""
+    """Holds a block for the arrays that show it; the block goes back when the last of them is gone.
+
+    The collector must not know it: that finalizes a ring of objects one after the other, whatever one of them brings
+    back to life meanwhile, such as an array of this block. What the collector does not know goes with its last
+    reference alone.
+    """
 
     __slots__ = ("__array_interface__", "_block", "_blocks")
 
     def __init__(self, blocks: Blocks, block: np.ndarray, size: int) -> None:
+        _untrack()(self)
         self._blocks, self._block = blocks, block
         self.__array_interface__: dict[str, Any] = {**block.__array_interface__, "shape": (size,)}
 
@@ -94,7 +113,8 @@ class _Loan:
 
 
 _RESULTS = Blocks()
-_LENDS = os.environ.get("CARDAN_MEMORY_POOL", "").strip() != "0" and "free-threading" not in sys.version
+_COUNTS = sys.implementation.name == "cpython" and "free-threading" not in sys.version
+_LENDS = _COUNTS and os.environ.get("CARDAN_MEMORY_POOL", "").strip() != "0"
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

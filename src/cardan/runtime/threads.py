@@ -8,6 +8,7 @@ operations and 200 bytes of a Panda to 100 000 and 35 000 of Talos).
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections import deque
@@ -66,11 +67,15 @@ def set_num_threads(count: int) -> None:
     _chosen[:] = [checked_count(count)]
 
 
-def checked_count(count: int) -> int:
-    """Return a number of threads, if it is one."""
-    if not isinstance(count, int) or count < 1:
+def checked_count(count: Any) -> int:
+    """Return a number of threads, if it is one: NumPy's integers are, truth values are not."""
+    try:
+        number = operator.index(count)
+    except TypeError:
+        number = 0
+    if isinstance(count, bool) or number < 1:
         raise ParameterError("number of threads", got=count, expected="an integer >= 1")
-    return count
+    return number
 
 
 class _Pool:
@@ -139,16 +144,20 @@ class _Team:
                 self.parts.clear()
 
     def finish(self) -> None:
-        """Drop the parts nobody has begun, and wait for those somebody has; an interrupt meanwhile is raised then."""
-        self.parts.clear()
+        """Wait for the parts somebody has begun, once no others are left; what comes up meanwhile is raised then.
+
+        That is an interrupt, or whatever else a program's own signal handler raises: a time-out, SystemExit.
+        """
         while self.helpers:
             try:
                 self.helpers[-1].acquire()  # may be repeated after an interrupt, as a plain lock's could not
                 self.helpers.pop()
-            except KeyboardInterrupt as error:
+            except BaseException as error:
                 self.errors.append(error)
         if self.errors:
-            raise self.errors[0]
+            raise self.errors.pop(
+                0
+            )  # it knows this frame: left in the list, it would hold the batch's arrays in a ring
 
 
 def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int], object]) -> None:
@@ -169,10 +178,15 @@ def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int
     fed = min(threads, rows * work // GRAIN)  # waking a thread costs the caller some microseconds
     team = _Team(_parts(rows, work, step, fed), run)
     try:
-        with suppress(RuntimeError):  # no threads any more: the interpreter is shutting down, or the system has none
-            for _ in range(min(fed, len(team.parts)) - 1):
-                _pool(threads - 1).submit(team.help)
-        team.work(team.parts.popleft)
+        try:
+            with suppress(
+                RuntimeError
+            ):  # no threads any more: the interpreter is shutting down, or the system has none
+                for _ in range(min(fed, len(team.parts)) - 1):
+                    _pool(threads - 1).submit(team.help)
+            team.work(team.parts.popleft)
+        finally:
+            team.parts.clear()  # where a second signal is seen, if it came while the first was handled
     finally:
         team.finish()
 

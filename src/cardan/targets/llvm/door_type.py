@@ -90,7 +90,7 @@ def _subclass(kind: type) -> Any:
 
 def _offset(kind: type, slot: str) -> int:
     """Return where in its objects a slot is: where what is put there is seen."""
-    sample, mark = kind.__new__(kind), object()
+    sample, mark = object.__new__(kind), object()
     setattr(sample, slot, mark)
     words = range(0, kind.__basicsize__, 8)
     return next(k for k in words if ctypes.c_void_p.from_address(id(sample) + k).value == id(mark))

@@ -7,6 +7,7 @@ arithmetic or are selected. Single precision computes in double.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from functools import partial
 
 from cardan.program.ops import Op
@@ -31,7 +32,7 @@ FUNCTIONS: dict[Op, Callable[..., str]] = {
 RARELY = '!1 = !{!"branch_weights", i32 1, i32 100000}'
 
 
-def function_name(op: Op) -> str:
+def function_name(op: Enum) -> str:
     """Return the name of an operation's function."""
     return f"lanes_{op.value}"
 

@@ -55,6 +55,12 @@ class _Reader(Code):
         """Write a word of the job."""
         return self.load(kind, self.in_job(name), 8)
 
+    def fill(self, pointer: str, values: dict[int, str]) -> None:
+        """Write fields of a structure, by offset: `i64 3`, `ptr %x`."""
+        for offset, value in values.items():
+            kind, name = value.split()
+            self.store(kind, name, self.at(pointer, offset), 4 if kind == "i32" else 8)
+
     def is_null(self, pointer: str) -> str:
         """Write whether a pointer is null."""
         return self.emit(f"icmp eq ptr {pointer}, null")
@@ -276,17 +282,14 @@ class _Handler(_Reader):
         """Write a / b, rounded up."""
         return self.whole("udiv", self.whole("add", a, self.whole("sub", b, 1)), b)
 
-    def ask(self, function: int, words: dict[int, str]) -> str:
+    def ask(self, function: int, values: dict[int, str]) -> str:
         """Write a call of a function of XLA with a structure; whether it succeeded. An error is given back."""
         api = self.field("%frame", at.FRAME_API)
-        self.store("ptr", "null", self.at("%asked", 8), 8)
-        for place, value in words.items():
-            self.store(value.split()[0], value.split()[1], self.at("%asked", place), 8)
+        self.fill("%asked", {8: "ptr null", **values})
         error = self.emit(f"call ptr {self.field(api, function)}(ptr %asked)")
 
         def destroy() -> None:
-            for place, value in ((0, f"i64 {at.DESTROY_SIZE}"), (16, f"ptr {error}")):
-                self.store(*value.split(), self.at("%asked", place), 8)  # pyright: ignore[reportArgumentType]
+            self.fill("%asked", {0: f"i64 {at.DESTROY_SIZE}", 16: f"ptr {error}"})
             self.line(f"call void {self.field(api, at.API_ERROR_DESTROY)}(ptr %asked)")
 
         is_good = self.is_null(error)
@@ -332,23 +335,19 @@ class _Handler(_Reader):
         metadata, api = self.field(extension, at.EXTENSION_METADATA), self.field("%frame", at.FRAME_API)
         old = lambda: [str(at.MINOR_OF_OLD)]  # noqa: E731 -- they do not say
         (minor,) = self.branch(self.is_null(api), old, lambda: [self.field(api, at.API_MINOR, "i32")], "i32")
-        for value, place in (
-            (str(at.MAJOR), at.METADATA_MAJOR),
-            (minor, at.METADATA_MINOR),
-            ("0", at.METADATA_TRAITS),
-        ):
-            self.store("i32", value, self.at(metadata, place), 4)
+        said = {at.METADATA_MAJOR: f"i32 {at.MAJOR}", at.METADATA_MINOR: f"i32 {minor}", at.METADATA_TRAITS: "i32 0"}
+        self.fill(metadata, said)
         self.line("ret ptr null")
 
     def failure(self, name: str, code: int) -> None:
         """Return an error with the text of a name, behind the label of that name."""
         self.label(name)
-        for kind, value, place in (
-            ("i64", str(at.ERROR_SIZE), 0),
-            ("ptr", "null", 8),
-            ("ptr", f"@{name}", at.ERROR_MESSAGE),
-            ("i32", str(code), at.ERROR_CODE),
-        ):
-            self.store(kind, value, self.at("%error", place), 4)
+        error = {
+            0: f"i64 {at.ERROR_SIZE}",
+            8: "ptr null",
+            at.ERROR_MESSAGE: f"ptr @{name}",
+            at.ERROR_CODE: f"i32 {code}",
+        }
+        self.fill("%error", error)
         create = self.field(self.field("%frame", at.FRAME_API), at.API_ERROR)
         self.line(f"ret ptr {self.emit(f'call ptr {create}(ptr %error)')}")

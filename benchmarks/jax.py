@@ -1,4 +1,4 @@
-"""`python -m benchmarks.interop_jax`: what a call inside a program of JAX costs, beside the bare call and a callback.
+"""`python -m benchmarks jax`: what a call inside a program of JAX costs, beside the bare call and a callback.
 
 Times are of one call whose result is waited for, in microseconds, the shortest of many, in rounds that alternate:
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -26,12 +26,12 @@ FUNCTIONS = ("inverse_dynamics", "forward_dynamics")
 ROUNDS, SECONDS = 7, 0.05
 
 
-def main() -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Measure and print a table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.interop_jax", description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks jax", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--robots", nargs="+", default=["arm7", "humanoid"], choices=cardan.robots.ROBOTS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    args = parser.parse_args()
+    args = parser.parse_args(given)
     jax.config.update("jax_enable_x64", True)
     print(f"jax {jax.__version__}, {cardan.num_threads()} threads; microseconds a call")
     print("| robot | function | states | bare | jitted | callback | nothing |\n|---|---|---|---|---|---|---|")
@@ -71,6 +71,7 @@ def measured(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
 
 def shortest(call: Callable[[], Any]) -> float:
     """Return the shortest mean time of ten calls [s], looked for over `SECONDS`."""
+    call()  # compiles it
     best, end = float("inf"), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
         started = time.perf_counter()
@@ -78,7 +79,3 @@ def shortest(call: Callable[[], Any]) -> float:
             call()
         best = min(best, (time.perf_counter() - started) / 10)
     return best
-
-
-if __name__ == "__main__":
-    main()

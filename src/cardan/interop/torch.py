@@ -1,0 +1,10 @@
+"""PyTorch: functions of a robot on its tensors, and a robot's constants as parameters of a module."""
+
+from cardan.interop.torch_module import Module
+from cardan.interop.torch_wrapped import Wrapped, wrap
+
+__all__ = ["Module", "Wrapped", "wrap"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
