@@ -150,6 +150,24 @@ def test_functions_are_not_called_like_those_of_c(name):
 
 
 @needs_gcc
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_truths_that_cross_from_part_to_part(tmp_path, monkeypatch, dtype):
+    """They are kept as numbers, which in single precision was a conversion that compilers warn of."""
+    monkeypatch.setattr(c, "PART", 5)
+
+    def chosen(x):
+        first, values = x[0] < x[1], list(x)
+        for _ in range(20):
+            values.append(values[-1] * 0.5 + values[-2])
+        return [cardan.where(first, values[-1], values[-2]), cardan.where(~first, 1.0, values[-3])]
+
+    program = trace("f", lambda x: {"y": np.array(chosen(x), dtype=object)}, [Array("x", (2,))])
+    x = np.array([[1.0, 2.0], [2.0, 1.0]], dtype=dtype)
+    found = run(built(tmp_path, program, single=dtype is np.float32), program, [x])
+    np.testing.assert_allclose(found, compile_numpy(program)([x], 2, np.dtype(dtype)), rtol=4 * np.finfo(dtype).eps)
+
+
+@needs_gcc
 def test_names_that_mean_something_in_c(tmp_path):
     names = ["double", "int", "n", "k", "w", "sin", "t0_", "f", "f_batch", "size_t", "NAN", "é"]
     arrays = [Array(name, (1,)) for name in names]

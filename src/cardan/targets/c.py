@@ -249,11 +249,11 @@ class _Writer:
         lines = []
         for k in self.parts[p]:
             op, args, _ = self.instructions[k]
-            kind = self.real if SPEC[op].result is Kind.REAL else "int"
+            kind, cast = (self.real, "") if SPEC[op].result is Kind.REAL else ("int", f"({self.real})")
             expression = SPEC[op].c.format(*(self._value(a, p) for a in args), f=self.suffix)
             lines.append(f"    const {kind} t{k}_ = {expression};")
             if k in self.slots:
-                lines.append(f"    w[{self.slots[k]}] = t{k}_;")
+                lines.append(f"    w[{self.slots[k]}] = {cast}t{k}_;")
         return lines
 
     def _value(self, k: int, p: int) -> str:
