@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -115,9 +116,8 @@ class Dask:
 def _current_client() -> Any:
     """Return the client of Dask's cluster that is in use; None if none is."""
     with suppress(ImportError, ValueError):
-        import distributed  # pyright: ignore[reportMissingImports]
-
-        return distributed.get_client()
+        cluster: Any = importlib.import_module("distributed")  # Dask's own, of the same name as this room
+        return cluster.get_client()
     return None
 
 
