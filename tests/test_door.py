@@ -39,6 +39,7 @@ def test_contiguous_arrays_never_reach_python(arm, states):
     q, v, _ = states
     first = function(arm, q, v)
     assert calls(lambda: function(arm, q, v)) < 20  # the look for the door; hundreds without it
+    function(arm, q[0], v[0])  # the first of a few states looks for code of their own, which another test may have made
     assert calls(lambda: function(arm, q[0], v[0])) < 20
     np.testing.assert_array_equal(function(arm, q, v), first)
     assert function(arm, q[0], v[0]) == first[0]
