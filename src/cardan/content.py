@@ -32,7 +32,7 @@ import numpy as np
 
 TRUSTED = ("cardan", "numpy", "math", "builtins", "operator", "functools", "itertools", "typing", "collections")
 """Modules whose functions and classes are told by their name."""
-APART = ("formats", "cli", "robots", "comparison")
+APART = ("formats", "cli", "robots", "comparison", "distributed")
 """Rooms of cardan that are not: they read files and make models, and no trace goes through them."""
 READS = frozenset(
     {

@@ -9,7 +9,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExec
 from contextlib import suppress
 from typing import Any, Protocol
 
-from cardan.distributed.extras import package
+from cardan.runtime.extras import package
 from cardan.runtime.threads import num_threads
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from cardan.distributed.engines import ENGINES
-from cardan.distributed.extras import package
 from cardan.distributed.job import Job, run
 from cardan.distributed.outputs import writer
 from cardan.distributed.schedule import Chunk, Schedule
@@ -22,6 +21,7 @@ from cardan.distributed.unfinished import Unfinished
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions import Function
 from cardan.model import Model
+from cardan.runtime.extras import package
 
 
 def map(

@@ -14,9 +14,9 @@ from typing import BinaryIO, Protocol
 import numpy as np
 
 from cardan.distributed import zarr_groups
-from cardan.distributed.extras import package
 from cardan.distributed.parquet import write_part
 from cardan.errors import ParameterError
+from cardan.runtime.extras import package
 
 
 @dataclass(frozen=True, slots=True)

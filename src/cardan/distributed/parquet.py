@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan.distributed.extras import package
 from cardan.errors import ParameterError
+from cardan.runtime.extras import package
 from cardan.staging import write_whole
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.distributed.extras import package
+from cardan.runtime.extras import package
 
 
 @dataclass(frozen=True, slots=True)

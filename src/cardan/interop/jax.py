@@ -48,7 +48,7 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
         >>> jax.jacrev(torques)(q, v, a).shape
         (7, 7)
     """
-    package("cardan.interop.jax")
+    package()
     return Wrapped(function, model, options)
 
 
@@ -132,7 +132,7 @@ class Wrapped:
         key = names, token(options)
         if key not in self._calls:
             call = Call(self.function, self.model, names, options)
-            run = package("cardan.interop.jax").jit(functools.partial(_evaluated, call), inline=True)
+            run = package().jit(functools.partial(_evaluated, call), inline=True)
             self._calls[key] = run, call.form
         return self._calls[key]
 
@@ -143,8 +143,13 @@ class Wrapped:
         return f"<{self.function.name} of {self.model.name}, for JAX>"
 
 
+@functools.cache
+def _array_type() -> Any:
+    return package().Array
+
+
 def _is_jax(value: Any) -> bool:
-    return isinstance(value, package("cardan.interop.jax").Array)
+    return isinstance(value, _array_type())
 
 
 def _check_numbers(where: str, name: str, value: Any) -> None:
@@ -155,7 +160,7 @@ def _check_numbers(where: str, name: str, value: Any) -> None:
 
 def _evaluated(call: Call, *given: Any) -> list[Any]:
     """Return the results of a call for arrays as they come."""
-    jnp, where = package("cardan.interop.jax").numpy, call.function.name
+    jnp, where = package().numpy, call.function.name
     arrays = {n: jnp.asarray(value) for n, value in zip(call.names, given, strict=True)}
     for name, array in arrays.items():
         if array.dtype not in (jnp.float32, jnp.float64):
@@ -174,7 +179,7 @@ def _evaluated(call: Call, *given: Any) -> list[Any]:
 
 def _varying_alike(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return arrays that vary over the same axes of a mesh: inside `shard_map`, all must before they meet."""
-    jax = package("cardan.interop.jax")
+    jax = package()
     axes = {n: _varying(jax.typeof(a)) for n, a in arrays.items()} if hasattr(jax, "typeof") else {}
     every = frozenset().union(*axes.values())
     if not every:

@@ -28,7 +28,7 @@ from cardan.targets.llvm.image import LOCK
 from cardan.targets.llvm.target import MANY, few_states
 from cardan.targets.llvm.xla import Handler
 
-jax = package("cardan.interop.jax")
+jax = package()
 jnp = jax.numpy
 ad, batching, mlir, core = (
     import_module(f"jax.{n}") for n in ("interpreters.ad", "interpreters.batching", "interpreters.mlir", "extend.core")

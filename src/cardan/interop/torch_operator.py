@@ -13,10 +13,12 @@ from typing import Any
 
 from cardan.errors import DTypeError
 from cardan.functions.arguments import broadcast, check_core
-from cardan.interop.torch_package import package
 from cardan.interop.torch_programs import Program, program_named
+from cardan.runtime.extras import package
 
-torch = package("cardan.interop.torch")
+LOWEST = (2, 13)
+"""The first version this was run on; it uses names of PyTorch that it promises to nobody."""
+torch = package("torch", "cardan.interop.torch", "torch", LOWEST)
 forward_ad = torch.autograd.forward_ad
 _of_one_level = import_module("torch._functorch.autograd_function").enable_single_level_autograd_function
 
