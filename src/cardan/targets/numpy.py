@@ -104,7 +104,7 @@ def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -
 
 
 def _freed(program: Program, operands: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return the values nothing needs after each instruction; those needed in every pass of a region are not among them."""
+    """Return the values that nothing needs after each instruction: none that each pass of a region needs."""
     last = [-1] * len(operands)
     for k, args in enumerate(operands):
         for a in args:
