@@ -74,8 +74,8 @@ class Function(Generic[P, R]):
         simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
         target: where it runs, `"llvm"` or `"numpy"`; by default CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
-        checked: whether every call looks for arguments and results that are not finite; by default, whether
-            CARDAN_CHECK is set. It takes the long way, a few microseconds.
+        checked: whether every call looks for arguments and results that are not finite, and in every state for
+            quaternions of norm 0; by default, whether CARDAN_CHECK is set. It takes the long way, a few microseconds.
 
     Examples:
         >>> isinstance(cardan.mass_matrix, cardan.Function)
@@ -305,7 +305,8 @@ class Function(Generic[P, R]):
         Args:
             target: `"llvm"` or `"numpy"`; the same by default.
             threads: at most so many for a large batch; by default what `set_num_threads` says.
-            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite.
+            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite, and looks at
+                every state of a batch for quaternions of norm 0. A later call that does not looks at the first state.
 
         Raises:
             UnknownNameError: if there is no such target.
