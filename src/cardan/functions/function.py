@@ -36,7 +36,7 @@ from cardan.model import Model
 from cardan.program import Program
 from cardan.program.ops import Op
 from cardan.runtime.threads import checked_count
-from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
+from cardan.targets import KEEPERS, LOADERS, SOURCES, Outline, default_target, load_program
 from cardan.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 
 if TYPE_CHECKING:
@@ -201,13 +201,14 @@ class Function(Generic[P, R]):
 
     def _made(self, model: Model, choice: Choice) -> Compiled:
         """Return the program: as it was found before, on disk, or traced now."""
-        key = store.name_of(self.made_from, model, choice.names, choice.options)
+        source = self.made_from
+        key = store.name_of(source, model, choice.names, choice.options) if choice.target in KEEPERS else None
         kept = store.load(key) if key else None
         if kept is not None:
             return self._revived(key, *kept, model, choice)
-        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+        traced = replace(source.traced(model, choice.names, choice.options), key=key)
         outline = Outline.of(traced.program)
-        if key and store.is_still(key, self.made_from, model, choice.names, choice.options):
+        if key and store.is_still(key, source, model, choice.names, choice.options):
             store.save(key, outline, traced.form)
         run = load_program(outline, lambda: traced.program, choice.target)
         return Compiled(outline, traced.form, run, choice.target, lambda: traced)
