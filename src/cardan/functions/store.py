@@ -51,8 +51,9 @@ def _modules() -> list[ModuleType]:
     """Return what is loaded of cardan, but rooms through which no trace goes (`content.APART`)."""
     every, before = list(sys.modules.values()), _loaded[0]
     if len(every) != len(before) or not all(map(is_, every, before)):
-        ours = [(name, module) for name, module in list(sys.modules.items()) if f"{name}.".startswith("cardan.")]
-        _loaded[:] = every, [module for name, module in ours if not name.startswith(_APART)]
+        rooms = [(name, module) for name, module in list(sys.modules.items()) if name.startswith("cardan.")]
+        ours = [module for name, module in rooms if not name.startswith(_APART)]
+        _loaded[:] = every, [sys.modules["cardan"], *ours]
     return _loaded[1]
 
 
