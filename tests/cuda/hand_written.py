@@ -1,4 +1,4 @@
-"""A kernel written by hand, with the arguments and the staging that generated ones have: y = (x0 + x1, x0 * x1, w x2)."""
+"""A kernel written by hand, with the arguments and staging that generated ones have: (x0 + x1, x0 * x1, w x2)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Kernels in CUDA's language run without a device: compiled as C++, the threads of a block as fibers (`host_cuda.h`)."""
+"""Kernels in CUDA's language run without a device: as C++, the threads of a block as fibers (`host_cuda.h`)."""
 
 import ctypes
 import functools

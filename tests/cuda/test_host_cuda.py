@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from hand_written import by_hand
 from host_cuda import ORDERS, HostKernel, LaunchError, needs_compiler
 
