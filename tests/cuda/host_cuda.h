@@ -191,6 +191,11 @@ const char *launch(void (*kernel)(A...), int count, unsigned grid, unsigned bloc
     return failure[0] ? failure : nullptr;
 }
 
+template <class... A>
+int parameters(void (*)(A...)) {
+    return sizeof...(A);
+}
+
 // What a thread of the same warp holds; `of` is its lane.
 template <class T>
 T from_lane(T value, unsigned of) {

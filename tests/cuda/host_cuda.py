@@ -21,6 +21,7 @@ extern "C" const char *cardan_launch(int count, unsigned grid, unsigned block, s
                                      unsigned long long seed, void *const *arguments) {{
     return host::launch({name}, count, grid, block, shared, order, seed, arguments);
 }}
+extern "C" int cardan_parameters() {{ return host::parameters({name}); }}
 """
 
 
@@ -41,6 +42,7 @@ class HostKernel:
         self._library = ctypes.PyDLL(_built(f'#include "{_HEADER}"\n{text}{_LAUNCH.format(name=name)}'))
         self._launch = self._library.cardan_launch
         self._launch.restype = ctypes.c_char_p
+        self.parameters = self._library.cardan_parameters()
 
     def launch(self, grid, block, shared, arguments, order="forward", seed=1):
         """Run it; the arguments are numbers of 64 bits: addresses, counts, strides.

@@ -45,9 +45,7 @@ def overlap(a: Buffer, b: Buffer) -> bool:
     return a.device == b.device and max(start, first) < min(stop, last)
 
 
-def row_stride(
-    shape: Sequence[int], strides: Sequence[int], core: Sequence[int], batch: Sequence[int]
-) -> int | None:
+def row_stride(shape: Sequence[int], strides: Sequence[int], core: Sequence[int], batch: Sequence[int]) -> int | None:
     """Return how many entries it is from the row of a state to that of the next.
 
     Args:

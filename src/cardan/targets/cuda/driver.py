@@ -79,6 +79,7 @@ class Driver:
     def __init__(self, api: Any, build: Build = kernel_of) -> None:
         self.api, self._build = api, build
         self._contexts: dict[int, Any] = {}
+        self._devices: dict[int, Device] = {}
         (status,) = api.cuInit(0)
         if int(status) == _NO_DEVICE:
             raise TargetError(f"the cuda target finds no device; {_ELSEWHERE}.")
@@ -95,7 +96,6 @@ class Driver:
         self._expect(status, "asking for the current device")
         return int(device)
 
-    @functools.cache  # noqa: B019 -- a driver lives as long as the process
     def device(self, number: int) -> Device:
         """Return a device.
 
@@ -104,6 +104,11 @@ class Driver:
         """
         if not 0 <= number < self.count:
             raise TargetError(f"there is no device {number}: this process sees {self.count}, numbered from 0.")
+        if number not in self._devices:
+            self._devices[number] = self._device(number)
+        return self._devices[number]
+
+    def _device(self, number: int) -> Device:
         handle = self._value(self.api.cuDeviceGet(number), "asking for a device")
         name = self._value(self.api.cuDeviceGetName(128, handle), "asking for its name")
         has = functools.partial(self._attribute, handle)

@@ -14,7 +14,7 @@ import numpy as np
 from cardan.errors import DTypeError
 from cardan.program.program import Program
 from cardan.targets.buffers import Buffer
-from cardan.targets.cuda.driver import Loaded, driver
+from cardan.targets.cuda.driver import Driver, Loaded, driver
 from cardan.targets.runner import Outline, Runner
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -26,7 +26,7 @@ class CudaProgram(Runner):
 
     def __init__(self, outline: Outline, program: Callable[[], Program]) -> None:
         self.outline, self.program, self.outputs = outline, program, outline.outputs
-        self._loaded: dict[tuple[int, bool], Loaded] = {}
+        self._loaded: dict[tuple[Driver, int, bool], Loaded] = {}
         self._lock = Lock()
 
     def launch(self, arrays: Sequence[Buffer], results: Sequence[Buffer], count: int, stream: int) -> None:
@@ -50,11 +50,11 @@ class CudaProgram(Runner):
 
     def kernel(self, device: int, single: bool) -> Loaded:
         """Return the kernel on a device."""
-        key = device, single
+        key = driver(), device, single
         if key not in self._loaded:
             with self._lock:
                 if key not in self._loaded:
-                    self._loaded[key] = driver().load(self.outline, self.program, single, device)
+                    self._loaded[key] = key[0].load(self.outline, self.program, single, device)
         return self._loaded[key]
 
     def write(
@@ -77,7 +77,7 @@ class CudaProgram(Runner):
     def describe(self) -> list[str]:
         """Return what each kernel that was loaded takes."""
         lines = []
-        for (device, single), loaded in self._loaded.items():
+        for (_, device, single), loaded in self._loaded.items():
             launch, cubin = loaded.kernel
             r = cubin.resources
             kind = SINGLE if single else DOUBLE
@@ -87,8 +87,3 @@ class CudaProgram(Runner):
                 f"cuda, {kind}, device {device}: {launch.threads} threads a block; {r.registers} registers; {spills}; {shared}"
             )
         return lines or ["cuda: a kernel is compiled for each dtype and device when it is first called"]
-
-
-def load_cuda(outline: Outline, program: Callable[[], Program]) -> CudaProgram:
-    """Return a program as kernels."""
-    return CudaProgram(outline, program)

@@ -1,0 +1,77 @@
+"""Arrays lent by DLPack: a structure of C with what they are, and a function that gives them back.
+
+Source: github.com/dmlc/dlpack, include/dlpack/dlpack.h (DLManagedTensor, the unversioned form, which all readers take).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+CUDA = 2
+"""The kind of device, kDLCUDA."""
+_FLOAT, _NAME = 2, b"dltensor"
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [  # noqa: RUF012 -- as ctypes has it
+        ("data", ctypes.c_void_p),
+        ("device_kind", ctypes.c_int32),
+        ("device_number", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("offset", ctypes.c_uint64),
+    ]
+
+
+class _Managed(ctypes.Structure):
+    _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]  # noqa: RUF012
+
+
+_lent: dict[int, Any] = {}  # by the structure's address: what lives until the deleter is called
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _give_back(address: int) -> None:
+    _lent.pop(address, None)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def _drop(capsule: int) -> None:
+    """Give back what nobody took out of its capsule."""
+    if _api.PyCapsule_IsValid(capsule, _NAME):
+        _give_back(_api.PyCapsule_GetPointer(capsule, _NAME))
+
+
+_api = ctypes.pythonapi
+_api.PyCapsule_New.restype = ctypes.py_object
+_api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+_api.PyCapsule_IsValid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+_api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+_api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+
+
+def capsule(array: Any) -> Any:
+    """Return a DeviceArray in a capsule; it lives until who takes it calls the deleter, or the capsule is dropped."""
+    layout, numbers = array.layout, ctypes.c_int64 * max(array.ndim, 1)
+    shape, strides = numbers(*layout.shape), numbers(*layout.strides)
+    tensor = _Tensor(
+        layout.address if array.size else None,
+        CUDA,
+        layout.device,
+        array.ndim,
+        _FLOAT,
+        8 * array.dtype.itemsize,
+        1,
+        ctypes.addressof(shape),
+        ctypes.addressof(strides),
+        0,
+    )
+    managed = _Managed(tensor, None, ctypes.cast(_give_back, ctypes.c_void_p))
+    address = ctypes.addressof(managed)
+    _lent[address] = managed, shape, strides, array
+    return _api.PyCapsule_New(address, _NAME, ctypes.cast(_drop, ctypes.c_void_p))
