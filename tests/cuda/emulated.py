@@ -124,7 +124,7 @@ class EmulatedApi:
         return (OK,)
 
     def cuLaunchKernel(self, function, *rest):
-        *grid, stream, places, extra = rest
+        *grid, stream, places, _ = rest
         assert grid[1:3] == [1, 1]
         assert grid[4:6] == [1, 1]
         if not self._is_stream(stream):

@@ -13,8 +13,8 @@ KINDS = {
     ("cupy", "ndarray"): "cardan.interop.cupy_arrays",
     ("cardan", "DeviceArray"): "cardan.interop.device_array",
 }
-"""By the package and class of an array, the module that takes it: `called(function, model, args, kwargs)` for a call, and
-`called_bound(bound, arrays, out)` for one of a bound function, NotImplemented where it is for NumPy."""
+"""By the package and class of an array, the module that takes it: `called(function, model, args, kwargs)` for a call,
+and `called_bound(bound, arrays, out)` for one of a bound function, NotImplemented where it is for NumPy."""
 _LOADED = ("torch", "cupy", "cardan.interop.device_array")
 """Modules of which one is there if there are such arrays."""
 

@@ -1,4 +1,4 @@
-"""Arrays on a device without a library of arrays: made of NumPy's, given to functions, turned back, or lent to others."""
+"""Arrays on a device without a library of arrays: made of NumPy's, given to functions, turned back, lent to others."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _FLOAT, _NAME = 2, b"dltensor"
 
 
 class _Tensor(ctypes.Structure):
-    _fields_ = [  # noqa: RUF012 -- as ctypes has it
+    _fields_ = [
         ("data", ctypes.c_void_p),
         ("device_kind", ctypes.c_int32),
         ("device_number", ctypes.c_int32),
@@ -29,7 +29,7 @@ class _Tensor(ctypes.Structure):
 
 
 class _Managed(ctypes.Structure):
-    _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]  # noqa: RUF012
+    _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
 
 _lent: dict[int, Any] = {}  # by the structure's address: what lives until the deleter is called

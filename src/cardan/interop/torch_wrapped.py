@@ -14,7 +14,7 @@ from cardan.errors import DTypeError, ParameterError, UnknownNameError
 from cardan.functions import Function
 from cardan.functions.results import Form
 from cardan.functions.signature import Options, check_model, is_number, token
-from cardan.interop.torch_cuda import called_bound
+from cardan.interop.torch_cuda import called_bound as called_bound
 from cardan.interop.torch_operator import evaluate, evaluate_plainly, is_plain, torch
 from cardan.interop.torch_programs import Program, program_of
 from cardan.model import Model
@@ -30,7 +30,8 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
 
     Returns:
         A callable with the function's arguments, without the model, for tensors of shape (..., core shape), all on the
-        CPU or on one CUDA device, all of float64 or all of float32, leading dimensions broadcast. Results have the form of the function's own.
+        CPU or on one CUDA device, all of float64 or all of float32, leading dimensions broadcast. Results have the form
+        of the function's own.
         Gradients, rates (`torch.func.jvp`) and derivatives of these are compiled programs, by the entries of arrays as
         they stand (nq of a configuration); `torch.vmap` adds a leading dimension; `torch.compile` meets one operator.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ def row_stride(shape: Sequence[int], strides: Sequence[int], core: Sequence[int]
     steps = [(n, s) for n, s in zip(batch, padded, strict=True) if n != 1]
     if not steps or not math.prod(batch):
         return 0
-    for (_, outer), (n, inner) in zip(steps, steps[1:], strict=False):
+    for (_, outer), (n, inner) in pairwise(steps):
         if outer != n * inner:
             return None
     return steps[-1][1]

@@ -1,8 +1,8 @@
 """The seam to devices: what of CUDA's driver is used, and what its answers mean.
 
-The driver is called through `cuda.bindings.driver`, which is the driver's own interface, call by call. (`cuda.core` stands on it.
-It has a way to make a device current and none back, and takes streams as objects of its own; what a caller's stream and
-current device are is here to be left as it is found.) Tests give a driver that lives in the host's memory (`use`).
+The driver is called through `cuda.bindings.driver`, which is the driver's own interface, call by call. (`cuda.core`
+stands on it; it has a way to make a device current and none back, and takes streams as objects of its own. A caller's
+stream and current device are here to be left as they are found.) Tests give a driver in the host's memory (`use`).
 """
 
 from __future__ import annotations
@@ -357,7 +357,12 @@ _INSTALL = f"install the driver of the device; without one, {_ELSEWHERE}"
 
 
 def check_driver(version: int, nvrtc: tuple[int, int]) -> None:
-    """Raise `TargetError` if a driver (1000 times its major version, 10 times its minor) cannot load what NVRTC makes."""
+    """Raise `TargetError` if a driver cannot load what NVRTC makes.
+
+    Args:
+        version: of CUDA, as the driver says it: 1000 times the major one, 10 times the minor one.
+        nvrtc: the version of NVRTC.
+    """
     if version // 1000 < nvrtc[0]:
         raise TargetError(
             f"the driver is of CUDA {version // 1000}.{version % 1000 // 10}, kernels compiled by NVRTC "

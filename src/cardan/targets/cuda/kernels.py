@@ -83,7 +83,7 @@ def _key(outline: Outline, single: bool, architecture: str) -> str:
 
 
 def revision() -> str:
-    """Return a digest of what writes kernels, as it is on disk now: all of the targets, and what they ask of programs."""
+    """Return a digest of what writes kernels, as it is on disk now: the targets, and what they ask of programs."""
     targets = Path(__file__).parents[1]
     files = [*targets.rglob("*.py"), *(targets.parent / "program").glob("*.py")]
     return hashlib.sha256(b"".join(hashlib.sha256(f.read_bytes()).digest() for f in sorted(files))).hexdigest()

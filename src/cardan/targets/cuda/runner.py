@@ -84,6 +84,7 @@ class CudaProgram(Runner):
             spills = f"{r.spill_stores} bytes of spills stored, {r.spill_loads} loaded"
             shared = f"{r.shared + launch.shared} bytes of shared memory a block"
             lines.append(
-                f"cuda, {kind}, device {device}: {launch.threads} threads a block; {r.registers} registers; {spills}; {shared}"
+                f"cuda, {kind}, device {device}: {launch.threads} threads a block; {r.registers} registers; {spills}; "
+                f"{shared}"
             )
         return lines or ["cuda: a kernel is compiled for each dtype and device when it is first called"]
