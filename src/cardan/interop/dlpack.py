@@ -43,16 +43,18 @@ def _give_back(address: int) -> None:
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _drop(capsule: int) -> None:
     """Give back what nobody took out of its capsule."""
-    if _api.PyCapsule_IsValid(capsule, _NAME):
-        _give_back(_api.PyCapsule_GetPointer(capsule, _NAME))
+    if _is_valid(capsule, _NAME):
+        _give_back(_pointer(capsule, _NAME))
 
 
-_api = ctypes.pythonapi
-_api.PyCapsule_New.restype = ctypes.py_object
-_api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-_api.PyCapsule_IsValid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-_api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-_api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+def _of_python(name: str, result: Any, *arguments: Any) -> Any:
+    """Return a function of Python's own, which other modules cannot give other types."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_new = _of_python("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_is_valid = _of_python("PyCapsule_IsValid", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
+_pointer = _of_python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
 
 
 def capsule(array: Any) -> Any:
@@ -74,4 +76,4 @@ def capsule(array: Any) -> Any:
     managed = _Managed(tensor, None, ctypes.cast(_give_back, ctypes.c_void_p))
     address = ctypes.addressof(managed)
     _lent[address] = managed, shape, strides, array
-    return _api.PyCapsule_New(address, _NAME, ctypes.cast(_drop, ctypes.c_void_p))
+    return _new(address, _NAME, ctypes.cast(_drop, ctypes.c_void_p))

@@ -215,8 +215,7 @@ class Given:
         Raises:
             DTypeError: for what is none: arrays of another library, or of this one in the memory of the processor.
         """
-        plain = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        if plain and core == ():
+        if core == () and _is_plain_number(value):
             return self.library.filled(float(value), self.dtype, self.like)
         raise self._of_another_kind(name, value)
 
@@ -284,6 +283,13 @@ class Given:
                     hint = "A launch writes some states before it has read others."
                     got, expected = f"in the memory of {name!r}", "memory of its own"
                     raise DTypeError(self.where, "out", got=got, expected=expected, hint=hint)
+
+
+def _is_plain_number(value: Any) -> bool:
+    """Return whether a value is a real number of Python, or of NumPy, as which calls by numbers hand it on."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "fiu"
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 class _Shaped(NamedTuple):

@@ -102,14 +102,17 @@ class Driver:
         Raises:
             TargetError: if there is none of this number.
         """
-        if not 0 <= number < self.count:
-            raise TargetError(f"there is no device {number}: this process sees {self.count}, numbered from 0.")
         if number not in self._devices:
             self._devices[number] = self._device(number)
         return self._devices[number]
 
+    def _handle(self, number: int) -> Any:
+        if not 0 <= number < self.count:
+            raise TargetError(f"there is no device {number}: this process sees {self.count}, numbered from 0.")
+        return self._value(self.api.cuDeviceGet(number), "asking for a device")
+
     def _device(self, number: int) -> Device:
-        handle = self._value(self.api.cuDeviceGet(number), "asking for a device")
+        handle = self._handle(number)
         name = self._value(self.api.cuDeviceGetName(128, handle), "asking for its name")
         has = functools.partial(self._attribute, handle)
         major, minor = has("COMPUTE_CAPABILITY_MAJOR"), has("COMPUTE_CAPABILITY_MINOR")
@@ -138,8 +141,8 @@ class Driver:
     def _context(self, number: int) -> Any:
         """Return the context that all libraries share on a device."""
         if number not in self._contexts:
-            handle = self._value(self.api.cuDeviceGet(number), "asking for a device")
-            self._contexts[number] = self._value(self.api.cuDevicePrimaryCtxRetain(handle), "opening a device")
+            opened = self.api.cuDevicePrimaryCtxRetain(self._handle(number))
+            self._contexts[number] = self._value(opened, "opening a device")
         return self._contexts[number]
 
     # --- kernels ---
