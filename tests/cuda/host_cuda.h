@@ -212,6 +212,7 @@ T from_lane(T value, unsigned of) {
 
 static inline void __syncwarp(unsigned = 0xffffffffu) { host::wait(host::State::at_warp); }
 static inline void __syncthreads() { host::wait(host::State::at_block); }
+static inline void __barrier_sync(unsigned) { host::wait(host::State::at_block); }  // of warps with different code
 template <class T>
 T __shfl_sync(unsigned, T value, int lane) {
     return host::from_lane(value, unsigned(lane));

@@ -147,9 +147,9 @@ def analysis(ops: Iterable[Op], inline: str, apart: str) -> list[str]:
     angular = ops & {Op.SIN, Op.COS, Op.TAN}
     texts = [_far(apart)] if angular else []
     if ops & {Op.SIN, Op.COS}:
-        texts += _with_far("sincos", sincos, ["*s", "*c"], inline, apart)
+        texts += _with_far("sincos", sincos, inline, apart)
     if Op.TAN in ops:
-        texts += _with_far("tan", tan, ["*t"], apart, apart)
+        texts += _with_far("tan", tan, apart, apart)
     return texts + [_definition(op, function, apart) for op, function in _FUNCTIONS.items() if op in ops]
 
 
@@ -161,20 +161,24 @@ def _definition(op: Op, function: Callable[..., str], words: str) -> str:
     return "\n".join([f"{head} {{", *w.lines, f"    return {result};", "}", ""])
 
 
-def _with_far(name: str, function: Callable[..., str | tuple[str, ...]], out: list[str], *words: str) -> list[str]:
-    """Return a function of an angle, and before it the one it calls for far angles."""
-    parameters = ", ".join(["const double x", *(f"double {o}" for o in out)])
-    texts = []
-    for far in (True, False):
-        w = CArithmetic()
-        results = function(w, "x", far=far)
-        results = (results,) if isinstance(results, str) else results
-        stores = [f"    {o} = {r};" for o, r in zip(out, results, strict=True)]
-        call = f"        {PREFIX}{name}_far(x, {', '.join(o[1:] for o in out)});"
-        turn = [] if far else [f"    if (fabs(x) > {number(FAST_RANGE)}) {{", call, "        return;", "    }"]
-        head = f"{words[far]} void {PREFIX}{name}{'_far' * far}({parameters})"
-        texts.append("\n".join([f"{head} {{", *turn, *w.lines, *stores, "}", ""]))
-    return texts
+def _with_far(name: str, function: Callable[..., str | tuple[str, str]], inline: str, apart: str) -> list[str]:
+    """Return a function of an angle, and before it the one it calls for far angles; two results go to addresses."""
+    near, far = _angular(name, function, False), _angular(f"{name}_far", function, True)
+    return [f"{apart} {far}", f"{inline} {near}"]
+
+
+def _angular(name: str, function: Callable[..., str | tuple[str, str]], far: bool) -> str:
+    w = CArithmetic()
+    results = function(w, "x", far=far)
+    if isinstance(results, str):
+        kind, more, ending = "double", "", [f"    return {results};"]
+        leave = f"        return {PREFIX}{name}_far(x);"
+    else:
+        kind, more = "void", ", double *s, double *c"
+        ending = [f"    *s = {results[0]};", f"    *c = {results[1]};"]
+        leave = f"        {PREFIX}{name}_far(x, s, c);\n        return;"
+    turn = [] if far else [f"    if (fabs(x) > {number(FAST_RANGE)}) {{", leave, "    }"]
+    return "\n".join([f"{kind} {PREFIX}{name}(const double x{more}) {{", *turn, *w.lines, *ending, "}", ""])
 
 
 def _far(words: str) -> str:

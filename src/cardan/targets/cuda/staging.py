@@ -8,6 +8,7 @@ from typing import NamedTuple
 from cardan.program.program import Array, Program
 
 WARP = 32
+WARPS = 4  # of a block whose threads have a state each
 COLUMNS = 32  # that are staged at a time: 128 bytes of a row, what one access of a warp brings
 
 
@@ -27,13 +28,13 @@ class Chunk(NamedTuple):
     position: int
 
 
-def chunks_of(outputs: Sequence[Array]) -> list[Chunk]:
-    """Return the columns of outputs in chunks."""
+def chunks_of(outputs: Sequence[Array], columns: int) -> list[Chunk]:
+    """Return the columns of outputs in chunks of so many at most."""
     found: list[Chunk] = []
     position = 0
     for array in outputs:
-        for first in range(0, array.size, COLUMNS):
-            found.append(Chunk(array, first, min(COLUMNS, array.size - first), position + first))
+        for first in range(0, array.size, columns):
+            found.append(Chunk(array, first, min(columns, array.size - first), position + first))
         position += array.size
     return found
 
@@ -67,7 +68,7 @@ template <int columns, int width>
 static __device__ __forceinline__ void load(
     const real *rows, const long long stride, const int ahead, const int lane, real *stage, real *own)
 {
-#pragma unroll
+#pragma unroll 4
     for (int k = 0; k < columns; ++k) {
         const int entry = k * 32 + lane, row = entry / columns, column = entry % columns;
         stage[row * width + column] = rows[(row < ahead ? row : ahead - 1) * stride + column];
@@ -85,7 +86,7 @@ static __device__ __forceinline__ void store(
     real *rows, const long long stride, const int ahead, const int lane, const real *stage)
 {
     __syncwarp();
-#pragma unroll
+#pragma unroll 4
     for (int k = 0; k < columns; ++k) {
         const int entry = k * 32 + lane, row = entry / columns, column = entry % columns;
         if (row < ahead)
