@@ -278,6 +278,13 @@ def test_what_does_not_fit_is_refused(change, error, said):
         )
 
 
+def test_what_is_no_tensor_is_refused_by_later_calls_too():
+    torques, arrays = wrap(cardan.inverse_dynamics, pendulum()), state(pendulum())
+    torques(*arrays)
+    with pytest.raises(DTypeError, match=r"'v' is a numpy.ndarray, expected a tensor.*torch.as_tensor\(v\)"):
+        torques(arrays[0], arrays[1].numpy(), arrays[2])
+
+
 def test_another_device_is_refused():
     """Tensors of a device that is not there, as those of a graph are."""
     torques = wrap(cardan.inverse_dynamics, pendulum())

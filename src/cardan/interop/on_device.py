@@ -235,7 +235,7 @@ class Given:
             raise DTypeError(self.where, name, got=got, expected=expected, hint="Nothing is moved unasked.")
 
     def _check_dtype(self, name: str, found: Layout) -> None:
-        if found.dtype not in (SINGLE, DOUBLE):
+        if found.dtype is None or found.dtype not in (SINGLE, DOUBLE):  # NumPy takes None for float64
             got = f"a {self.library.kind} of {found.dtype or 'a dtype that NumPy has not'}"
             hint = "Convert it on its device: nothing is converted unasked."
             raise DTypeError(self.where, name, got=got, expected="one of float64 or float32", hint=hint)

@@ -77,9 +77,9 @@ def is_plain(arrays: Sequence[Any]) -> bool:
         return False
     if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.jit.is_tracing():
         return False
-    if torch.is_grad_enabled() and any(a.requires_grad for a in arrays):
+    if not all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays):
         return False
-    return all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays)
+    return not (torch.is_grad_enabled() and any(a.requires_grad for a in arrays))
 
 
 # --- where it runs ---
