@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from host_cuda import HostKernel, needs_compiler
+from host_cuda import ORDERS, HostKernel, needs_compiler
 
 import cardan
 from cardan.program import Array, trace
