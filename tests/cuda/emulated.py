@@ -185,8 +185,17 @@ class EmulatedApi:
     def cuStreamSynchronize(self, stream):
         return (OK if self._is_stream(stream) else Status.CUDA_ERROR_INVALID_HANDLE,)
 
+    def cuStreamCreate(self, flags):
+        return OK, self.stream(self.stack[-1])
+
     def cuEventCreate(self, flags):
         return OK, 77
+
+    def cuEventSynchronize(self, event):
+        return (OK,)
+
+    def cuEventElapsedTime(self, begun, ended):
+        return OK, 50.0
 
     def cuEventRecord(self, event, stream):
         return (OK,)

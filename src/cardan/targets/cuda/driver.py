@@ -159,10 +159,20 @@ class Driver:
         Raises:
             TargetError: if it cannot be compiled, or takes more than the device has.
         """
-        device = self.device(number)
-        kernel = self._build(outline, program, single, device.architecture)
-        check_fits(outline.name, kernel, device)
-        doing = f"loading {outline.name}"
+        return self.loaded(
+            outline.name, self._build(outline, program, single, self.device(number).architecture), number
+        )
+
+    def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
+        """Return a kernel on a device; errors as `load`.
+
+        Args:
+            name: of what it computes, for messages.
+            kernel: made for the device's architecture.
+            number: of the device.
+        """
+        check_fits(name, kernel, self.device(number))
+        doing = f"loading {name}"
         with self.on(number):
             module = self._value(self.api.cuModuleLoadData(kernel.cubin.image), doing)
             handle = self._value(self.api.cuModuleGetFunction(module, kernel.launch.name.encode()), doing)
