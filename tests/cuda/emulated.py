@@ -68,6 +68,9 @@ class EmulatedApi:
         self.blocks, self.used, self.launches, self.calls = {}, 0, [], []
         self.streams = {}  # handle: device
         self.capturing = False
+        self.kernels = []
+        kinds = [ctypes.c_size_t, *[ctypes.c_uint] * 7, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_size_t]
+        self.function = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(self._launched)
 
     def __getattribute__(self, name):
         if name.startswith("cu"):
@@ -137,6 +140,27 @@ class EmulatedApi:
                 function.launch(grid[0], grid[3], grid[6], values, order, seed=len(self.launches))
             self._look_at_guards()
         return (OK,)
+
+    # --- kernels for all devices, launched by who calls the driver's function itself ---
+
+    def cuLibraryLoadData(self, image, *options):
+        return OK, image.decode()
+
+    def cuLibraryGetKernel(self, library, name):
+        self.kernels.append(HostKernel(library, name.decode()))
+        return OK, len(self.kernels)  # 0 is none
+
+    def cuKernelSetAttribute(self, attribute, value, kernel, device):
+        return (OK,)
+
+    def cuGetProcAddress(self, name, version, flags):
+        assert name == b"cuLaunchKernel"
+        return OK, ctypes.cast(self.function, ctypes.c_void_p).value, 0
+
+    def _launched(self, kernel, *rest):
+        *grid, stream, places, extra = rest
+        (status,) = self.cuLaunchKernel(self.kernels[kernel - 1], *grid, stream or 0, places, extra)
+        return int(status)
 
     def _is_stream(self, stream):
         return stream in (0, 1, 2) or self.streams.get(stream) == self.stack[-1]

@@ -28,6 +28,7 @@ LEGACY, PER_THREAD = 1, 2
 _OUT_OF_MEMORY, _NO_DEVICE, _BAD_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 101, 201, range(900, 909)
 _GIVEN = 48 * 1024  # bytes of shared memory that a block may have without asking
 _MOST_BLOCKS = 2**31 - 1
+_SINCE = 12000  # version of CUDA from which on a launch takes the handle of a kernel on all devices
 Build = Callable[[Outline, Callable[[], Program], bool, str], Kernel]
 
 
@@ -63,6 +64,29 @@ class Loaded(NamedTuple):
     handle: Any
     kernel: Kernel
     device: int
+
+
+class Everywhere(NamedTuple):
+    """A kernel on all devices.
+
+    Attributes:
+        kernel: what was loaded.
+        handle: of it, for any device.
+        launch: the address of the driver's function that launches it.
+        library: what it is in, which is to be kept.
+    """
+
+    kernel: Kernel
+    handle: Any
+    launch: int
+    library: Any
+
+    @property
+    def words(self) -> dict[str, int]:
+        """How to launch it, for the context of a handler of XLA."""
+        _, threads, states, shared = self.kernel.launch
+        how = {"threads": threads, "states": states, "shared": shared}
+        return {**how, "launch": self.launch, "kernel": int(self.handle)}
 
 
 class Driver:
@@ -180,6 +204,33 @@ class Driver:
                 most = self.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 self._expect(self.api.cuFuncSetAttribute(handle, most, kernel.launch.shared)[0], doing)
         return Loaded(handle, kernel, number)
+
+    def on_all(self, outline: Outline, program: Callable[[], Program], single: bool) -> Everywhere:
+        """Return a program's kernel on all devices at once, for who calls the driver itself.
+
+        Args:
+            outline: of the program.
+            program: gives it, if it is needed.
+            single: whether in float32.
+
+        Raises:
+            TargetError: if the devices are of several architectures; else as `load`.
+        """
+        devices, doing, api = [self.device(n) for n in range(self.count)], f"loading {outline.name}", self.api
+        if len({d.architecture for d in devices}) != 1:
+            listed = ", ".join(f"{d.name} ({d.architecture})" for d in devices)
+            raise TargetError(f"one kernel serves devices of one architecture, these are {listed}: hide some of them.")
+        kernel = self._build(outline, program, single, devices[0].architecture)
+        library = self._value(api.cuLibraryLoadData(kernel.cubin.image, [], [], 0, [], [], 0), doing)
+        handle = self._value(api.cuLibraryGetKernel(library, kernel.launch.name.encode()), doing)
+        for device in devices:
+            check_fits(outline.name, kernel, device)
+            if kernel.launch.shared > _GIVEN:
+                most = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                which = self._value(api.cuDeviceGet(device.number), doing)
+                self._expect(api.cuKernelSetAttribute(most, kernel.launch.shared, handle, which)[0], doing)
+        address = self._value(api.cuGetProcAddress(b"cuLaunchKernel", _SINCE, 0), doing)
+        return Everywhere(kernel, handle, int(address), library)
 
     def launch(self, loaded: Loaded, count: int, arguments: Sequence[int], stream: int) -> None:
         """Run a kernel on states, without waiting for it.
