@@ -36,6 +36,7 @@ import numpy as np
 import cardan
 from cardan.interop.cuda import as_device_array, to_device
 from cardan.targets import Outline
+from cardan.targets.cuda.driver import driver
 from cardan.targets.cuda.kernels import kernel_of, written
 from host_cuda import HostKernel
 
@@ -52,6 +53,10 @@ found = cardan.inverse_dynamics(model, *map(to_device, (q, v, a)))
 assert (found.to_numpy() == cardan.inverse_dynamics(model, q, v, a)).all()
 assert as_device_array(found).device == 0
 found.__dlpack__(stream=12345)
+everywhere = driver().on_all(Outline.of(program), lambda: program, False)
+library = ctypes.CDLL("libcuda.so.1")
+assert everywhere.launch == ctypes.cast(library.cuLaunchKernel, ctypes.c_void_p).value
+assert everywhere.words["kernel"] == 0x3000
 elsewhere = cardan.inverse_dynamics(model, *(to_device(x, stream=777) for x in (q, v, a)))
 for wrong in (lambda: to_device(np.zeros(2**28)), lambda: to_device(q, device=3)):
     try:

@@ -161,7 +161,7 @@ def _check_on_processor(where: str, name: str, value: Any) -> None:
     got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
     hint = (
         f"Nothing is moved unasked. cardan.interop.cuda.as_device_array({name}) and cupy.from_dlpack({name}) take it "
-        f"where it is; np.asarray({name}) copies it."
+        f"where it is (within JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
     )
     raise DTypeError(where, name, got=got, expected=expected, hint=hint)
 
