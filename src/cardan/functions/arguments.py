@@ -173,8 +173,9 @@ def is_on_device(value: Any) -> bool:
     try:
         kind, _ = value.__dlpack_device__()
     except (AttributeError, BufferError, TypeError, ValueError, RuntimeError):  # no array, or one on several devices
-        places = getattr(value, "devices", lambda: ())
-        return callable(places) and any(getattr(place, "platform", "cpu") != "cpu" for place in places())
+        places: Any = getattr(value, "devices", None)  # a method of JAX's arrays
+        found: Any = places() if callable(places) else ()
+        return any(getattr(place, "platform", "cpu") != "cpu" for place in found)
     return int(kind) not in _PROCESSOR
 
 

@@ -136,8 +136,8 @@ class Function(Generic[P, R]):
     def __call__(self, model: Model, *args: Any, **kwargs: Any) -> R:
         """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
 
-        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`). Arrays on a device are
-        computed there (`cardan.interop.cuda`).
+        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`). Arrays on a device
+        are computed there (`cardan.interop.cuda`).
 
         Raises:
             ShapeError, DTypeError: for an argument that does not fit.
