@@ -6,6 +6,7 @@ that is launched while another device is current.
 
 import contextlib
 import ctypes
+import threading
 from enum import IntEnum
 from types import SimpleNamespace
 
@@ -64,7 +65,7 @@ class EmulatedApi:
     def __init__(self, devices=2, memory=2**30, orders=("forward", "shuffled"), *, pretend=False):
         self.devices, self.memory, self.orders, self.pretend = devices, memory, orders, pretend
         self.has = {12: 65536, 16: 4, 75: 9, 76: 0, 97: 227 * 1024}
-        self.current, self.stack, self.arguments = None, [], {}
+        self._current = threading.local()  # each thread has its own
         self.blocks, self.used, self.launches, self.calls = {}, 0, [], []
         self.streams = {}  # handle: device
         self.capturing = False
@@ -76,6 +77,11 @@ class EmulatedApi:
         if name.startswith("cu"):
             object.__getattribute__(self, "calls").append(name)
         return object.__getattribute__(self, name)
+
+    @property
+    def stack(self):
+        """The devices made current in this thread, the last one being so."""
+        return self._current.__dict__.setdefault("stack", [])
 
     def stream(self, device=0):
         """Return a new stream."""

@@ -70,6 +70,24 @@ class DeviceArray:
         """Bytes of its entries."""
         return self.size * self.dtype.itemsize
 
+    def __getitem__(self, key: Any) -> DeviceArray:
+        """Return a view, by numbers, slices, `...` and None: `x[::2]`, `x[..., 3:5]`.
+
+        Raises:
+            TypeError, IndexError: for anything else, and beyond the ends.
+        """
+        keys = key if isinstance(key, tuple) else (key,)
+        for k in keys:
+            if isinstance(k, bool) or not isinstance(k, (int, np.integer, slice, type(None), type(...))):
+                raise TypeError(f"a DeviceArray takes numbers, slices, ... and None, not a {type(k).__name__}")
+        found, is_open = self._layout, any(k is ... for k in keys)
+        bytes_of = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), found.shape, found.strides)  # for its numbers
+        part = bytes_of[keys if is_open else (*keys, ...)]  # an array, also of one entry
+        offset = part.__array_interface__["data"][0] - bytes_of.__array_interface__["data"][0]
+        address = found.address + offset * self.dtype.itemsize
+        layout = found._replace(address=address, shape=part.shape, strides=part.strides)
+        return DeviceArray(layout, self.stream, self, self._stream_owner)
+
     def to_numpy(self) -> np.ndarray:
         """Return a copy in the memory of the processor, after waiting for what is on the stream.
 
@@ -215,11 +233,9 @@ def handle_of(stream: Any) -> int:
 
 def _empty(shape: tuple[int, ...], dtype: np.dtype, device: int, stream: int, stream_owner: Any) -> DeviceArray:
     """Return a new array of any content."""
-    memory = driver().allocate(math.prod(shape) * dtype.itemsize, device, stream)
-    held = memory, stream_owner  # the stream is needed to free the memory
-    return DeviceArray(
-        Layout(memory.address, shape, contiguous_strides(shape), dtype, device), stream, held, stream_owner
-    )
+    memory = driver().allocate(math.prod(shape) * dtype.itemsize, device, stream, stream_owner)
+    layout = Layout(memory.address, shape, contiguous_strides(shape), dtype, device)
+    return DeviceArray(layout, stream, memory, stream_owner)
 
 
 class _Own(Library):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -101,7 +102,7 @@ class Driver:
     """
 
     def __init__(self, api: Any, build: Build = kernel_of) -> None:
-        self.api, self._build = api, build
+        self.api, self._build, self.process = api, build, os.getpid()
         self._contexts: dict[int, Any] = {}
         self._devices: dict[int, Device] = {}
         (status,) = api.cuInit(0)
@@ -260,8 +261,14 @@ class Driver:
 
     # --- memory ---
 
-    def allocate(self, size: int, number: int, stream: int) -> Allocation:
+    def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> Allocation:
         """Return memory of a device, freed in the order of a stream when nothing holds it any more.
+
+        Args:
+            size: bytes.
+            number: of the device.
+            stream: handle of the stream.
+            owner: of the stream, which is held as long as the memory.
 
         Raises:
             DeviceMemoryError: if there is not enough.
@@ -271,10 +278,10 @@ class Driver:
             if int(status) == _OUT_OF_MEMORY:
                 raise self._out_of_memory("an array", size, number)
         self._expect(status, "allocating memory")
-        return Allocation(self, int(address), number, stream)
+        return Allocation(self, int(address), number, stream, owner)
 
-    def free(self, address: int, number: int, stream: int) -> None:
-        """Give memory back, in the order of a stream."""
+    def free(self, address: int, number: int, stream: int, owner: Any = None) -> None:
+        """Give memory back, in the order of a stream, whose owner is there until then."""
         with self.on(number):
             self.api.cuMemFreeAsync(address, stream)
 
@@ -357,9 +364,9 @@ class Allocation:
 
     __slots__ = ("__weakref__", "address")
 
-    def __init__(self, driver: Driver, address: int, number: int, stream: int) -> None:
+    def __init__(self, driver: Driver, address: int, number: int, stream: int, owner: Any) -> None:
         self.address = address
-        weakref.finalize(self, driver.free, address, number, stream).atexit = False
+        weakref.finalize(self, driver.free, address, number, stream, owner).atexit = False
 
 
 def check_fits(name: str, kernel: Kernel, device: Device) -> None:
@@ -389,11 +396,17 @@ def driver() -> Driver:
 
     Raises:
         MissingExtraError: without the extra `cuda`.
-        TargetError: without a driver, with one that is too old, and without a device.
+        TargetError: without a driver, with one that is too old, without a device, and in a process that was forked.
     """
     if not _used:
         _used.append(Driver(_api()))
-    return _used[-1]
+    found = _used[-1]
+    if found.process != os.getpid():
+        raise TargetError(
+            "devices are lost in a process that was forked from one that used them: start processes by spawn, "
+            "multiprocessing.get_context('spawn')."
+        )
+    return found
 
 
 @contextmanager
