@@ -1,5 +1,6 @@
 """Functions on arrays of a device, end to end: emulated by default, a real one with --device."""
 
+import copy
 import gc
 import pickle
 import weakref
@@ -309,8 +310,14 @@ def test_each_device_computes_its_own(emulation, pendulum):
 
 def test_what_is_neither_double_nor_single_is_refused(device):
     for dtype in (np.int64, np.float16, np.complex128, bool, ">i4"):
-        with pytest.raises(DTypeError, match=r"to_device.*expected of float64 or float32.*astype"):
+        with pytest.raises(DTypeError, match=r"to_device.*expected (of float64 or float32.*astype|real numbers)"):
             to_device(np.zeros(3, dtype))
+    for wrong in ([[1.0], [2.0, 3.0]], "q", to_device(np.zeros(3))):
+        with pytest.raises(DTypeError, match="to_device"):
+            to_device(wrong)
+    for wrong in ("cuda:0", 1.5, True):
+        with pytest.raises(ParameterError, match=r"device: got .*expected its number, such as 0"):
+            to_device(np.zeros(3), device=wrong)
     swapped = to_device(np.arange(3, dtype=">f8"))
     np.testing.assert_array_equal(swapped.to_numpy(), np.arange(3.0))
     halves = type("H", (), {"__cuda_array_interface__": {"typestr": "<f2", "shape": (3,), "data": (0, False)}})()
@@ -369,6 +376,13 @@ def test_numpy_does_not_take_them(device):
     for read in (np.asarray, np.sin, lambda y: y + np.zeros(3), lambda y: np.zeros(3) + y):
         with pytest.raises(TypeError):
             read(x)
+
+
+def test_memory_of_this_process_is_neither_pickled_nor_copied(device):
+    x = to_device(np.zeros(3))
+    for take in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"neither pickled nor copied.*to_numpy"):
+            take(x)
 
 
 # --- streams ---

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import DTypeError, ParameterError, ShapeError
+from cardan.functions.arguments import numeric_array
 from cardan.interop import dlpack, on_device
 from cardan.interop.on_device import Layout, Library
 from cardan.targets.buffers import contiguous_strides
@@ -153,6 +154,9 @@ class DeviceArray:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("a DeviceArray is not copied to the processor unasked: x.to_numpy()")
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a DeviceArray is neither pickled nor copied, being memory of this process: x.to_numpy()")
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of an array without dimensions")
@@ -174,15 +178,15 @@ def to_device(array: Any, device: int | None = None, stream: Any = None) -> Devi
 
     Raises:
         DTypeError: for entries of another type: nothing is converted unasked.
-        ParameterError: for a stream that is none.
+        ParameterError: for a device or a stream that is none.
         MissingExtraError, TargetError, DeviceMemoryError: where the device, or its software, does not serve.
     """
-    given = np.asarray(array)
+    given = numeric_array("to_device", "array", array)
     if given.dtype.newbyteorder("=") not in (np.float64, np.float32):
         hint = "Convert it: x.astype(np.float32)."
         raise DTypeError("to_device", "array", got=f"of {given.dtype}", expected="of float64 or float32", hint=hint)
     plain = np.ascontiguousarray(given, given.dtype.newbyteorder("=")).reshape(given.shape)
-    number, handle = driver().current() if device is None else device, handle_of(stream)
+    number, handle = driver().current() if device is None else _number(device), handle_of(stream)
     made = _empty(plain.shape, plain.dtype, number, handle, stream)
     if plain.size:
         driver().copy_in(made.layout.address, plain, number, handle)
@@ -213,6 +217,12 @@ def as_device_array(array: Any, stream: Any = None) -> DeviceArray:
     number = driver().device_of(address) if address else driver().current()
     handle = (said.get("stream") or LEGACY) if stream is None else handle_of(stream)
     return DeviceArray(Layout(address, shape, steps, dtype, number, not is_read_only), handle, array, stream)
+
+
+def _number(device: Any) -> int:
+    if isinstance(device, bool) or not isinstance(device, (int, np.integer)):
+        raise ParameterError("device", got=device, expected="its number, such as 0")
+    return int(device)
 
 
 def handle_of(stream: Any) -> int:
