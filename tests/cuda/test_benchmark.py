@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nvrtc import needs_nvrtc
 
 import cardan
 
@@ -17,6 +18,7 @@ def shipped(monkeypatch):
     monkeypatch.setattr(benchmark, "loaded", lambda name: (name, cardan.robots.double_pendulum().model()))
 
 
+@needs_nvrtc
 def test_rates_are_printed(emulation, shipped, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(benchmark.Clock, "bytes_a_second", lambda self: 1e12)
     monkeypatch.setattr(benchmark.Clock, "multiply_adds_a_second", lambda self, architecture: 1e12)

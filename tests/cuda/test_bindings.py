@@ -12,21 +12,14 @@ from pathlib import Path
 
 import pytest
 from host_cuda import needs_compiler
-
-from cardan.errors import MissingExtraError, TargetError
-from cardan.targets.cuda import compiler
+from nvrtc import needs_nvrtc
 
 HERE = Path(__file__).parent
 GCC = shutil.which("gcc")
-try:
-    compiler.version()
-    WHY = ""
-except (MissingExtraError, TargetError) as error:
-    WHY = str(error)
 pytestmark = [
     needs_compiler,
     pytest.mark.skipif(GCC is None or sys.platform != "linux", reason="needs gcc on Linux"),
-    pytest.mark.skipif(bool(WHY), reason=WHY),
+    needs_nvrtc,
     pytest.mark.skipif(os.path.exists("/dev/nvidiactl"), reason="there is a real driver"),
 ]
 

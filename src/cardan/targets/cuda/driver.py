@@ -30,7 +30,6 @@ _OUT_OF_MEMORY, _NO_DEVICE, _BAD_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 101, 
 _GIVEN = 48 * 1024  # bytes of shared memory that a block may have without asking
 _MOST_BLOCKS = 2**31 - 1
 _SINCE = 12000  # version of CUDA from which on a launch takes the handle of a kernel on all devices
-Build = Callable[[Outline, Callable[[], Program], bool, str], Kernel]
 
 
 class Device(NamedTuple):
@@ -39,7 +38,7 @@ class Device(NamedTuple):
     Attributes:
         number: by which it is known in this process.
         name: its model.
-        architecture: what is compiled for it.
+        capability: its compute capability, major and minor.
         shared: bytes of shared memory that a block may have.
         registers: that a block may have.
         processors: how many multiprocessors there are.
@@ -47,10 +46,24 @@ class Device(NamedTuple):
 
     number: int
     name: str
-    architecture: str
+    capability: tuple[int, int]
     shared: int
     registers: int
     processors: int
+
+    @property
+    def architecture(self) -> str:
+        """What is compiled for it; errors as `compiler.architecture_for`."""
+        return compiler.architecture_for(*self.capability)
+
+
+Build = Callable[[Outline, Callable[[], Program], bool, Device], Kernel]
+"""Makes the kernel of a program, in float32 if the third argument says so, for a device."""
+
+
+def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> Kernel:
+    """Return the kernel of a program, compiled by NVRTC; see `kernel_of`."""
+    return kernel_of(outline, program, single, device.architecture)
 
 
 class Loaded(NamedTuple):
@@ -101,7 +114,7 @@ class Driver:
         TargetError: if there is no device.
     """
 
-    def __init__(self, api: Any, build: Build = kernel_of) -> None:
+    def __init__(self, api: Any, build: Build = compiled_for) -> None:
         self.api, self._build, self.process = api, build, os.getpid()
         self._contexts: dict[int, Any] = {}
         self._devices: dict[int, Device] = {}
@@ -143,8 +156,7 @@ class Driver:
         major, minor = has("COMPUTE_CAPABILITY_MAJOR"), has("COMPUTE_CAPABILITY_MINOR")
         shared, registers = has("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), has("MAX_REGISTERS_PER_BLOCK")
         plain = name.split(b"\0")[0].decode(errors="replace")
-        architecture = compiler.architecture_for(major, minor)
-        return Device(number, plain, architecture, shared, registers, has("MULTIPROCESSOR_COUNT"))
+        return Device(number, plain, (major, minor), shared, registers, has("MULTIPROCESSOR_COUNT"))
 
     def _attribute(self, handle: Any, name: str) -> int:
         attribute = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
@@ -184,9 +196,7 @@ class Driver:
         Raises:
             TargetError: if it cannot be compiled, or takes more than the device has.
         """
-        return self.loaded(
-            outline.name, self._build(outline, program, single, self.device(number).architecture), number
-        )
+        return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
 
     def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
         """Return a kernel on a device; errors as `load`.
@@ -218,10 +228,10 @@ class Driver:
             TargetError: if the devices are of several architectures; else as `load`.
         """
         devices, doing, api = [self.device(n) for n in range(self.count)], f"loading {outline.name}", self.api
-        if len({d.architecture for d in devices}) != 1:
+        if len({d.capability for d in devices}) != 1:
             listed = ", ".join(f"{d.name} ({d.architecture})" for d in devices)
             raise TargetError(f"one kernel serves devices of one architecture, these are {listed}: hide some of them.")
-        kernel = self._build(outline, program, single, devices[0].architecture)
+        kernel = self._build(outline, program, single, devices[0])
         library = self._value(api.cuLibraryLoadData(kernel.cubin.image, [], [], 0, [], [], 0), doing)
         handle = self._value(api.cuLibraryGetKernel(library, kernel.launch.name.encode()), doing)
         for device in devices:
