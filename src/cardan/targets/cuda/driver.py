@@ -435,7 +435,7 @@ def _api() -> Any:
         _, version = api.cuDriverGetVersion()
     except Exception as error:  # what it is called differs from release to release
         why = str(error).partition("\n")[0]
-        raise TargetError(f"the cuda target finds no driver of NVIDIA's ({why}): {_INSTALL}.") from None
+        raise TargetError(f"the cuda target finds no driver of NVIDIA's: {_INSTALL}. ({why})") from None
     check_driver(version, compiler.version())
     return api
 
