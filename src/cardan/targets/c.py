@@ -41,9 +41,11 @@ _CPP = """
 and and_eq asm bitand bitor catch char8_t char16_t char32_t class co_await co_return co_yield compl concept const_cast
 consteval constinit decltype delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq
 operator or or_eq private protected public reinterpret_cast requires static_cast template this throw try typeid typename
-using virtual wchar_t xor xor_eq std real span joint joints nq nv
+using virtual wchar_t xor xor_eq
 """
-"""Those of C++, whose compilers read the header, too, and what the header for them defines."""
+"""Those of C++, whose compilers read the header, too."""
+OF_CPP_HEADER = frozenset({"is_sized", "joint", "joints", "nq", "nv", "real", "span", "std"})
+"""Names that mean something in the header for C++."""
 _EXTERN = '#ifdef __cplusplus\nextern "C" {\n#endif\n'
 _EXTERN_END = "#ifdef __cplusplus\n}\n#endif\n"
 _MACROS = re.compile(r"PART|NULL|NAN|INFINITY|math_errhandling|(FP|M|MATH|HUGE)_\w*[^\W_]|__\w*[^\W_]__")
@@ -194,7 +196,7 @@ def _banner(comment: str) -> str:
 def check_name(name: str) -> None:
     """Raise ParameterError unless a function of C can have a name."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _NO_NAMES or _MACROS.fullmatch(name):
-        expected = "letters, digits and _, not beginning with a digit, no keyword or function of C"
+        expected = "letters, digits and _, not beginning with a digit, no keyword or function of C or C++"
         raise ParameterError("name of a C function", got=name, expected=expected)
 
 
@@ -231,7 +233,7 @@ def _values(writer: _Writer, part: set[int]) -> int:
 
 def _renamed(program: Program, name: str) -> Program:
     """Return the program with names of inputs and results that mean nothing else in C, or in what is written here."""
-    taken = {*RESERVED, name, f"{name}_batch", "n", "k", "w", "r_"}
+    taken = {*RESERVED, *OF_CPP_HEADER, name, f"{name}_batch", "n", "k", "w", "r_"}
     own_names = re.compile(rf"[Tjkrt]\d+_|{name}_(part|results)\d+")
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):

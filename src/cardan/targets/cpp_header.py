@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from cardan.errors import ParameterError
 from cardan.program.program import Array
-from cardan.targets.c import RESERVED, CFunction
+from cardan.targets.c import OF_CPP_HEADER, RESERVED, CFunction
 
 SPAN = """
 /* A view of N numbers somewhere else; a size that does not fit is an error of the compiler, or an assertion. */
 template <class T, std::size_t N> class span {
 public:
-    explicit constexpr span(T *data) noexcept : data_(data) {}
+    template <class P, class = std::enable_if_t<std::is_pointer_v<P> && std::is_convertible_v<P, T *>>>
+    explicit constexpr span(const P &data) noexcept : data_(data) {}
 
     template <class U, std::size_t M, class = std::enable_if_t<M == N && std::is_convertible_v<U (*)[], T (*)[]>>>
     constexpr span(U (&values)[M]) noexcept : data_(values) {}
@@ -63,8 +64,6 @@ struct joint {
     std::size_t q_start, q_size, v_start, v_size;
 };
 """
-OWN = frozenset({"joint", "joints", "is_sized", "nq", "nv", "real", "span", "std"})
-"""Names the header gives a meaning."""
 
 
 class Joint(NamedTuple):
@@ -103,7 +102,7 @@ def cpp_header(functions: Sequence[CppFunction], name: str, sizes: Sizes, commen
         ParameterError: for a name that means something in C++.
     """
     for own in (name, *(f.name for f in functions)):
-        if own in RESERVED or own in OWN:
+        if own in RESERVED or own in OF_CPP_HEADER:
             expected = "no word of C or C++, and nothing the header itself defines"
             raise ParameterError("name for C++", got=own, expected=expected)
     lines = "".join(f" * {line}\n" for line in comment.replace("*/", "* /").replace("/*", "/ *").splitlines())
