@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 SUPPORT = Path(__file__).parent / "controllers"
-STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"]
+STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshadow", "-Wdouble-promotion", "-Werror"]
 CORTEX_M = ["-mthumb", "-mfloat-abi=hard", "-ffunction-sections", "-nostartfiles", f"-T{SUPPORT / 'cortex_m.ld'}"]
 QEMU_M = ["-nographic", "-semihosting-config", "enable=on,target=native", "-icount", "shift=0", "-kernel"]
 

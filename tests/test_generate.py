@@ -276,7 +276,7 @@ QUADRUPED = cardan.robots.quadruped().world("floating", ground=True)
 LARGE = {
     "one part": (cardan.inverse_dynamics, cardan.robots.arm7().model()),
     "parts": (cardan.forward_dynamics, cardan.robots.arm7().model()),
-    "loops": (step_of(cardan.solvers.Featherstone(QUADRUPED, dt=0.002), 5), QUADRUPED.model),
+    "loops": (step_of(cardan.solvers.Featherstone(QUADRUPED, dt=0.002, contact="compliant"), 5), QUADRUPED.model),
     "results": (cardan.inverse_dynamics_derivatives, cardan.robots.arm7().model()),
 }
 STACKS = [(name, machine) for name in LARGE for machine in MACHINES]
@@ -442,7 +442,10 @@ def test_wrong_places_names_and_options(tmp_path, capsys):
         ([*mass, "step=inverse_dynamics", "--step", "xpbd", "-o", lib], "already a function named 'step'"),
         (["--function", "class=inverse_dynamics", "-o", lib], "no keyword or function of C or C++"),
         (["--function", "joints=inverse_dynamics", "-o", lib], "no word of C or C++"),
-        ([*mass, "-o", str(tmp_path / "int")], "no keyword or function of C"),
+        ([*mass, "-o", str(tmp_path / "int")], "no word of C"),
+        ([*mass, "-o", str(tmp_path / "Math")], "would hide that of C"),
+        ([*mass, "-o", str(tmp_path / "stddef.c")], "would hide that of C"),
+        ([*mass, "-o", str(tmp_path / "test")], "CMake gives that one a meaning"),
         ([*mass, "-o", str(tmp_path / "std")], "no word of C or C++"),
         ([*mass, "-o", str(tmp_path / "7up")], "letters, digits and _"),
         ([*mass, "-o", str(tmp_path / "no" / "lib")], "writable"),

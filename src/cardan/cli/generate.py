@@ -106,8 +106,7 @@ def _one(text: str) -> tuple[str, Function[..., Any]]:
     chosen, file, name = match.groups() if match else (None, None, text)
     if file is None and name.endswith(".py"):
         raise ParameterError("--function", got=text, expected="FILE.py:NAME, a function in the file")
-    function = function_in(file, name) if file else function_named(name)
-    return chosen or function.name, function
+    return chosen or name, function_in(file, name) if file else function_named(name)
 
 
 def _report(args: argparse.Namespace, names: list[str], written: Generated, model: Model) -> None:

@@ -17,8 +17,8 @@ from cardan.model import Model
 from cardan.program import Program
 from cardan.simulation.solvers.solver import Solver
 from cardan.staging import write_whole
-from cardan.targets.c import RESERVED, CFunction, c_function, c_header, c_source, check_name
-from cardan.targets.cmake import cmake_config, cmake_lists
+from cardan.targets.c import HEADERS, RESERVED, CFunction, c_function, c_header, c_source, check_name
+from cardan.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
 from cardan.targets.cpp_header import CppFunction, Joint, Sizes, cpp_header
 
 One: TypeAlias = Function[..., Any] | functools.partial[Any] | Solver
@@ -75,6 +75,9 @@ def generate(
         single: whether to compute in float instead of double.
         workspace: where values wait that long programs hand from one part to the next: on the stack, or in an array
             that the caller gives as the last argument, of a size the header says.
+
+    Returns:
+        The files and the functions in them, with their operations and their need of stack; printed, these.
 
     Raises:
         ParameterError, DuplicateNameError: for names that C does not take or that are given twice, a place that
@@ -189,21 +192,28 @@ Make: TypeAlias = Callable[[Program, str], CFunction]
 
 def _check_place(place: Path, chosen: Mapping[str, One]) -> None:
     """Raise before anything takes time, if the place or a name in it cannot be."""
-    if place.suffix == ".c":
-        if place.stem in RESERVED:
-            expected = "a name that ends in .c, and is no word of C before"
-            raise ParameterError("output file", got=str(place), expected=expected)
-        check_name(place.stem)
-        if len(chosen) > 1:
-            hint = f"A folder holds several: {str(place)[:-2]!r}."
-            raise ParameterError("functions for one file", got=list(chosen), expected="one", hint=hint)
-        return
-    if place.suffix:
+    is_file = place.suffix == ".c"
+    if (place.suffix and not is_file) or place.stem in RESERVED:
         expected = "a name that ends in .c, and is no word of C before; or a folder, without an ending"
         raise ParameterError("output file", got=str(place), expected=expected)
-    for name in (place.name, *chosen):
+    check_name(place.stem)
+    if place.stem.lower() in HEADERS:
+        expected = f"another name: a header {place.stem}.h would hide that of C"
+        raise ParameterError("output", got=str(place), expected=expected)
+    if is_file and len(chosen) > 1:
+        hint = f"A folder holds several: {str(place.with_suffix(''))!r}."
+        raise ParameterError("functions for one file", got=list(chosen), expected="one", hint=hint)
+    if not is_file:
+        _check_library(place.name, chosen)
+
+
+def _check_library(library: str, names: Iterable[str]) -> None:
+    """Raise for names that a library cannot have, or its functions."""
+    if library in RESERVED_TARGETS:
+        raise ParameterError("output folder", got=library, expected="another name: CMake gives that one a meaning")
+    for name in names:
         check_name(name)
-    _check_apart(place.name, chosen)
+    _check_apart(library, names)
 
 
 def _check_apart(library: str, names: Iterable[str]) -> None:

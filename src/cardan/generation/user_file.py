@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
+from zlib import crc32
 
 from cardan.errors import ParameterError, UnknownNameError
 from cardan.functions import Function
@@ -49,14 +50,16 @@ def function_in(file: str | Path, name: str) -> Function[..., Any]:
 
 
 def _imported(file: Path) -> ModuleType:
-    """Return a file as a module, each file once; what is beside it can be imported by it."""
+    """Return a file as a module, once for each content, under a name that hides no other module's.
+
+    What is beside it can be imported by it.
+    """
     if not file.is_file():
         raise ParameterError("file of functions", got=str(file), expected="a Python file that is there")
     path = file.resolve()
-    found = sys.modules.get(path.stem)
-    if found is not None and getattr(found, "__file__", None) == str(path):
-        return found
-    name = path.stem if found is None else f"{path.stem}_{abs(hash(str(path))):x}"
+    name = f"cardan_{path.stem}_{crc32(str(path).encode(errors='surrogateescape') + path.read_bytes()):08x}"
+    if name in sys.modules:
+        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ParameterError("file of functions", got=str(file), expected="a Python file, whose name ends in .py")

@@ -65,6 +65,13 @@ RESERVED = frozenset({*_KEYWORDS.split(), *_CPP.split(), *_FUNCTIONS})
 _NO_NAMES = RESERVED.union(_MORE.split(), *([f"{name}{f}" for f in ("", "f", "l")] for name in _MATH.split()))
 """What a function may not be called; arguments and results may, if nothing written here means it."""
 
+_HEADERS = """
+assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool
+stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
+"""
+HEADERS = frozenset(_HEADERS.split())
+"""Headers of C's own, which one of the same name would hide."""
+
 
 class Code(NamedTuple):
     """The text of the two files."""
