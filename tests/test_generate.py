@@ -91,6 +91,24 @@ def test_some_steps_of_a_solver_are_those_of_python(tmp_path, contact, workspace
     assert ("double w[" in text.split("lib_f(")[1].split("{")[1][:60]) == (workspace == "stack")
 
 
+def test_a_step_is_that_of_its_solver_with_the_inputs_of_its_world():
+    """Length of steps, laws and surfaces are part of it; what each world has of its own is an argument."""
+    world = cardan.robots.quadruped().world("floating", ground=True).with_inputs("mass", "contact_friction")
+    state = world.state(worlds=2)
+    state.v = np.random.default_rng(0).normal(size=state.v.shape)
+    own = {name: state.constants[name] for name in ("contact_friction", "mass")}
+    own["contact_friction"] = own["contact_friction"] * [[0.2], [1.0]]
+    state.constants["contact_friction"][...] = own["contact_friction"]
+    for dt in (0.001, 0.003):
+        solver = cardan.solvers.Featherstone(world, dt=dt, contact="compliant")
+        found = step_of(solver)(world.model, state.q, state.v, np.zeros(18), **own)
+        expected = solver.step(state)
+        np.testing.assert_array_equal(found["q_next"], expected.q)
+        np.testing.assert_array_equal(found["v_next"], expected.v)
+    names = [a.name for a in step_of(solver).program(world.model).inputs]
+    assert names == ["q", "v", "effort", "contact_friction", "mass"]
+
+
 def test_a_world_with_drives_is_asked_for_positions(tmp_path, capsys):
     words = [
         "--step",

@@ -117,7 +117,7 @@ from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
 from cardan.words import of_package
 
 if TYPE_CHECKING:
-    from cardan import distributed, identification, pictures, robots, solvers, tasks, trajectories
+    from cardan import distributed, generation, identification, pictures, robots, solvers, tasks, trajectories
     from cardan.comparison.compare import compare  # not from the room: mypy would find the file of that name
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
@@ -144,7 +144,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # motions in time, parameters from measurements
     "trajectories", "identification",
     # many machines, other machines
-    "distributed", "generate",
+    "distributed", "generate", "generation",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
     "body_velocities", "body_accelerations", "eval_fk", "eval_ik",

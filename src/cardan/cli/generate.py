@@ -111,7 +111,7 @@ def _one(text: str) -> tuple[str, Function[..., Any]]:
 
 def _report(args: argparse.Namespace, names: list[str], written: Generated, model: Model) -> None:
     """Print what was written."""
-    files = ", ".join(map(str, written.files)) if len(written.files) == 2 else f"{args.output}/"
+    files = ", ".join(map(str, written.files)) if len(written.files) == 2 else f"{Path(args.output)}/"
     for name, function in zip(names, written.functions, strict=True):
         say(f"{files}: {name} of {model.name}, {function.work}")
         say(f"  stack, at most: {function.memory}")

@@ -142,7 +142,7 @@ def _checked(one: Any) -> One:
 
 def name_of(one: One) -> str:
     """Return the name a function has unless it is given another one."""
-    inner = one.func if isinstance(one, functools.partial) else one
+    inner: Any = one.func if isinstance(one, functools.partial) else one
     return "step" if isinstance(inner, Solver) else inner.name
 
 

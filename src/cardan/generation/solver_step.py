@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, Signature
 from typing import Any
 
 from cardan.arrays import repeat
@@ -9,13 +10,12 @@ from cardan.functions import Function, function
 from cardan.model import Model
 from cardan.simulation.solvers.solver import ARRAYS, CompiledSolver, Solver, checked_steps
 
-ASKED = {name: ARRAYS[name] for name in ("effort", "position", "velocity")}
-
 
 def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
     """Return some steps of a solver as one function, to be generated: `step(model, q, v, effort)`.
 
-    A world with drives takes what they are asked for, too: `step(model, q, v, effort, position, velocity)`.
+    A world with drives takes what they are asked for, too: `step(model, q, v, effort, position, velocity)`; one with
+    properties of contacts as inputs (`World.with_inputs`) these.
 
     Args:
         solver: what moves the world; its world's model is the one to generate for.
@@ -35,11 +35,13 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
         >>> sorted(step(world.model, world.initial, np.zeros(2), np.zeros(2)))
         ['good', 'q_next', 'residual', 'v_next']
     """
-    inner, model = solver.function, solver.world.model
-    substeps = solver.substeps if isinstance(solver, CompiledSolver) else 1
-    count = checked_steps(steps) * substeps
+    inner, count = solver.function, checked_steps(steps)
+    count *= solver.substeps if isinstance(solver, CompiledSolver) else 1
+    shapes = _asked(solver)
 
-    def moved(model: Model, q: Any, v: Any, **asked: Any) -> dict[str, Any]:
+    def step(model: Model, q: Any, v: Any, **asked: Any) -> dict[str, Any]:
+        """Return the state after some steps."""
+
         def once(q: Any, v: Any, good: Any, _: Any) -> tuple[Any, ...]:
             found = inner(model, q, v, good, **asked)
             return found["q"], found["v"], found["count"], found["residual"]
@@ -47,13 +49,17 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
         q, v, good, residual = repeat(count, once, q, v, 0.0, 0.0)
         return {"q_next": q, "v_next": v, "good": good, "residual": residual}
 
-    @function(shapes=ASKED)
-    def driven_step(model: Model, q: Any, v: Any, effort: Any, position: Any, velocity: Any) -> dict[str, Any]:
-        return moved(model, q, v, effort=effort, position=position, velocity=velocity)
+    by_name = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("model", "q", "v", *shapes)]
+    step.__signature__ = Signature(by_name)  # pyright: ignore[reportFunctionMemberAccess]
+    return function(shapes=shapes)(step)
 
-    @function(shapes={"effort": ARRAYS["effort"]})
-    def step(model: Model, q: Any, v: Any, effort: Any) -> dict[str, Any]:
-        return moved(model, q, v, effort=effort)
 
+def _asked(solver: Solver) -> dict[str, Any]:
+    """Return the shapes of what a step takes beside the state: what its world has drives and inputs for."""
+    model, world = solver.world.model, solver.world
     gains = (*model.passive("drive_stiffness"), *model.passive("drive_damping"))
-    return driven_step if any(gains) else step
+    names = ("effort", "position", "velocity") if any(gains) else ("effort",)
+    known = solver.function.interface.shapes
+    return {name: ARRAYS[name] for name in names} | {
+        n: known[n] for n in world.contact_inputs if known.get(n, (0,)) != (0,)
+    }

@@ -23,7 +23,9 @@ def work_counts(program: Program) -> Counter[Op]:
 def work_by_kind(program: Program) -> dict[str, int]:
     """Return how many operations of each kind are done for a state; functions of libm by their names, at the end."""
     counts = work_counts(program)
-    found = dict.fromkeys(("additions", "multiplications", "divisions", "square roots", "comparisons and signs"), 0)
+    found: dict[str, int] = dict.fromkeys(
+        ("additions", "multiplications", "divisions", "square roots", "comparisons and signs"), 0
+    )
     for op in (op for op in counts if op in KINDS):
         found[KINDS[op]] += counts[op]
     return found | {op.value: counts[op] for op in Op if op not in KINDS and counts[op]}

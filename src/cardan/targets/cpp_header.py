@@ -134,7 +134,8 @@ def _text(name: str) -> str:
 def _function(function: CppFunction) -> str:
     """Return what the header says of a function: its results, and three ways to call it."""
     name, c = function
-    results = [f"    std::array<real, {a.size}> {a.name};{_shape(a)}" for a in c.program.outputs]
+    kinds = [f"std::array<real, {a.size}>" if a.shape else "real" for a in c.program.outputs]
+    results = [f"    {kind} {a.name};{_shape(a)}" for kind, a in zip(kinds, c.program.outputs, strict=True)]
     struct = "\n".join([f"struct {name}_results {{", *results, "};\n"])
     constants = [f"inline constexpr std::size_t {name}_stack = {c.name.upper()}_STACK; /* bytes, at most */\n"]
     constants += [f"inline constexpr std::size_t {name}_workspace = {c.workspace};\n"] * c.gives_workspace
@@ -156,18 +157,17 @@ def _workspace(function: CFunction) -> list[str]:
     return [f"span<real, {function.workspace}> w"] * function.gives_workspace
 
 
-def _passed(function: CFunction) -> list[str]:
-    """Return the inputs as the function of C takes them."""
-    return [f"{a.name}.data()" if a.shape else f"&{a.name}" for a in function.program.inputs]
+def _pointer(array: Array, within: str = "") -> str:
+    """Return an array, or a number, as a function of C takes it."""
+    return f"{within}{array.name}.data()" if array.shape else f"&{within}{array.name}"
 
 
 def _into(function: CppFunction) -> str:
-    """Return the function that writes into views; they may be where the inputs are."""
+    """Return the function that writes into what is there; it may be where the inputs are."""
     name, c = function
-    results = [f"span<real, {a.size}> {a.name}" for a in c.program.outputs]
-    arguments = ", ".join(
-        [*_passed(c), *(f"{a.name}.data()" for a in c.program.outputs), *["w.data()"] * c.gives_workspace]
-    )
+    inputs, outputs = c.program.inputs, c.program.outputs
+    results = [f"span<real, {a.size}> {a.name}" if a.shape else f"real &{a.name}" for a in outputs]
+    arguments = ", ".join([*(_pointer(a) for a in (*inputs, *outputs)), *["w.data()"] * c.gives_workspace])
     parameters = ", ".join([*_inputs(c), *results, *_workspace(c)])
     return f"inline void {name}({parameters}) noexcept {{\n    ::{c.name}({arguments});\n}}\n"
 
@@ -175,7 +175,8 @@ def _into(function: CppFunction) -> str:
 def _returning(function: CppFunction) -> str:
     """Return the function that returns its results."""
     name, c = function
-    arguments = [*_passed(c), *(f"r_.{a.name}.data()" for a in c.program.outputs), *["w.data()"] * c.gives_workspace]
+    arguments = [*map(_pointer, c.program.inputs), *(_pointer(a, "r_.") for a in c.program.outputs)]
+    arguments += ["w.data()"] * c.gives_workspace
     head = f"[[nodiscard]] inline {name}_results {name}({', '.join([*_inputs(c), *_workspace(c)])}) noexcept {{"
     return f"{head}\n    struct {name}_results r_;\n    ::{c.name}({', '.join(arguments)});\n    return r_;\n}}\n"
 
