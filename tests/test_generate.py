@@ -231,7 +231,8 @@ def strict(compiler, standard, source, target, library):
     subprocess.run([compiler, *flags, "-c", str(source), "-o", str(target)], check=True)
 
 
-def test_names_of_joints_are_literals_whatever_they_are(tmp_path):
+@pytest.mark.parametrize("workspace", ["argument", pytest.param("stack", marks=pytest.mark.full)])
+def test_names_of_joints_are_literals_whatever_they_are(tmp_path, workspace):
     """What ends comments, strings or lines, and what is not ASCII."""
     needed("host")
     names = ['*/ int x; /* "', "back\\", "two\nlines", "hüfte", "??/"]
@@ -239,7 +240,7 @@ def test_names_of_joints_are_literals_whatever_they_are(tmp_path):
     for k, name in enumerate(names):
         m.add_body(f"b{k}", cardan.Inertia(1.0, (0.1, 0.0, 0.0)))
         m.add_joint(name, cardan.joints.Revolute((0, 0, 1)), "world" if k == 0 else f"b{k - 1}", f"b{k}")
-    cardan.generate(cardan.gravity_forces, m.model(), tmp_path / "lib")
+    cardan.generate(cardan.gravity_forces, m.model(), tmp_path / "lib", workspace=workspace)
     text = '#include "lib.hpp"\n#include <cstdio>\nint main() { for (auto j : lib::joints) std::puts(j.name); }\n'
     (tmp_path / "main.cpp").write_text(text)
     strict("g++", "c++17", tmp_path / "main.cpp", tmp_path / "main.o", tmp_path / "lib")

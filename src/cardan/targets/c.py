@@ -21,6 +21,7 @@ from cardan.program.ops import SPEC, Op
 from cardan.program.program import Array, Program
 from cardan.program.work import work_by_kind
 from cardan.targets.c_family import Dialect, Parts, entries_of, finite, in_c, rounded
+from cardan.targets.c_stack import frames
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -106,11 +107,8 @@ class CFunction(NamedTuple):
     def work(self) -> str:
         """What it does for a state, in words."""
         kinds = {kind: n for kind, n in work_by_kind(self.program).items() if n}
-        return (
-            f"{sum(kinds.values())} operations"
-            + (": " if kinds else "")
-            + ", ".join(f"{n} {kind}" for kind, n in kinds.items())
-        )
+        each = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+        return f"{sum(kinds.values())} operations" + (f": {each}" if each else "")
 
     @property
     def memory(self) -> str:
@@ -160,7 +158,8 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     given = places if gives_workspace else 0
     one, many = _prototype(program, name, real, given), _batch_prototype(program, name, real, given)
     lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_batch_body(program, name, given), "}", ""]
-    stack = _frames(writer) + (0 if gives_workspace else places * (4 if single else 8))
+    size = 4 if single else 8
+    stack = frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
     function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
     return function._replace(declaration=_declaration(function, one, many))
 
@@ -204,37 +203,6 @@ def check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _NO_NAMES or _MACROS.fullmatch(name):
         expected = "letters, digits and _, not beginning with a digit, no keyword or function of C or C++"
         raise ParameterError("name of a C function", got=name, expected=expected)
-
-
-# --- the stack ---
-
-FRAME = 256  # bytes of one call at most for registers that are kept, an address to return to, alignment
-ARGUMENT = 16  # bytes of an argument of it, handed over on the stack and put there once more by who is called
-EXTRA = {Op.SIGN: 2} | dict.fromkeys((Op.MIN, Op.MAX, Op.SELECT, Op.AND, Op.OR), 1)
-"""Values an operation needs besides its own."""
-
-
-def _frames(writer: _Writer) -> int:
-    """Return the bytes at most of all frames from the function over a batch down to a part, without the array w.
-
-    A compiler may give a place to every value that is computed in a part, and to all it reads, but to no more: each is
-    written once. In practice it is a tenth to a half of that, with `-O0` nearly all.
-    """
-    program, parts, size = writer.program, writer.parts, 4 if writer.real == "float" else 8
-    own = max(_values(parts, set(part)) for part in parts.parts)
-    carried = sum(len(region.carried) for region in program.regions)
-    results = len(program.results) if parts.is_whole else min(len(program.results), PART)
-    values = own + results if parts.is_whole else max(own, results) + carried + len(parts.entries)
-    arguments = len(program.inputs) + len(program.outputs) + 2
-    return size * values + 16 * len(program.regions) + 3 * (FRAME + ARGUMENT * arguments)
-
-
-def _values(parts: Parts, part: set[int]) -> int:
-    """Return how many values a part computes or reads."""
-    instructions = parts.instructions
-    read = {a for k in part for a in instructions[k].args} - part
-    computed = sum(1 + EXTRA.get(instructions[k].op, 0) for k in part)
-    return computed + sum(instructions[a].op is not Op.CONST for a in read)
 
 
 def _renamed(program: Program, name: str) -> Program:
