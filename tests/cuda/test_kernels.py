@@ -10,7 +10,7 @@ from cardan.program.fusing import joined_products
 from cardan.targets.cuda import text
 from cardan.targets.cuda.teams import team_of
 from cardan.targets.cuda.text import cuda_code
-from programs import LOOPS, evaluated, long_chain, random_program
+from programs import LOOPS, evaluated, item_by_item, long_chain, random_program
 
 ROBOTS = {"arm7": cardan.robots.arm7, "quadruped": cardan.robots.quadruped, "humanoid": cardan.robots.humanoid}
 
@@ -135,6 +135,18 @@ def test_random_programs_with_loops(monkeypatch, seed):
 
 
 @needs_compiler
+@pytest.mark.parametrize("seed", range(4))
+def test_teams_in_loops(monkeypatch, seed):
+    """Loops within loops too; what they pick and keep is left to single threads."""
+    monkeypatch.setattr(text, "team_size", lambda *_: (2, 4, 8)[seed % 3])
+    program = random_program(seed, (cardan.repeat, item_by_item), 3)
+    inputs = states(program, 37, seed=seed)
+    expected = evaluated(program, "llvm", inputs)
+    for order in ORDERS:
+        assert_same(run(program, inputs, order), expected)
+
+
+@needs_compiler
 @pytest.mark.parametrize("size", [50, 10_000])
 @pytest.mark.parametrize("team", [1, 4])
 def test_long_programs_in_parts_and_in_teams(monkeypatch, size, team):
@@ -167,7 +179,7 @@ def test_results_of_no_size_inputs_that_nothing_needs_and_results_without_operat
 def test_teams_compute_each_value_once_after_what_it_needs(warps):
     program = cardan.forward_dynamics.program(cardan.robots.humanoid().model())
     joined = joined_products(program)
-    team = team_of(joined, warps)
+    team = team_of(program, joined, warps)
     dealt = [k for step in team.steps for line in step for k in line]
     assert sorted(dealt) == sorted(team.home)
     assert len(set(dealt)) == len(dealt)

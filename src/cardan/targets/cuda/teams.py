@@ -11,11 +11,14 @@ Source: bulk-synchronous steps are Valiant's (1990).
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan.program.fusing import Joined
+from cardan.program.liveness import Spans, stretches
 from cardan.program.ops import LEAVES, Op
+from cardan.program.program import Program
 
 SLACK = 1.15  # how much more than its share of a band a warp may be dealt, to have what it needs with it
 BANDS = (8, 16, 32, 64)  # that are tried
@@ -29,33 +32,64 @@ class Team(NamedTuple):
     Attributes:
         steps: of each step, the instructions of each warp, in order.
         home: step and warp of each instruction.
+        spans: the first and the last step of each straight stretch of the program.
+        stretch: the number of the stretch that each step is of.
     """
 
     steps: list[list[list[int]]]
     home: dict[int, tuple[int, int]]
+    spans: Spans
+    stretch: list[int]
+
+    def is_near(self, a: int, step: int, warp: int) -> bool:
+        """Return whether a value is in a variable of a warp in a step: computed by it, in the same stretch."""
+        own_step, own_warp = self.home[a]
+        return own_warp == warp and self.stretch[own_step] == self.stretch[step]
 
 
-def team_of(joined: Joined, warps: int) -> Team:
-    """Return a program without regions, dealt to warps."""
-    own = [k for k, op in enumerate(joined.ops) if op not in LEAVES]
+def team_of(program: Program, joined: Joined, warps: int) -> Team:
+    """Return a program dealt to warps, stretch by stretch."""
+    steps: list[list[list[int]]] = []
+    spans: dict[range, tuple[int, int]] = {}
+    home: dict[int, tuple[int, int]] = {}
+    number: list[int] = []
+    for n, stretch in enumerate(stretches(program)):
+        dealt = _best(joined, [k for k in stretch if joined.ops[k] not in LEAVES], warps)
+        spans[stretch] = len(steps), len(steps) + len(dealt) - 1
+        for step in dealt:
+            home |= {k: (len(steps), warp) for warp, line in enumerate(step) for k in line}
+            steps.append(step)
+        number += [n] * len(dealt)
+    return Team(steps, home, spans, number)
+
+
+def handed(program: Program, joined: Joined, team: Team) -> set[int]:
+    """Return the values that warps look for in a place: of other warps, or of other stretches."""
+    found = {
+        a
+        for k, (step, warp) in team.home.items()
+        for a in joined.args[k]
+        if a in team.home and not team.is_near(a, step, warp)
+    }
+    for region in program.regions:
+        found |= {after for _, after in region.carried if after in team.home}
+        for head, _ in region.carried:
+            found |= {a for a in joined.args[head] if a in team.home}
+    return found
+
+
+def _best(joined: Joined, own: Sequence[int], warps: int) -> list[list[list[int]]]:
+    """Return a stretch dealt in the best of several numbers of bands; one step at least."""
+    if not own:
+        return [[[] for _ in range(warps)]]
     depth = _depths(joined, own)
-    dealt = {bands: _dealt(joined, own, depth, warps, bands) for bands in BANDS}
-    return min(dealt.values(), key=lambda team: _cost(joined, team))
+    return min((_dealt(joined, own, depth, warps, bands) for bands in BANDS), key=lambda steps: _cost(joined, steps))
 
 
-def _cost(joined: Joined, team: Team) -> float:
-    longest = sum(max(map(len, step)) for step in team.steps)
-    return longest + BARRIER * len(team.steps) + HANDED * len(handed(joined, team))
-
-
-def handed(joined: Joined, team: Team) -> dict[int, int]:
-    """Return the values that go from warp to warp, with the step in which each is read last."""
-    last: dict[int, int] = {}
-    for k, (step, warp) in team.home.items():
-        for a in joined.args[k]:
-            if a in team.home and team.home[a][1] != warp:
-                last[a] = max(last.get(a, step), step)
-    return last
+def _cost(joined: Joined, steps: Sequence[Sequence[Sequence[int]]]) -> float:
+    warp_of = {k: warp for step in steps for warp, line in enumerate(step) for k in line}
+    given = {a for k, warp in warp_of.items() for a in joined.args[k] if warp_of.get(a, warp) != warp}
+    return sum(max(map(len, step)) for step in steps) + BARRIER * len(steps) + HANDED * len(given)
 
 
 def _depths(joined: Joined, own: Sequence[int]) -> dict[int, int]:
@@ -75,41 +109,29 @@ def _depths(joined: Joined, own: Sequence[int]) -> dict[int, int]:
     return {k: most - h for k, h in height.items()}
 
 
-def _dealt(joined: Joined, own: Sequence[int], depth: dict[int, int], warps: int, bands: int) -> Team:
+def _dealt(joined: Joined, own: Sequence[int], depth: dict[int, int], warps: int, bands: int) -> list[list[list[int]]]:
     ranked = sorted(depth[k] for k in own)
-    bounds = sorted({ranked[len(ranked) * n // bands] for n in range(1, bands)} if ranked else ())
-    steps: list[list[list[int]]] = [[[] for _ in range(warps)] for _ in range(len(bounds) + 1)]
-    home: dict[int, tuple[int, int]] = {}
-    banded: list[list[int]] = [[] for _ in steps]
+    bounds = sorted({ranked[len(ranked) * n // bands] for n in range(1, bands)})
+    banded: list[list[int]] = [[] for _ in range(len(bounds) + 1)]
     for k in own:
         banded[bisect_left(bounds, depth[k])].append(k)
-    for step, band in enumerate(banded):
-        load, share = [0] * warps, SLACK * len(band) / warps
-        for group in sorted(_connected(joined, band), key=len, reverse=True):
-            near = _needed_of(joined, group, home, warps)
-            room = [t for t in range(warps) if load[t] + len(group) <= share] or [load.index(min(load))]
-            warp = max(room, key=lambda t: (near[t], -load[t]))
-            load[warp] += len(group)
-            home |= dict.fromkeys(group, (step, warp))
-            steps[step][warp] += group
-        for line in steps[step]:
-            line.sort()
-    return _without_gaps(steps)
+    warp_of: dict[int, int] = {}
+    return [_shared_out(joined, band, warps, warp_of) for band in banded if band]
 
 
-def _without_gaps(steps: Sequence[list[list[int]]]) -> Team:
-    kept = [step for step in steps if any(step)] or [list(steps[0])]
-    return Team(kept, {k: (s, t) for s, step in enumerate(kept) for t, line in enumerate(step) for k in line})
-
-
-def _needed_of(joined: Joined, group: Sequence[int], home: dict[int, tuple[int, int]], warps: int) -> list[int]:
-    """Return how much of what a group needs each warp has."""
-    found = [0] * warps
-    for k in group:
-        for a in joined.args[k]:
-            if a in home:
-                found[home[a][1]] += 1
-    return found
+def _shared_out(joined: Joined, band: Sequence[int], warps: int, warp_of: dict[int, int]) -> list[list[int]]:
+    """Return the instructions of each warp in a band, and note them."""
+    lines: list[list[int]] = [[] for _ in range(warps)]
+    share = SLACK * len(band) / warps
+    for group in sorted(_connected(joined, band), key=len, reverse=True):
+        near = Counter(warp_of[a] for k in group for a in joined.args[k] if a in warp_of)
+        room = [t for t, line in enumerate(lines) if len(line) + len(group) <= share]
+        if not room:
+            room = [min(range(warps), key=lambda t: len(lines[t]))]
+        warp = max(room, key=lambda t: (near[t], -len(lines[t])))
+        lines[warp] += group
+        warp_of |= dict.fromkeys(group, warp)
+    return [sorted(line) for line in lines]
 
 
 def _connected(joined: Joined, band: Sequence[int]) -> list[list[int]]:

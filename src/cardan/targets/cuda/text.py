@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from cardan.program.fusing import Fused, Joined, joined_products
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Array, Program
+from cardan.program.program import Array, Program, rows_of
 from cardan.targets.c_arithmetic import PREFIX, analysis, number, single_number
 from cardan.targets.c_family import Dialect, in_c
 from cardan.targets.cuda.solo_text import APART, INLINE, SoloText
@@ -85,7 +85,7 @@ def team_size(program: Program, joined: Joined, registers: int) -> int:
         registers: of a number.
     """
     needed = registers * most_alive(joined)
-    if program.regions or program.operations > TEAM or needed <= SOLO:
+    if program.operations > TEAM or needed <= SOLO or any(picked or kept for picked, kept in rows_of(program)):
         return 1
     return next((n for n in (2, 4) if needed <= n * SHARE), 8)
 
