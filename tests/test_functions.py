@@ -102,6 +102,7 @@ def test_source_shows_the_program_in_every_form(arm):
     assert str(cardan.gravity_forces.program(arm)) == cardan.gravity_forces.source(arm)
     assert "void gravity_forces(const double q[7]" in cardan.gravity_forces.source(arm, "c")
     assert "define void @evaluate" in cardan.gravity_forces.source(arm, form="llvm")
+    assert "__global__ void" in cardan.gravity_forces.source(arm, "cuda")
     with pytest.raises(UnknownNameError, match="'metal'"):
         cardan.gravity_forces.source(arm, "metal")
 

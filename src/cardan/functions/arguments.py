@@ -164,7 +164,7 @@ def _check_on_processor(where: str, name: str, value: Any) -> None:
     got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
     hint = (
         f"Nothing is moved unasked. cardan.interop.cuda.as_device_array({name}) and cupy.from_dlpack({name}) take it "
-        f"where it is; np.asarray({name}) copies it."
+        f"where it is (within JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
     )
     raise DTypeError(where, name, got=got, expected=expected, hint=hint)
 
@@ -176,8 +176,9 @@ def is_on_device(value: Any) -> bool:
     try:
         kind, _ = value.__dlpack_device__()
     except (AttributeError, BufferError, TypeError, ValueError, RuntimeError):  # no array, or one on several devices
-        places = getattr(value, "devices", lambda: ())
-        return callable(places) and any(getattr(place, "platform", "cpu") != "cpu" for place in places())
+        places: Any = getattr(value, "devices", None)  # a method of JAX's arrays
+        found: Any = places() if callable(places) else ()
+        return any(getattr(place, "platform", "cpu") != "cpu" for place in found)
     return int(kind) not in _PROCESSOR
 
 

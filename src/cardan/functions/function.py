@@ -72,7 +72,8 @@ class Function(Generic[P, R]):
         returns: core shape of the result, where it is known.
         options: names of arguments that are options even where they are floats.
         simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
-        target: where it runs, `"llvm"` or `"numpy"`; by default CARDAN_TARGET, or native code.
+        target: where it runs, `"llvm"`, `"numpy"` or `"cuda"`; by default where its arrays are: for those of NumPy,
+            CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
         checked: whether every call looks for arguments and results that are not finite, and in every state for
             quaternions of norm 0; by default, whether CARDAN_CHECK is set. It takes the long way, a few microseconds.
@@ -135,7 +136,8 @@ class Function(Generic[P, R]):
     def __call__(self, model: Model, *args: Any, **kwargs: Any) -> R:
         """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
 
-        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`).
+        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`). Arrays on a device
+        are computed there (`cardan.interop.cuda`).
 
         Raises:
             ShapeError, DTypeError: for an argument that does not fit.
@@ -304,7 +306,7 @@ class Function(Generic[P, R]):
         """Return the same function on another target, with another number of threads, or checking its numbers.
 
         Args:
-            target: `"llvm"` or `"numpy"`; the same by default.
+            target: `"llvm"`, `"numpy"` or `"cuda"`; the same by default.
             threads: at most so many for a large batch; by default what `set_num_threads` says.
             checked: whether a call raises `NotFiniteError` for arguments and results that are not finite, and looks at
                 every state of a batch for quaternions of norm 0. A later call that does not looks at the first state.
