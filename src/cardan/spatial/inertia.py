@@ -225,7 +225,7 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
         """
         M, H, J = self
         turned = M.rotated(R)
-        G = R @ H @ R.T
+        G = H.rotated(R)
         P = p.skew()
         K = G - turned.matrix() @ P
         pK, Gp = P @ K, G.T @ P

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from cardan.arrays import array_of, stack, symbolic
 from cardan.errors import ParameterError, ShapeError, users_line
-from cardan.scalar import is_finite, sqrt
+from cardan.scalar import is_finite, is_symbol, sqrt
 from cardan.spatial.composition import noted
 
 Scalar = Any
@@ -351,6 +351,15 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         rows = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
         return Matrix3(a / b for a, b in zip(self, rows, strict=True))
 
+    def rotated(self, R: Matrix3) -> Matrix3:
+        """Return R self R^T.
+
+        Args:
+            R: a rotation.
+        """
+        turn = plane_turn(R)
+        return turn.of(self) if turn else R @ self @ R.T
+
     def trace(self) -> Scalar:
         """Return the sum of the diagonal."""
         a, b, c = self
@@ -385,6 +394,61 @@ def _matrix(value: Any, beside: Iterable[Vector3]) -> Matrix3 | None:
         return Matrix3.of(value) if value.shape[-2:] == (3, 3) and not batched else None
     nested = isinstance(value, (tuple, list)) and all(isinstance(row, (tuple, list)) for row in value)
     return Matrix3.of(value) if nested else None
+
+
+class PlaneTurn(NamedTuple):
+    """A rotation that turns one plane and takes the axis across it to a coordinate axis.
+
+    Around the entry `sign` = +-1 in its row and column it is [[a, b], [-s b, s a]], a^2 + b^2 = 1, s = +-1. Of a block
+    G of a matrix R G R^T has the trace and the difference of the entries off the diagonal, so that one number makes it,
+
+        e = b (G_22 - G_11) + a (G_12 + G_21):    [[G_11 + b e, s (a e - G_21)], [s (a e - G_12), G_22 - b e]]
+
+    which takes half of the operations, and none of what is isotropic or skew.
+
+    Attributes:
+        row, column: of the entry +-1.
+        sign: the entry.
+        a, b: the first row of the block.
+    """
+
+    row: int
+    column: int
+    sign: float
+    a: Scalar
+    b: Scalar
+
+    def of(self, G: Matrix3) -> Matrix3:
+        """Return R G R^T."""
+        i, j, sign, a, b = self
+        (i1, i2), (j1, j2) = _OTHERS[i], _OTHERS[j]
+        s = sign if (i + j) % 2 == 0 else -sign
+        e = b * (G[j2][j2] - G[j1][j1]) + a * (G[j1][j2] + G[j2][j1])
+        ae, be = a * e, b * e
+        found: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
+        found[i][i] = G[j][j]
+        found[i1][i1], found[i2][i2] = G[j1][j1] + be, G[j2][j2] - be
+        found[i1][i2], found[i2][i1] = (ae - G[j2][j1]) * s, (ae - G[j1][j2]) * s
+        found[i1][i], found[i2][i] = self._turned(G[j1][j], G[j2][j], s)
+        found[i][i1], found[i][i2] = self._turned(G[j][j1], G[j][j2], s)
+        return Matrix3(found)
+
+    def _turned(self, x: Scalar, y: Scalar, s: float) -> tuple[Scalar, Scalar]:
+        """Return what the block makes of a vector, with the sign of the entry +-1."""
+        return (self.a * x + self.b * y) * self.sign, (self.a * y - self.b * x) * (self.sign * s)
+
+
+_OTHERS = ((1, 2), (0, 2), (0, 1))
+
+
+def plane_turn(R: Matrix3) -> PlaneTurn | None:
+    """Return a rotation as one of a plane, if its entries are known to be 0 and +-1 but for symbols in that plane."""
+    rows = R.rows()
+    for i, j in ((i, j) for i in range(3) for j in range(3)):
+        if isinstance(rows[i][j], float) and abs(rows[i][j]) == 1.0:
+            a, b = (rows[_OTHERS[i][0]][k] for k in _OTHERS[j])
+            return PlaneTurn(i, j, rows[i][j], a, b) if is_symbol(a) and is_symbol(b) else None
+    return None
 
 
 class Symmetric3(tuple[Any, ...]):
@@ -449,6 +513,8 @@ class Symmetric3(tuple[Any, ...]):
 
     def rotated(self, R: Matrix3) -> Symmetric3:
         """Return R self R^T."""
+        if turn := plane_turn(R):
+            return Symmetric3.of(turn.of(self.matrix()))
         half = [self @ row for row in R.rows()]  # self R^T, column by column
         r = R.rows()
         return Symmetric3(r[i].dot(half[j]) for i in range(3) for j in range(i, 3))

@@ -58,7 +58,7 @@ def compliant(
         error = line.at(A).linear - force(c, c.velocity.linear + A.linear * dt, dt)
         residual = maximum(residual, error.norm() * (dt * c.inverse_mass))
     wrenches = [line.at(A) for line, A in zip(responses, changes, strict=True)]
-    return Solved(Accelerations(a, moment.accelerations(a)), residual, wrenches)
+    return Solved(Accelerations(a, moment.changes(a)), residual, wrenches)
 
 
 def force(contact: Contact, velocity: Vector3, dt: float) -> Vector3:

@@ -130,7 +130,7 @@ def convex(
     least = minimum(moment, elements, contacts, dt, iterations)
     a = list(least.found.a)
     wrenches = [law.wrench(g) * (1.0 / dt) for law, g in zip(least.laws, least.found.impulses, strict=True)]
-    return Solved(Accelerations(a, moment.accelerations(a)), least.residual, wrenches)
+    return Solved(Accelerations(a, moment.changes(a)), least.residual, wrenches)
 
 
 def minimum(

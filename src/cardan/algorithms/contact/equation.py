@@ -84,16 +84,16 @@ class TreeEquation(Equation):
         """Return the accelerations."""
         forces, impedances = [], []
         for contact, (force, Z) in zip(self.contacts, responses, strict=True):
-            forces += contact.forces(force - Z @ Motion(contact.drift, (0.0, 0.0, 0.0)))
+            forces += contact.forces(force - Z @ contact.drift)
             impedances.append(contact.impedance(Z))
         return self._change(implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt))
 
     def change(self, a: Vector) -> Change:
         """Return the accelerations, those of the joints given."""
-        return self._change(Accelerations(list(a), self.moment.accelerations(a)))
+        return self._change(Accelerations(list(a), self.moment.changes(a)))
 
     def _change(self, found: Accelerations) -> Change:
-        return Change(found.a, [contact.acceleration(found.A) for contact in self.contacts])
+        return Change(found.a, [contact.acceleration(found.dA) for contact in self.contacts])
 
 
 class JointEquation(Equation):
@@ -104,8 +104,7 @@ class JointEquation(Equation):
         model, q, v = moment.model, moment.q, moment.v
         self.M, self.h = mass_matrix(model, q), bias_forces(model, q, v)
         self.J = [contact.columns() for contact in contacts]
-        still = moment.accelerations([0.0] * model.nv)
-        self.r = [contact.acceleration(still) for contact in contacts]
+        self.r = [contact.drift for contact in contacts]
         self.groups = _by_nodes(contacts)
 
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:

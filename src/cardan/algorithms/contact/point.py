@@ -3,11 +3,12 @@
 Everything is in the axes of body a's node, at the point of contact p; b is another node, or the world at rest.
 
     V = P (V_a - X_ab V_b)               the relative twist: linear part v, the velocity of the points
-    dV/dt = P (A'_a - X_ab A'_b) + d     for A' of the nodes, gravity subtracted; d is `drift`
+    dV/dt = P (dA_a - X_ab dA_b) + d     for dA of the nodes, their accelerations beyond a = 0; d is `drift`
 
-P moves a twist from the node's origin to p, fixed in the axes of the world at rest; d = g + w x (v_a + w x c) less the
-same of b (which has no g to add). c are the shapes' centres, not p: a sphere that rolls does not lift off for the
-acceleration of its lowest point, and points of one body keep the twists of one rigid motion. Both bodies feel the force
+P moves a twist from the node's origin to p, fixed in the axes of the world at rest. At a = 0 the points accelerate by
+d, a + wd x p + w x (w x c) of a's node less the same of b's, and they turn by wd less wd of b. c are the shapes'
+centres, not p: a sphere that rolls does not lift off for the acceleration of its lowest point, and points of one body
+keep the twists of one rigid motion. Both bodies feel the force
 at one point p, so that no momentum is made.
 
 Source: Featherstone (2008), section 2.8 and 11.2.
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from cardan.algorithms.drives import joint_inertias
 from cardan.algorithms.implicit import Moment
+from cardan.algorithms.spin import BodyMotion
 from cardan.model import Model
 from cardan.records import Material
 from cardan.scalar import is_zero
@@ -75,23 +77,25 @@ class Contact:
         """The relative twist V."""
         return self._difference(self.moment.V)
 
-    def acceleration(self, A: Sequence[Motion]) -> Motion:
-        """Return dV/dt, for A' of the nodes."""
-        change = self._difference(A)
-        return Motion(change.linear + self.drift, change.angular)
+    def acceleration(self, dA: Sequence[Motion]) -> Motion:
+        """Return dV/dt, for the accelerations of the nodes beyond those at zero joint acceleration."""
+        return self._difference(dA) + self.drift
 
     def _difference(self, motions: Sequence[Motion]) -> Motion:
         other = Motion.zero() if self.is_with_world else self.X_ab @ motions[self.b]
         return self.place.inverse_act(motions[self.a] - other)
 
     @cached_property
-    def drift(self) -> Vector3:
-        """What the points' relative acceleration is at A' = 0."""
+    def drift(self) -> Motion:
+        """dV/dt at zero joint acceleration."""
         moment, ((own, _), (other, _)) = self.moment, self._reaches
-        felt = _centripetal(moment.V[self.a], own)
+        felt = _at_rest(moment.motions[self.a], self.point, own)
         if self.is_with_world:
-            return felt + moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
-        return felt - self.X_ab.rotation @ _centripetal(moment.V[self.b], other)
+            gravity = moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
+            return Motion(felt.linear + gravity, felt.angular)
+        R, p = self.X_ab.rotation, self.X_ab.inverse_act(self.point)
+        by = _at_rest(moment.motions[self.b], p, other)
+        return Motion(felt.linear - R @ by.linear, felt.angular - R @ by.angular)
 
     def columns(self) -> dict[int, Motion]:
         """Return the columns of the Jacobian of V that are not zero, by the index in v."""
@@ -140,7 +144,7 @@ def _inverse_mass(model: Model, node: int, centre: Vector3, extent: float) -> Sc
     return total
 
 
-def _centripetal(V: Motion, centre: Vector3) -> Vector3:
-    """Return w x (v + w x c)."""
-    v, w = V
-    return w.cross(v + w.cross(centre))
+def _at_rest(motion: BodyMotion, p: Vector3, centre: Vector3) -> Motion:
+    """Return the acceleration of a body's points at p that turn about a centre, a + wd x p + w x (w x c), and wd."""
+    spin = motion.spin
+    return Motion(motion.origin + spin.at(centre) + spin.rate.cross(p - centre), spin.rate)

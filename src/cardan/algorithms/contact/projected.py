@@ -67,7 +67,7 @@ def projected(
             a = [e + (g * (1.0 / dt)) * d for e, d in zip(a, x, strict=True)]
     residual = maximum(residual, elements.residual(elements.on(lines, a), a))
     wrenches = [Force(impulse * (1.0 / dt), Vector3.zero()) for impulse in impulses]
-    return Solved(Accelerations(a, moment.accelerations(a)), residual, wrenches)
+    return Solved(Accelerations(a, moment.changes(a)), residual, wrenches)
 
 
 def _decided(equation: JointEquation, elements: Elements) -> tuple[list[Line], Change]:
