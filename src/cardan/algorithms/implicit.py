@@ -31,7 +31,14 @@ from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.linear import Rows
 from cardan.algorithms.rnea import bias_forces
 from cardan.algorithms.spin import BodyMotion, body_motions
-from cardan.algorithms.tree import Vector, relative_kinematics, supports, twists, world_poses
+from cardan.algorithms.tree import (
+    Vector,
+    poses_in_one_frame,
+    relative_kinematics,
+    supports,
+    twists,
+    world_poses,
+)
 from cardan.model import Model
 from cardan.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar
 
@@ -76,6 +83,11 @@ class Moment:
         return world_poses(self.model, self.relative.X)
 
     @cached_property
+    def in_tree(self) -> list[SE3]:
+        """The pose of every node in the frame of its tree's first node."""
+        return poses_in_one_frame(self.model, self.relative)
+
+    @cached_property
     def still(self) -> list[Motion]:
         """A' of every node at zero joint acceleration, gravity subtracted."""
         return [motion.spatial(V.linear) for motion, V in zip(self.motions, self.V, strict=True)]
@@ -87,6 +99,15 @@ class Moment:
     def accelerations(self, a: Vector) -> list[Motion]:
         """Return A' of every node, gravity subtracted, for joint accelerations a."""
         return [A + dA for A, dA in zip(self.still, self.changes(a), strict=True)]
+
+    def tree_columns(self, node: int) -> dict[int, Motion]:
+        """Return the columns of a node's Jacobian that are not zero, in the frame of its tree's first node."""
+        columns: dict[int, Motion] = {}
+        for i in reversed(supports(self.model, node)):
+            for j, s in zip(self.model.nodes[i].v, self.relative.S[i], strict=True):
+                moved = self.in_tree[i] @ s
+                columns[j] = columns[j] + moved if j in columns else moved
+        return columns
 
     def columns(self, node: int) -> dict[int, Motion]:
         """Return the columns of a node's Jacobian that are not zero, in its own frame, by the index in v."""

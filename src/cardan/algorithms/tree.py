@@ -49,6 +49,14 @@ def world_poses(model: Model, X: Sequence[SE3]) -> list[SE3]:
     return poses
 
 
+def poses_in_one_frame(model: Model, relative: Relative) -> list[SE3]:
+    """Return the pose of every node in the frame of its tree's first node."""
+    pose: list[SE3] = []
+    for node in model.nodes:
+        pose.append(pose[node.parent] @ relative.X[node.index] if node.parent >= 0 else SE3.identity())
+    return pose
+
+
 def twists(model: Model, relative: Relative, v: Vector) -> list[Motion]:
     """Return V_i of every node."""
     V: list[Motion] = []

@@ -79,11 +79,13 @@ class Minimum:
         found: accelerations and forces.
         laws: of the contacts.
         elements: of the joints.
+        contacts: in the axes they were solved in.
     """
 
     found: Estimate
     laws: Sequence[Cone]
     elements: Elements
+    contacts: Sequence[Contact]
 
     @property
     def residual(self) -> Scalar:
@@ -129,7 +131,8 @@ def convex(
     """
     least = minimum(moment, elements, contacts, dt, iterations)
     a = list(least.found.a)
-    wrenches = [law.wrench(g) * (1.0 / dt) for law, g in zip(least.laws, least.found.impulses, strict=True)]
+    acting = zip(least.contacts, least.laws, least.found.impulses, strict=True)
+    wrenches = [contact.on_node(law.wrench(g)) * (1.0 / dt) for contact, law, g in acting]
     return Solved(Accelerations(a, moment.changes(a)), least.residual, wrenches)
 
 
@@ -139,7 +142,7 @@ def minimum(
     """Return all that `convex` finds, with the impulses."""
     iterations = iterations or ITERATIONS
     equation = equation_of_motion(moment, contacts, dt, iterations)
-    laws = [Cone.of(contact, dt) for contact in contacts]
+    laws = [Cone.of(contact, dt) for contact in equation.contacts]
     now = _start(equation, elements, laws)
     carrying = equation.carrying()
     free = min(iterations, FREE_PASSES) if any(j not in carrying for j, _ in elements) else 0
@@ -147,7 +150,7 @@ def minimum(
         now = _newton(equation, elements, laws, now, elements.linear(now.forces, now.a))
     if iterations > free:
         now = _repeated(equation, elements, laws, now, iterations - free)
-    return Minimum(now, laws, elements)
+    return Minimum(now, laws, elements, equation.contacts)
 
 
 def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, count: int) -> Estimate:
@@ -188,8 +191,8 @@ def _newton(
     parts = [law.decided(impulse, twist) for law, impulse, twist in estimates]
     responses = []
     for contact, part in zip(contacts, parts, strict=True):
-        responses.append(Response(part.law.wrench(part.at(contact.velocity)) * (1.0 / dt), part.impedance))
+        responses.append(Response(part.law.wrench(part.at(contact.ahead(dt))) * (1.0 / dt), part.impedance))
     a, changes = equation.solve(elements.total(lines), responses)
-    twists = [contact.velocity + change * dt for contact, change in zip(contacts, changes, strict=True)]
+    twists = [contact.ahead(dt) + change * dt for contact, change in zip(contacts, changes, strict=True)]
     impulses = [part.at(twist) for part, twist in zip(parts, twists, strict=True)]
     return Estimate(a, twists, impulses, elements.on(lines, a), lines)
