@@ -104,7 +104,7 @@ def articulated_inertias(
             inertia = I_A[i]
             for scaled, column in zip(_times_inverse(U, D), U, strict=True):
                 inertia = inertia.minus_outer(scaled, column)  # (4)
-            I_A[node.parent] = I_A[node.parent] + relative.X[i] @ inertia
+            I_A[node.parent] = I_A[node.parent] + relative.inwards(node, inertia)
         found.append(Articulated(U, D, inertia))
     return found[::-1]
 

@@ -29,7 +29,7 @@ def inverse_dynamics(
         a: acceleration.
         external_forces: wrench on each body, in the body's own frame at its origin.
     """
-    X, S = relative = relative_kinematics(model, q)
+    X, S, _ = relative = relative_kinematics(model, q)
     motions = body_motions(model, relative, q, v, a)
     f = [motion.force(node.inertia) for motion, node in zip(motions, model.nodes, strict=True)]
     for i, wrench in node_forces(model, external_forces):

@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan.arrays import array_of, stack, symbolic
 from cardan.errors import ParameterError, ShapeError, users_line
-from cardan.scalar import is_finite, is_symbol, sqrt
+from cardan.scalar import is_finite, is_symbol, is_zero, sqrt
 from cardan.spatial.composition import noted
 
 Scalar = Any
@@ -358,7 +358,7 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
             R: a rotation.
         """
         turn = plane_turn(R)
-        return turn.of(self) if turn else R @ self @ R.T
+        return turn.of(self) if turn and turn.saves(self.entries()) else R @ self @ R.T
 
     def trace(self) -> Scalar:
         """Return the sum of the diagonal."""
@@ -418,6 +418,10 @@ class PlaneTurn(NamedTuple):
     a: Scalar
     b: Scalar
 
+    def saves(self, entries: Iterable[Scalar]) -> bool:
+        """Return whether it takes operations to turn a matrix of such entries: numbers are turned as they are."""
+        return any(map(is_symbol, (self.a, self.b, *entries)))
+
     def of(self, G: Matrix3) -> Matrix3:
         """Return R G R^T."""
         i, j, sign, a, b = self
@@ -442,12 +446,12 @@ _OTHERS = ((1, 2), (0, 2), (0, 1))
 
 
 def plane_turn(R: Matrix3) -> PlaneTurn | None:
-    """Return a rotation as one of a plane, if its entries are known to be 0 and +-1 but for symbols in that plane."""
+    """Return a rotation as one of a plane, if its other entries are known to be 0 and +-1 and those are neither."""
     rows = R.rows()
     for i, j in ((i, j) for i in range(3) for j in range(3)):
         if isinstance(rows[i][j], float) and abs(rows[i][j]) == 1.0:
             a, b = (rows[_OTHERS[i][0]][k] for k in _OTHERS[j])
-            return PlaneTurn(i, j, rows[i][j], a, b) if is_symbol(a) and is_symbol(b) else None
+            return None if is_zero(a) or is_zero(b) else PlaneTurn(i, j, rows[i][j], a, b)
     return None
 
 
@@ -513,7 +517,8 @@ class Symmetric3(tuple[Any, ...]):
 
     def rotated(self, R: Matrix3) -> Symmetric3:
         """Return R self R^T."""
-        if turn := plane_turn(R):
+        turn = plane_turn(R)
+        if turn and turn.saves(self):
             return Symmetric3.of(turn.of(self.matrix()))
         half = [self @ row for row in R.rows()]  # self R^T, column by column
         r = R.rows()

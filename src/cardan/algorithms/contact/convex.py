@@ -55,20 +55,20 @@ class Estimate:
         a: of the joints.
         twists: of the contacts at the step's end.
         impulses: at the contacts.
-        forces: of the elements of the joints.
+        held: by the elements of the joints.
         lines: on which they are.
     """
 
     a: Vector
     twists: Sequence[Motion]
     impulses: Sequence[Impulse]
-    forces: Vector
+    held: Vector
     lines: Sequence[Line]
 
     @property
     def carried(self) -> Carried:
         """What an iteration begins with, beside the lines."""
-        return list(self.a), list(self.twists), list(self.impulses), list(self.forces)
+        return list(self.a), list(self.twists), list(self.impulses), list(self.held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Minimum:
     def residual(self) -> Scalar:
         """By how much velocities are wrong, at most [m/s, rad/s]."""
         found = self.found
-        worst = self.elements.residual(found.forces, found.a)
+        worst = self.elements.residual(found.held, found.a)
         for law, twist, impulse in zip(self.laws, found.twists, found.impulses, strict=True):
             worst = maximum(worst, law.error(impulse, twist))
         return worst
@@ -147,7 +147,7 @@ def minimum(
     carrying = equation.carrying()
     free = min(iterations, FREE_PASSES) if any(j not in carrying for j, _ in elements) else 0
     for _ in range(free):
-        now = _newton(equation, elements, laws, now, elements.linear(now.forces, now.a))
+        now = _newton(equation, elements, laws, now, elements.linear(now.held, now.a))
     if iterations > free:
         now = _repeated(equation, elements, laws, now, iterations - free)
     return Minimum(now, laws, elements, equation.contacts)
@@ -155,13 +155,13 @@ def minimum(
 
 def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, count: int) -> Estimate:
     """Return the estimate after iterations that are all alike: joints that carry no contact stay on their lines."""
-    held, carrying = now.lines, equation.carrying()
+    staying, carrying = now.lines, equation.carrying()
 
-    def once(a: Any, twists: Any, impulses: Any, forces: Any) -> Carried:
-        estimate = Estimate(a, twists, impulses, forces, held)
-        lines = elements.linear(estimate.forces, estimate.a)
+    def once(a: Any, twists: Any, impulses: Any, held: Any) -> Carried:
+        estimate = Estimate(a, twists, impulses, held, staying)
+        lines = elements.linear(estimate.held, estimate.a)
         lines = [
-            line if j in carrying else held[k] for k, ((j, _), line) in enumerate(zip(elements, lines, strict=True))
+            line if j in carrying else staying[k] for k, ((j, _), line) in enumerate(zip(elements, lines, strict=True))
         ]
         return _newton(equation, elements, laws, estimate, lines).carried
 
@@ -171,8 +171,8 @@ def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now:
     else:
         for _ in range(count):
             values = once(*values)
-    a, twists, impulses, forces = values
-    return Estimate(a, twists, impulses, forces, held)
+    a, twists, impulses, held = values
+    return Estimate(a, twists, impulses, held, staying)
 
 
 def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:

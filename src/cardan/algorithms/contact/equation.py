@@ -22,7 +22,15 @@ from typing import NamedTuple
 from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.crba import mass_matrix
-from cardan.algorithms.implicit import Moment, add_impedance, closed_solution, implicit_dynamics, is_tree
+from cardan.algorithms.implicit import (
+    SHALLOW,
+    Moment,
+    add_impedance,
+    closed_solution,
+    depth,
+    implicit_dynamics,
+    is_tree,
+)
 from cardan.algorithms.linear import Rows
 from cardan.algorithms.rnea import bias_forces
 from cardan.algorithms.tree import Vector, supports
@@ -156,19 +164,11 @@ def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:
     return [part for group in found.values() for part in ([group] if len(group) >= SHARED else [[k] for k in group])]
 
 
-SHALLOW = 10
-"""Up to how many degrees of freedom between the world and a contact joint space takes fewer operations in later passes.
-
-A quadruped's foot has 9, a humanoid's 12; the first pass is always dearer, for it makes M.
-"""
-
-
 def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
     """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations."""
     model = moment.model
     in_tree = is_tree(model) and all(contact.is_with_world for contact in contacts)
-    paths = (sum(len(model.nodes[i].v) for i in supports(model, contact.a)) for contact in contacts)
-    shallow = passes > 1 and max(paths, default=0) <= SHALLOW
+    shallow = passes > 1 and max((depth(model, contact.a) for contact in contacts), default=0) <= SHALLOW
     if in_tree and not shallow:
         return TreeEquation(moment, contacts, dt)
     return JointEquation(moment, [contact.in_tree() for contact in contacts], dt)
