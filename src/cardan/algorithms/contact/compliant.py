@@ -53,10 +53,11 @@ def compliant(
         lines = elements.linear(elements.on(lines, a), a)
         responses = [response(c, c.ahead(dt) + A * dt, A, dt) for c, A in zip(contacts, changes, strict=True)]
         a, changes = equation.solve(elements.total(lines), responses)
-    residual = elements.residual(elements.on(lines, a), a)
+    worst: Scalar = 0.0
     for c, line, A in zip(contacts, responses, changes, strict=True):
         error = line.at(A).linear - force(c, (c.ahead(dt) + A * dt).linear, dt)
-        residual = maximum(residual, error.norm() * (dt * c.inverse_mass))
+        worst = maximum(worst, error.norm_squared() * (dt * c.inverse_mass) ** 2)
+    residual = maximum(elements.residual(elements.on(lines, a), a), sqrt(worst))
     wrenches = [c.on_node(line.at(A)) for c, line, A in zip(contacts, responses, changes, strict=True)]
     return Solved(Accelerations(a, moment.changes(a)), residual, wrenches)
 

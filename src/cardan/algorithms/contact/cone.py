@@ -153,11 +153,11 @@ class Cone:
         t = z.slip * where(sticks, 0.0, 1.0 / size)
         return Part(self, where(touches, along, 0.0), where(touches, drag, 0.0), t)
 
-    def error(self, g: Impulse, twist: Motion) -> Scalar:
-        """Return by how much velocities are wrong: w |g - projection of z| [m/s]."""
+    def squared_error(self, g: Impulse, twist: Motion) -> Scalar:
+        """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
         right = self._projected(self._test(g, twist), self.friction)
         normal, slip = g.normal - right.normal, g.slip - right.slip
-        return self.inverse_mass * sqrt(normal * normal + _squared(slip))
+        return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
     def _test(self, g: Impulse, twist: Motion) -> Impulse:
         """Return z."""

@@ -29,7 +29,7 @@ from cardan.algorithms.implicit import Moment
 from cardan.algorithms.stepping import Solved
 from cardan.algorithms.tree import Vector
 from cardan.arrays.repeat import repeat
-from cardan.scalar import maximum
+from cardan.scalar import maximum, sqrt
 from cardan.spatial import Motion, Scalar
 
 ITERATIONS = 4
@@ -91,10 +91,10 @@ class Minimum:
     def residual(self) -> Scalar:
         """By how much velocities are wrong, at most [m/s, rad/s]."""
         found = self.found
-        worst = self.elements.residual(found.held, found.a)
+        worst: Scalar = 0.0
         for law, twist, impulse in zip(self.laws, found.twists, found.impulses, strict=True):
-            worst = maximum(worst, law.error(impulse, twist))
-        return worst
+            worst = maximum(worst, law.squared_error(impulse, twist))
+        return maximum(self.elements.residual(found.held, found.a), sqrt(worst))
 
     @property
     def cone(self) -> Scalar:
