@@ -91,6 +91,10 @@ def articulated_inertias(
         armature: nv inertias felt along the joints, beside those of the nodes.
         impedances: (node, inertia) felt by bodies, in the nodes' frames, beside their own.
     """
+
+    def felt_along(node: Node) -> Sequence[Scalar]:
+        return [0.0] * len(node.v) if armature is None else node.velocity(armature)
+
     I_A = [node.inertia.articulated() for node in model.nodes]
     for i, felt in impedances:
         I_A[i] = I_A[i] + felt
@@ -98,22 +102,38 @@ def articulated_inertias(
     for node in reversed(model.nodes):
         i, S = node.index, relative.S[node.index]
         U = [I_A[i] @ s for s in S]  # (2)
-        D = _joint_inertia(node, S, U, () if armature is None else node.velocity(armature))
+        rotors = [a + b for a, b in zip(node.armature, felt_along(node), strict=True)]
+        D = _joint_inertia(node, S, U, rotors)
         inertia = None
         if node.parent >= 0:
-            inertia = I_A[i]
-            for scaled, column in zip(_times_inverse(U, D), U, strict=True):
-                inertia = inertia.minus_outer(scaled, column)  # (4)
+            inertia = _given_way(I_A[i], S, U, _times_inverse(U, D), rotors)  # (4)
             I_A[node.parent] = I_A[node.parent] + relative.inwards(node, inertia)
         found.append(Articulated(U, D, inertia))
     return found[::-1]
 
 
-def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], armature: Sequence[Scalar] = ()) -> Factor:
+def _given_way(
+    inertia: ArticulatedInertia,
+    S: MotionSubspace,
+    U: Sequence[Force],
+    scaled: Sequence[Force],
+    rotors: Sequence[Scalar],
+) -> ArticulatedInertia:
+    """Return I^a, `scaled` being U D^-1. Along S it is I^a S = U D^-1 rotors, which is 0 of a joint without any."""
+    for s, column in zip(scaled, U, strict=True):
+        inertia = inertia.minus_outer(s, column)
+    for motion, s, rotor in zip(S, scaled, rotors, strict=True):
+        axis = [(k, e) for k, e in enumerate(motion.scalars()) if not is_zero(e)]
+        if len(axis) == 1 and isinstance(axis[0][1], float) and abs(axis[0][1]) == 1.0:
+            ((k, sign),) = axis
+            inertia = inertia.with_column(k, s * (rotor * sign))
+    return inertia
+
+
+def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Sequence[Scalar]) -> Factor:
     D = [list(S.T @ column) for column in U]
-    for rotors in (node.armature, armature):
-        for k, rotor in enumerate(rotors):
-            D[k][k] = D[k][k] + rotor
+    for k, rotor in enumerate(rotors):
+        D[k][k] = D[k][k] + rotor
     _check_inertia(node, D)
     try:
         return Factor(D)

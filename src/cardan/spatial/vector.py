@@ -466,6 +466,8 @@ class Symmetric3(tuple[Any, ...]):
         name: what to call it in an error.
         a, b: vectors; of `isotropic`, the entry of the diagonal.
         R: a rotation.
+        k: which row and column.
+        column: its three entries.
 
     Examples:
         >>> J = cardan.spatial.Symmetric3.of(np.diag([1.0, 2.0, 3.0]))
@@ -514,6 +516,13 @@ class Symmetric3(tuple[Any, ...]):
         return Symmetric3(a * factor for a in self)
 
     __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+
+    def with_column(self, k: int, column: Any) -> Symmetric3:
+        """Return the matrix with another k-th column and row."""
+        rows = [list(row) for row in self.matrix().rows()]
+        for i, e in enumerate(column):
+            rows[i][k] = rows[k][i] = e
+        return Symmetric3.of(Matrix3(rows))
 
     def rotated(self, R: Matrix3) -> Symmetric3:
         """Return R self R^T."""
