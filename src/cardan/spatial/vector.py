@@ -404,7 +404,9 @@ class PlaneTurn(NamedTuple):
 
         e = b (G_22 - G_11) + a (G_12 + G_21):    [[G_11 + b e, s (a e - G_21)], [s (a e - G_12), G_22 - b e]]
 
-    which takes half of the operations, and none of what is isotropic or skew.
+    which takes half of the operations, and none of what is isotropic or skew. Moments of inertia that are far smaller
+    than others would be their difference so: what is symmetric is turned by products that are made once, a^2, b^2, a b,
+    and a moment is a sum of moments.
 
     Attributes:
         row, column: of the entry +-1.
@@ -424,15 +426,32 @@ class PlaneTurn(NamedTuple):
 
     def of(self, G: Matrix3) -> Matrix3:
         """Return R G R^T."""
-        i, j, sign, a, b = self
-        (i1, i2), (j1, j2) = _OTHERS[i], _OTHERS[j]
-        s = sign if (i + j) % 2 == 0 else -sign
+        _, j, _, a, b = self
+        j1, j2 = _OTHERS[j]
         e = b * (G[j2][j2] - G[j1][j1]) + a * (G[j1][j2] + G[j2][j1])
         ae, be = a * e, b * e
+        return self._around(G, G[j1][j1] + be, ae - G[j2][j1], ae - G[j1][j2], G[j2][j2] - be)
+
+    def of_symmetric(self, G: Matrix3) -> Matrix3:
+        """Return R G R^T of a matrix that is symmetric."""
+        _, j, _, a, b = self
+        j1, j2 = _OTHERS[j]
+        x, y, off = G[j1][j1], G[j2][j2], G[j1][j2]
+        if is_zero(y - x) and is_zero(off):
+            return self._around(G, x, off, off, y)
+        aa, bb, ab = a * a, b * b, a * b
+        across = ab * (y - x) + (aa - bb) * off
+        both = ab * (off + off)
+        return self._around(G, aa * x + bb * y + both, across, across, bb * x + aa * y - both)
+
+    def _around(self, G: Matrix3, xx: Scalar, xy: Scalar, yx: Scalar, yy: Scalar) -> Matrix3:
+        """Return R G R^T, given its block but for the signs."""
+        i, j, sign, *_ = self
+        (i1, i2), (j1, j2) = _OTHERS[i], _OTHERS[j]
+        s = sign if (i + j) % 2 == 0 else -sign
         found: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
-        found[i][i] = G[j][j]
-        found[i1][i1], found[i2][i2] = G[j1][j1] + be, G[j2][j2] - be
-        found[i1][i2], found[i2][i1] = (ae - G[j2][j1]) * s, (ae - G[j1][j2]) * s
+        found[i][i], found[i1][i1], found[i2][i2] = G[j][j], xx, yy
+        found[i1][i2], found[i2][i1] = xy * s, yx * s
         found[i1][i], found[i2][i] = self._turned(G[j1][j], G[j2][j], s)
         found[i][i1], found[i][i2] = self._turned(G[j][j1], G[j][j2], s)
         return Matrix3(found)
@@ -528,7 +547,7 @@ class Symmetric3(tuple[Any, ...]):
         """Return R self R^T."""
         turn = plane_turn(R)
         if turn and turn.saves(self):
-            return Symmetric3.of(turn.of(self.matrix()))
+            return Symmetric3.of(turn.of_symmetric(self.matrix()))
         half = [self @ row for row in R.rows()]  # self R^T, column by column
         r = R.rows()
         return Symmetric3(r[i].dot(half[j]) for i in range(3) for j in range(i, 3))
