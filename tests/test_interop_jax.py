@@ -363,7 +363,8 @@ def test_an_exported_call_takes_batches_of_any_size(jax, pendulum):
 
 
 @pytest.mark.parametrize("machine", ["aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu", "arm64-apple-macosx"])
-def test_the_handler_is_an_image_on_every_processor(machine):
+@pytest.mark.parametrize("device", [False, True])
+def test_the_handler_is_an_image_on_every_processor(machine, device):
     """It refers to nothing outside, and there is one place for the address of what it must know."""
     import llvmlite.binding as llvm
 
@@ -373,7 +374,7 @@ def test_the_handler_is_an_image_on_every_processor(machine):
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    module = llvm.parse_assembly(handler_text(), context=llvm.create_context())
+    module = llvm.parse_assembly(handler_text(device=device), context=llvm.create_context())
     module.triple = machine
     target = llvm.Target.from_triple(machine).create_target_machine(opt=2, reloc="pic", codemodel="small")
     code = target.emit_object(module)
@@ -412,9 +413,9 @@ def test_what_does_not_fit_is_refused_with_its_reason(jax, pendulum):
 
 
 def test_another_platform_is_refused(jax, pendulum):
-    """Lowered for CUDA, which needs no device: nothing is computed elsewhere in silence."""
-    with pytest.raises(TargetError, match=r"asked for on cuda, but.*run on the CPU.*jax.device_put"):
-        jax.jit(wrap(cardan.mass_matrix, pendulum)).trace(np.zeros(2)).lower(lowering_platforms=("cuda",))
+    """Lowered for another one, which needs no device: nothing is computed elsewhere in silence."""
+    with pytest.raises(TargetError, match=r"asked for on rocm, but.*run on CPUs and on NVIDIA's.*jax.device_put"):
+        jax.jit(wrap(cardan.mass_matrix, pendulum)).trace(np.zeros(2)).lower(lowering_platforms=("rocm",))
 
 
 def test_arrays_that_are_not_the_programs_are_an_error_of_jax_and_no_crash(jax, pendulum):

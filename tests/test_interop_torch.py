@@ -278,13 +278,22 @@ def test_what_does_not_fit_is_refused(change, error, said):
         )
 
 
+def test_what_is_no_tensor_is_refused_by_later_calls_too():
+    torques, arrays = wrap(cardan.inverse_dynamics, pendulum()), state(pendulum())
+    torques(*arrays)
+    with pytest.raises(DTypeError, match=r"'v' is a numpy.ndarray, expected a tensor.*torch.as_tensor\(v\)"):
+        torques(arrays[0], arrays[1].numpy(), arrays[2])
+
+
 def test_another_device_is_refused():
     """Tensors of a device that is not there, as those of a graph are."""
     torques = wrap(cardan.inverse_dynamics, pendulum())
     with FakeTensorMode():
-        q = torch.empty(2, dtype=torch.float64, device="cuda")
-        with pytest.raises(DTypeError, match=r"'q' is on cuda:0, expected a tensor on the CPU.*q.cpu\(\)"):
+        q = torch.empty(2, dtype=torch.float64, device="xpu")
+        with pytest.raises(DTypeError, match=r"'q' is on xpu:0, expected a tensor on the CPU or a CUDA dev.*q.cpu\(\)"):
             torques(q, q, q)
+        q = torch.empty(2, dtype=torch.float64, device="cuda")
+        assert torques(q, q, q).device.type == "cuda"
         with pytest.raises(DTypeError, match=r"'a' is on cpu, expected on cuda:0, as 'q' is.*a.to\(q.device\)"):
             torques(q, q, torch.empty(2, dtype=torch.float64))
 

@@ -8,12 +8,12 @@ import pytest
 import cardan
 from cardan.program import Array, trace
 from cardan.targets import compile_program
+from cardan.targets.libm.exp_log import EXP, LOG
+from cardan.targets.libm.far import FAST_RANGE
+from cardan.targets.libm.inverse_trig import ASIN, ATAN
 from cardan.targets.llvm import compiler
-from cardan.targets.llvm.exp_log import EXP, LOG
-from cardan.targets.llvm.inverse_trig import ASIN, ATAN
 from cardan.targets.llvm.plan import Lanes
 from cardan.targets.llvm.target import Loaded
-from cardan.targets.llvm.trig import FAST_RANGE
 from minimax import minimax, weighted_error
 
 mp = pytest.importorskip("mpmath")

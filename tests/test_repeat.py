@@ -22,7 +22,7 @@ from cardan.program.replay import LONGEST, replay, straight
 from cardan.targets import Outline
 from cardan.targets.llvm import plan
 from mechanisms import random_model
-from programs import LOOPS, WRITTEN_OUT, evaluated, long_chain, random_program, run_c, same, written_out
+from programs import LOOPS, WRITTEN_OUT, evaluated, item_by_item, long_chain, random_program, run_c, same, written_out
 from representatives import represented
 
 BATCHES = (1, 7, 8, 9, 500, 1000, 4097)
@@ -571,6 +571,24 @@ def test_wrong_iterations():
         cardan.repeat(2, lambda x: x[:2], np.zeros(3))
     with pytest.raises(ParameterError, match="shapes of what the body"):
         cardan.repeat(2, lambda x, y: x, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("seed", [109, 198])
+def test_what_an_inner_loop_carries_from_outside_is_there_in_every_pass_of_the_outer(seed):
+    """It was overwritten after the outer loop's first pass, and results were wrong in silence."""
+    count, one_by_one = 1 + seed % 4, item_by_item
+    program = random_program(seed, (cardan.repeat, one_by_one), count)
+    assert any(after < outer.start for outer, inner in nested(program) for _, after in inner.carried)
+    rng = np.random.default_rng(seed)
+    arrays = [rng.standard_normal((50, a.size)) for a in program.inputs]
+    expected = evaluated(random_program(seed, (written_out, one_by_one), count), "llvm", arrays)
+    assert same(evaluated(program, "llvm", arrays), expected)
+
+
+def nested(program):
+    """Return pairs of a region and one within it."""
+    pairs = [(a, b) for a in program.regions for b in program.regions if a is not b]
+    return [(a, b) for a, b in pairs if a.start <= b.start and b.stop <= a.stop]
 
 
 @pytest.mark.parametrize("seed", represented(range(324), by=range(14).count))

@@ -23,6 +23,7 @@ __all__ = [
     "DTypeError",
     "DescriptionError",
     "DescriptionWarning",
+    "DeviceMemoryError",
     "DuplicateNameError",
     "Fault",
     "FunctionReferenceError",
@@ -347,6 +348,10 @@ class ProgramError(CardanError, AssertionError):
 
 class TargetError(CardanError, RuntimeError):
     """A target cannot run on this machine."""
+
+
+class DeviceMemoryError(CardanError, MemoryError):
+    """A device has not enough memory."""
 
 
 class ChunkError(CardanError, RuntimeError):

@@ -140,6 +140,7 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
         DTypeError: if it is not made of real numbers.
         ShapeError: if it is ragged.
     """
+    _check_on_processor(where, name, value)
     try:
         array = np.asarray(value)
     except ValueError:
@@ -151,6 +152,34 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
             got += f" such as {next(iter(array.ravel()), None)!r}"
         raise DTypeError(where, name, got=got, expected="real numbers (float64, float32 or integers)")
     return array
+
+
+def _check_on_processor(where: str, name: str, value: Any) -> None:
+    """Raise where an array of another library is on a device: NumPy would copy it to the processor."""
+    if isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)) or not is_on_device(value):
+        return
+    got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
+    hint = (
+        f"Nothing is moved unasked. cardan.interop.cuda.as_device_array({name}) and cupy.from_dlpack({name}) take it "
+        f"where it is; np.asarray({name}) copies it."
+    )
+    raise DTypeError(where, name, got=got, expected=expected, hint=hint)
+
+
+def is_on_device(value: Any) -> bool:
+    """Return whether an array, of any library, is in the memory of a device."""
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
+    try:
+        kind, _ = value.__dlpack_device__()
+    except (AttributeError, BufferError, TypeError, ValueError, RuntimeError):  # no array, or one on several devices
+        places = getattr(value, "devices", lambda: ())
+        return callable(places) and any(getattr(place, "platform", "cpu") != "cpu" for place in places())
+    return int(kind) not in _PROCESSOR
+
+
+_PROCESSOR = (1, 3)
+"""Kinds of DLPack's devices that are memory of the processor: kDLCPU, kDLCUDAHost."""
 
 
 def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tuple[int, ...]]) -> Batch:

@@ -12,6 +12,7 @@ import numpy as np
 
 from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, check_finite, checked_batch
+from cardan.functions.kinds import bound_caller
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
 from cardan.program import Program
@@ -152,6 +153,9 @@ class Bound:
             ShapeError, DTypeError: for arrays or an `out` that do not fit.
             TypeError: for a wrong number of arrays.
         """
+        called = bound_caller(arrays)
+        if called is not None and (returned := called(self, arrays, out)) is not NotImplemented:
+            return returned
         batch = self._checked(arrays)
         given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
         apart = out is None or not any(np.may_share_memory(a, b) for a in given for b in batch.arrays)
@@ -171,6 +175,11 @@ class Bound:
         outputs = zip(self._compiled.outputs, self._compiled.places, strict=True)
         indices = [(..., place if array.shape else place.start) for array, place in outputs]
         return dict(zip(self._compiled.form.names, indices, strict=True))
+
+    @property
+    def made_by(self) -> tuple[Function, Model, tuple[str, ...], Options, bool]:
+        """The arguments of `bound` that made it."""
+        return self._made_by
 
     def __reduce__(self) -> Any:
         return bound, self._made_by

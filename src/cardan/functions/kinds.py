@@ -8,16 +8,34 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-KINDS = {("torch", "Tensor"): "cardan.interop.torch_wrapped"}
-"""By the package and class of an array, the module whose `called(function, model, args, kwargs)` takes it."""
+KINDS = {
+    ("torch", "Tensor"): "cardan.interop.torch_wrapped",
+    ("cupy", "ndarray"): "cardan.interop.cupy_arrays",
+    ("cardan", "DeviceArray"): "cardan.interop.device_array",
+}
+"""By the package and class of an array, the module that takes it: `called(function, model, args, kwargs)` for a call,
+and `called_bound(bound, arrays, out)` for one of a bound function, NotImplemented where it is for NumPy."""
+_LOADED = ("torch", "cupy", "cardan.interop.device_array")
+"""Modules of which one is there if there are such arrays."""
 
 
 def caller(values: Iterable[Any]) -> Callable[..., Any] | None:
     """Return what calls a function for arrays of another library; None where there are none, only NumPy's."""
-    if not any(package in sys.modules for package, _ in KINDS):
+    module = _of(values)
+    return module.called if module else None
+
+
+def bound_caller(values: Iterable[Any]) -> Callable[..., Any] | None:
+    """Return what calls a bound function for arrays of another library; None where there are none."""
+    module = _of(values)
+    return module.called_bound if module else None
+
+
+def _of(values: Iterable[Any]) -> Any:
+    if not any(name in sys.modules for name in _LOADED):
         return None
     module = next((found for value in values if (found := _module(type(value)))), None)
-    return import_module(module).called if module else None
+    return import_module(module) if module else None
 
 
 @functools.lru_cache(maxsize=256)

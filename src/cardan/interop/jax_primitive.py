@@ -8,9 +8,10 @@ arguments is the function *pushed*, which is linear in the directions; the trans
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -24,9 +25,10 @@ from cardan.functions.signature import Options
 from cardan.interop.jax_package import package
 from cardan.model import Model
 from cardan.program import Array
+from cardan.targets.cuda.driver import driver
 from cardan.targets.llvm.image import LOCK
 from cardan.targets.llvm.target import MANY, few_states
-from cardan.targets.llvm.xla import Handler
+from cardan.targets.llvm.xla import Handler, words_of
 
 jax = package()
 jnp = jax.numpy
@@ -207,28 +209,56 @@ _TARGETS: dict[str, Handler] = {}
 def _target(call: Call, dtype: np.dtype, rows: int) -> str:
     """Return the name under which XLA knows a program: by its content, so that it is the same in every process."""
     compiled = call.compiled
+    name = f"{_name(call, compiled, dtype)}{'_few' * (rows <= few_states(dtype))}"
+
+    def handler() -> Handler:
+        code = compiled.run.code(dtype, rows, for_good=True)
+        return Handler(words_of(code, compiled.run.work), dtype, *_shapes(compiled), keep=code)
+
+    return _registered(name, handler, "cpu")
+
+
+def _device_target(call: Call, dtype: np.dtype) -> str:
+    """Return likewise the name of a program's kernel."""
+    compiled = call.function.on("cuda").compiled(call.model, call.names, call.options)
+
+    def handler() -> Handler:
+        found = driver().on_all(compiled.run.outline, compiled.run.program, dtype == np.float32)
+        return Handler(found.words, dtype, *_shapes(compiled), device=True, keep=found)
+
+    return _registered(f"{_name(call, compiled, dtype)}_cuda", handler, "CUDA")
+
+
+def _name(call: Call, compiled: Any, dtype: np.dtype) -> str:
     plain = re.sub(r"\W", "_", call.function.name)[:80]
-    name = f"cardan_{plain}_{compiled.run.outline.digest[:24]}_{dtype}{'_few' * (rows <= few_states(dtype))}"
+    return f"cardan_{plain}_{compiled.run.outline.digest[:24]}_{dtype}"
+
+
+def _shapes(compiled: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    return [a.shape for a in compiled.inputs], [a.shape for a in compiled.outputs]
+
+
+def _registered(name: str, make: Callable[[], Handler], platform: str) -> str:
+    """Make XLA know a handler by its name, unless it does."""
     with LOCK:
         if name not in _TARGETS:
-            code = compiled.run.code(dtype, rows, for_good=True)
-            shapes = ([a.shape for a in side] for side in (compiled.inputs, compiled.outputs))
-            handler = Handler(code, compiled.run.work, dtype, *shapes)
-            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform="cpu")
+            handler = make()
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform=platform)
             jax.ffi.register_ffi_target_as_batch_partitionable(name)
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(handler))  # XLA's threads may outlive all modules
             _TARGETS[name] = handler
     return name
 
 
-def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype) -> Any:
+def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype, on_device: bool = False) -> Any:
     """The call as XLA has it; of arrays without entries there is nothing to call."""
     if all(0 in a.shape for a in context.avals_out):
         zeros = lambda *_, **__: [jnp.zeros(a.shape, dtype) for a in context.avals_out]  # noqa: E731
         return mlir.lower_fun(zeros, multiple_results=True)(context, *operands)
     batch = _leading(call, context.avals_in)
     known = all(isinstance(n, int) for n in batch)  # when exported, dimensions may be symbols
-    name = _target(call, dtype, math.prod(batch) if known else MANY)
+    rows = math.prod(batch) if known else MANY
+    name = _device_target(call, dtype) if on_device else _target(call, dtype, rows)
     lowering = jax.ffi.ffi_lowering(name, extra_attributes=_spread(context, len(batch)) if known else {})
     return lowering(context, *operands)
 
@@ -276,13 +306,14 @@ def _factor(k: int) -> str:
 
 
 def _elsewhere(context: Any, *_: Any, call: Call, dtype: np.dtype) -> Any:
-    platforms = getattr(context.module_context, "platforms", ("another",))
+    platforms = ", ".join(getattr(context.module_context, "platforms", ("another",)))
     raise TargetError(
-        f"{call.function.name}: asked for on {', '.join(platforms)}, but cardan's functions run on the CPU under JAX. "
-        'Put the arrays there, jax.device_put(q, jax.devices("cpu")[0]), or all: jax.config.update("jax_platforms", '
-        '"cpu").'
+        f"{call.function.name}: asked for on {platforms}, but under JAX cardan's functions run on CPUs and on NVIDIA's "
+        'devices. Put the arrays there, jax.device_put(q, jax.devices("cpu")[0]), or all: '
+        'jax.config.update("jax_platforms", "cpu").'
     )
 
 
 mlir.register_lowering(PRIMITIVE, _lowered, platform="cpu")
+mlir.register_lowering(PRIMITIVE, functools.partial(_lowered, on_device=True), platform="cuda")
 mlir.register_lowering(PRIMITIVE, _elsewhere)

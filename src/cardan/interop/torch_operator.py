@@ -13,6 +13,7 @@ from typing import Any
 
 from cardan.errors import DTypeError
 from cardan.functions.arguments import broadcast, check_core
+from cardan.interop.torch_cuda import evaluate_there
 from cardan.interop.torch_programs import Program, program_named
 from cardan.runtime.extras import package
 
@@ -76,9 +77,9 @@ def is_plain(arrays: Sequence[Any]) -> bool:
         return False
     if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.jit.is_tracing():
         return False
-    if torch.is_grad_enabled() and any(a.requires_grad for a in arrays):
+    if not all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays):
         return False
-    return all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays)
+    return not (torch.is_grad_enabled() and any(a.requires_grad for a in arrays))
 
 
 # --- where it runs ---
@@ -101,6 +102,12 @@ def _numbers(array: Any) -> Any:
     return array.numpy(force=array.requires_grad or array.is_neg())
 
 
+def _on_cuda(arrays: Sequence[Any], name: str) -> list[Any]:
+    program = program_named(name)
+    batch_of(program, arrays)  # says what does not fit
+    return evaluate_there(arrays, program)
+
+
 def _elsewhere(arrays: Sequence[Any], name: str) -> list[Any]:
     program = program_named(name)
     batch_of(program, arrays)
@@ -108,7 +115,7 @@ def _elsewhere(arrays: Sequence[Any], name: str) -> list[Any]:
 
 
 def _of_device(program: Program, array: Any) -> DTypeError:
-    name, expected = program.names[0], "a tensor on the CPU, where programs of this version run"
+    name, expected = program.names[0], "a tensor on the CPU or a CUDA device, where programs run"
     hint = f"Move it, and what else is given: {name}.cpu()."
     return DTypeError(program.function.name, name, got=f"on {array.device}", expected=expected, hint=hint)
 
@@ -116,7 +123,7 @@ def _of_device(program: Program, array: Any) -> DTypeError:
 def _without_data(arrays: Sequence[Any], name: str) -> list[Any]:
     program = program_named(name)
     batch = batch_of(program, arrays)
-    if arrays[0].device.type not in ("cpu", "meta"):
+    if arrays[0].device.type not in ("cpu", "cuda", "meta"):
         raise _of_device(program, arrays[0])
     return [arrays[0].new_empty((*batch, *core)) for core in program.results]
 
@@ -196,6 +203,7 @@ def _led(array: Any, missing: int) -> Any:
 
 
 _library.impl("evaluate", _on_cpu, "CPU")
+_library.impl("evaluate", _on_cuda, "CUDA")
 _library.impl("evaluate", _elsewhere, "CompositeExplicitAutograd")
 _library.impl("evaluate", _with_derivatives, "Autograd", with_keyset=True)
 torch.library.register_fake("cardan::evaluate", _without_data, lib=_library)

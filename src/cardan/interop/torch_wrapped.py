@@ -14,6 +14,7 @@ from cardan.errors import DTypeError, ParameterError, UnknownNameError
 from cardan.functions import Function
 from cardan.functions.results import Form
 from cardan.functions.signature import Options, check_model, is_number, token
+from cardan.interop.torch_cuda import called_bound as called_bound
 from cardan.interop.torch_operator import evaluate, evaluate_plainly, is_plain, torch
 from cardan.interop.torch_programs import Program, program_of
 from cardan.model import Model
@@ -28,8 +29,9 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
         options: values of the function's options, such as `frame="tool"`; they may be given when it is called, too.
 
     Returns:
-        A callable with the function's arguments, without the model, for tensors of shape (..., core shape) on the CPU,
-        all of float64 or all of float32, leading dimensions broadcast. Results have the form of the function's own.
+        A callable with the function's arguments, without the model, for tensors of shape (..., core shape), all on the
+        CPU or on one CUDA device, all of float64 or all of float32, leading dimensions broadcast. Results have the form
+        of the function's own.
         Gradients, rates (`torch.func.jvp`) and derivatives of these are compiled programs, by the entries of arrays as
         they stand (nq of a configuration); `torch.vmap` adds a leading dimension; `torch.compile` meets one operator.
 
@@ -125,7 +127,7 @@ class Wrapped:
         Raises:
             TypeError: if an argument is missing, unknown, or given twice.
             ShapeError: for a tensor whose shape does not fit.
-            DTypeError: for one of another kind: integers, other precisions, on another device than the CPU.
+            DTypeError: for one of another kind: integers, other precisions, on another device than others.
         """
         if not torch.compiler.is_compiling():
             plan = None if kwargs else self._by_position.get(len(args))

@@ -76,7 +76,16 @@ def last_readers(
             for a in operands[k]:
                 if a < region.start:
                     needed(a, start if k in own else end)
+        for a in _carried_within(program, region):
+            if a < region.start:
+                needed(a, end)
     return last
+
+
+def _carried_within(program: Program, region: Region) -> list[int]:
+    """Return what regions within a region carry on: it is wanted in each pass of the outer one, too."""
+    inner = program.regions[program.regions.index(region) + 1 :]
+    return [after for r in inner if r.start >= region.start and r.stop <= region.stop for _, after in r.carried]
 
 
 class Tables(NamedTuple):

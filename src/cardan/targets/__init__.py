@@ -22,6 +22,12 @@ def _c_text(program: Program) -> str:
     return c_code(program, program.name).source
 
 
+def _cuda_text(program: Program) -> str:
+    from cardan.targets.cuda.text import cuda_code
+
+    return cuda_code(program, single=False).source
+
+
 def _llvm_text(program: Program) -> str:
     import numpy as np
 
@@ -37,6 +43,12 @@ def _llvm(outline: Outline, program: Source) -> Runner:
     return load_llvm(outline, program)
 
 
+def _cuda(outline: Outline, program: Source) -> Runner:
+    from cardan.targets.cuda.runner import CudaProgram
+
+    return CudaProgram(outline, program)
+
+
 class Target(NamedTuple):
     """A target: its emitter and its loader, each None if it has none."""
 
@@ -47,6 +59,7 @@ class Target(NamedTuple):
 TARGETS: dict[str, Target] = {
     "ir": Target(str, None),
     "c": Target(_c_text, None),
+    "cuda": Target(_cuda_text, _cuda),
     "llvm": Target(_llvm_text, _llvm),
     "numpy": Target(None, lambda outline, program: compile_numpy(program())),
 }

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from cardan.errors import ParameterError
-from cardan.program.liveness import heads_of, last_readers, places_in, stretches, tables_of
-from cardan.program.ops import LEAVES, SPEC, Kind, Op
-from cardan.program.program import Array, Program, Region, phases
+from cardan.program.ops import SPEC, Op
+from cardan.program.program import Array, Program
+from cardan.targets.c_family import Dialect, Parts, entries_of, finite, in_c, rounded
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -127,157 +126,47 @@ def _batch_body(program: Program, name: str) -> list[str]:
     return ["    size_t k;", "    for (k = 0; k < n; ++k)", f"        {name}({arguments});"]
 
 
-def _entries(arrays: tuple[Array, ...]) -> list[str]:
-    return [f"{a.name}[{k}]" for a in arrays for k in range(a.size)]
-
-
 class _Writer:
     """Writes the operations of a program, in parts if there are many."""
 
     def __init__(self, program: Program, name: str, single: bool) -> None:
-        self.program, self.name, self.instructions = program, name, list(program.instructions)
-        self.real, self.suffix, self.single = ("float", "f", True) if single else ("double", "", False)
-        self.parts: list[list[int]] = []
-        self.spans: dict[range, tuple[int, int]] = {}
-        for stretch in stretches(program):
-            parts = _cut([k for k in stretch if self.instructions[k].op not in LEAVES])
-            self.spans[stretch] = len(self.parts), len(self.parts) + len(parts) - 1
-            self.parts += parts
-        self.home = {k: p for p, part in enumerate(self.parts) for k in part}
-        self.heads = heads_of(program, self.spans, [Op.INPUT, Op.CARRIED])
-        self.is_whole = len(self.parts) == 1 and not program.regions
-        self.tables = dict(zip(program.regions, tables_of(program, 0), strict=True))
-        self.slots, self.places = self._slots()
-        self.entries = _entries(program.inputs)
-        self.all_entries = frozenset(self.entries)
-
-    def _slots(self) -> tuple[dict[int, int], int]:
-        """Return the places in w of what more than one part needs, and how many there are; each is used again."""
-        last = last_readers(self.program, self.home, self.spans, self.heads)
-        if not self.is_whole:
-            last |= {r: len(self.parts) for r in self.program.results if r in self.home or r in self.heads}
-        tables = list(self.tables.values())
-        slots, places = places_in(self.program, tables), tables[-1].end if tables else 0
-        free: list[int] = []
-        for p, part in enumerate(self.parts):
-            there = [k for k, first in self.heads.items() if first == p] + part
-            for k in (k for k in there if k in last):
-                if not free:
-                    free, places = [places], places + 1
-                slots[k] = free.pop()
-            free += [slots[k] for k, end in last.items() if end == p]
-        return slots, places
+        self.program, self.name = program, name
+        self.real, suffix = ("float", "f") if single else ("double", "")
+        dialect = Dialect(self.real, PART, lambda x: _number(x, single), lambda op, args: in_c(op, args, suffix))
+        self.parts = Parts(program, dialect)
+        count = 0 if self.parts.is_whole else len(self.parts.parts)
+        self.parts.wait(dict.fromkeys(program.results, count))
+        self.places, self.all_entries = self.parts.places, frozenset(self.parts.entries)
 
     def written(self) -> tuple[list[str], list[str]]:
         """Return the functions of the parts, and the body of the function that calls them."""
-        program = self.program
+        program, parts = self.program, self.parts
         unused = [f"    (void){a.name};" for a in (*program.inputs, *program.outputs) if not _is_used(program, a)]
-        if self.is_whole:
-            return [], unused + self._operations(0) + self._results()
+        if parts.is_whole:
+            return [], unused + parts.operations(0) + self._results()
         texts, calls = [_NOINLINE], []
-        for p in range(len(self.parts)):
-            arrays = self._inputs_of(p)
+        for p in range(len(parts.parts)):
+            arrays = parts.inputs_of(p)
             parameters = ", ".join([*(f"const {self.real} {a.name}[{a.size}]" for a in arrays), f"{self.real} *w"])
-            own = self._operations(p) or ["    (void)w;"]
+            own = parts.operations(p) or ["    (void)w;"]
             texts += [f"PART void {self.name}_part{p}({parameters})\n{{", *own, "}\n"]
             calls.append(f"{self.name}_part{p}({', '.join([*(a.name for a in arrays), 'w'])});")
         writers, ending = self._writers()
         head = [f"    {self.real} w[{max(self.places, 1)}];"]
-        body = [f"    {line}" for line in [*self._run(phases(program), calls), *ending]]
+        body = [f"    {line}" for line in [*parts.run(calls), *ending]]
         return texts + writers, head + unused + body
-
-    def _run(self, parts: Sequence[Region | range], calls: list[str]) -> list[str]:
-        """Return the calls of parts of the program, those of regions in loops."""
-        lines: list[str] = []
-        for part in parts:
-            if isinstance(part, range):
-                first, last = self.spans[part]
-                lines += calls[first : last + 1]
-            else:
-                k = f"k{self.program.regions.index(part)}_"
-                lines += [f"w[{self.slots[head]}] = {self._first(head)};" for head, _ in part.carried]
-                lines += self._table(part)
-                within = self._run(phases(self.program, part), calls)
-                body = [*self._carry(k, part), *self._pick(k, part), *within, *self._keep(k, part)]
-                own = ["{", f"    long {k};", f"    for ({k} = 0; {k} < {part.passes}; ++{k}) {{"]
-                lines += [*own, *(f"        {line}" for line in body), "    }", "}"]
-        return lines
-
-    def _carry(self, k: str, region: Region) -> list[str]:
-        """Return the lines that put what is carried in its place, from the second pass on."""
-        if not region.carried:
-            return []
-        read = [f"    const {self.real} t{head}_ = {self._value(after, -1)};" for head, after in region.carried]
-        written = [f"    w[{self.slots[head]}] = t{head}_;" for head, _ in region.carried]
-        return [f"if ({k} > 0) {{", *read, *written, "}"]
-
-    def _table(self, region: Region) -> list[str]:
-        """Return the lines that fill the table from which a region picks."""
-        picked, start = (
-            self.tables[region].rows.picked,
-            self.tables[region].picked + len(self.tables[region].rows.picked),
-        )
-        rows = zip(*(self.instructions[k].args for k in picked), strict=True)
-        return [f"w[{start + n}] = {self._value(a, -1)};" for n, a in enumerate(a for row in rows for a in row)]
-
-    def _pick(self, k: str, region: Region) -> list[str]:
-        """Return the lines that put a row of the table where the parts look for it."""
-        tables, columns = self.tables[region], len(self.tables[region].rows.picked)
-        j, row = f"j{k[1:]}", f"{tables.picked + columns} + {columns} * {k}"
-        loop = f"    for ({j} = 0; {j} < {columns}; ++{j})"
-        return (
-            ["{", f"    long {j};", loop, f"        w[{tables.picked} + {j}] = w[{row} + {j}];", "}"] if columns else []
-        )
-
-    def _keep(self, k: str, region: Region) -> list[str]:
-        """Return the lines that put what is kept of a pass in its row."""
-        tables, kept = self.tables[region], self.tables[region].rows.kept
-        return [f"w[{tables.kept + j} + {len(kept)} * {k}] = {self._value(a, -1)};" for j, a in enumerate(kept)]
-
-    def _first(self, k: int) -> str:
-        """Return what is in the place of something carried before the first pass."""
-        op, args, number = self.instructions[k]
-        return self.entries[int(number)] if op is Op.INPUT else self._value(args[0], -1)
-
-    def _inputs_of(self, p: int) -> list[Array]:
-        """Return the inputs that a part reads."""
-        read = {a for k in self.parts[p] for a in self.instructions[k].args} - self.heads.keys()
-        entries = {self.entries[int(i.value)] for i in (self.instructions[k] for k in read) if i.op is Op.INPUT}
-        return [a for a in self.program.inputs if any(f"{a.name}[{k}]" in entries for k in range(a.size))]
-
-    def _operations(self, p: int) -> list[str]:
-        lines = []
-        for k in self.parts[p]:
-            op, args, _ = self.instructions[k]
-            kind, cast = (self.real, "") if SPEC[op].result is Kind.REAL else ("int", f"({self.real})")
-            expression = SPEC[op].c.format(*(self._value(a, p) for a in args), f=self.suffix)
-            lines.append(f"    const {kind} t{k}_ = {expression};")
-            if k in self.slots:
-                lines.append(f"    w[{self.slots[k]}] = {cast}t{k}_;")
-        return lines
-
-    def _value(self, k: int, p: int) -> str:
-        """Return how a part writes the value of an instruction."""
-        op, _, number = self.instructions[k]
-        if k in self.heads or op in (Op.PICKED, Op.KEPT):
-            return f"w[{self.slots[k]}]"
-        if op is Op.INPUT:
-            return self.entries[int(number)]
-        if op is Op.CONST:
-            return _number(number, self.single)
-        return f"t{k}_" if self.home[k] == p else f"w[{self.slots[k]}]"
 
     def _results(self) -> list[str]:
         """Return the lines that write the results; inputs among them are all read before, for they may be there."""
-        values = [self._value(r, 0) for r in self.program.results]
+        values = [self.parts.value(r, 0) for r in self.program.results]
         names = {value: f"r{n}_" for n, value in enumerate(self._inputs_in(values))}
         lines = [f"    const {self.real} {name} = {value};" for value, name in names.items()]
-        targets = zip(_entries(self.program.outputs), values, strict=True)
+        targets = zip(entries_of(self.program.outputs), values, strict=True)
         return [*lines, *(f"    {target} = {names.get(value, value)};" for target, value in targets)]
 
     def _writers(self) -> tuple[list[str], list[str]]:
         """Return the functions that write the results, and the lines that call them, inputs among them read before."""
-        values = [self._value(r, len(self.parts)) for r in self.program.results]
+        values = [self.parts.value(r, len(self.parts.parts)) for r in self.program.results]
         names = {value: f"w[{self.places + n}]" for n, value in enumerate(self._inputs_in(values))}
         self.places += len(names)
         texts, calls = [], [f"{name} = {value};" for value, name in names.items()]
@@ -296,13 +185,6 @@ class _Writer:
         return [value for value in dict.fromkeys(values) if value in self.all_entries]
 
 
-def _cut(own: list[int]) -> list[list[int]]:
-    """Return operations in parts of about `PART`, one at least."""
-    parts = max(1, round(len(own) / PART))
-    size = max(1, -(-len(own) // parts))
-    return [own[i : i + size] for i in range(0, len(own), size)] or [[]]
-
-
 def _is_used(program: Program, array: Array) -> bool:
     if array in program.outputs:
         return array.size > 0
@@ -313,18 +195,7 @@ def _is_used(program: Program, array: Array) -> bool:
 
 def _number(value: float, single: bool) -> str:
     """Return a number as C writes it, exact; negative ones in parentheses."""
-    if single:
-        value = _rounded(value)
-    if math.isfinite(value):
-        text = f"{value!r}{'f' if single else ''}"
-    else:
-        text = "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
+    if math.isfinite(value := rounded(value) if single else value):
+        return finite(value, "f" if single else "")
+    text = "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
     return f"({text})" if math.copysign(1.0, value) < 0.0 else text
-
-
-def _rounded(value: float) -> float:
-    """Return a number as the nearest one of single precision, infinite where there is none."""
-    try:
-        return struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)

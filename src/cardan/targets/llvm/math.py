@@ -11,11 +11,12 @@ from enum import Enum
 from functools import partial
 
 from cardan.program.ops import Op
-from cardan.targets.llvm.exp_log import exp, expm1, log, log1p
-from cardan.targets.llvm.far import far_definitions
-from cardan.targets.llvm.inverse_trig import acos, asin, atan2
+from cardan.targets.libm.exp_log import exp, expm1, log, log1p
+from cardan.targets.libm.far import FAST_RANGE
+from cardan.targets.libm.inverse_trig import acos, asin, atan2
+from cardan.targets.libm.trig import sincos, tan
+from cardan.targets.llvm.far_lanes import far_definitions
 from cardan.targets.llvm.lanes import Lanes
-from cardan.targets.llvm.trig import joined, sincos, tan
 from cardan.targets.llvm.writer import Writer
 
 Results = str | tuple[str, ...]
@@ -67,3 +68,16 @@ def _angular(name: str, function: Callable[..., Results], lanes: Lanes) -> list[
         _definition(far, partial(function, far=True), Lanes(lanes.width, "double")),
         _definition(name, lambda w, x: joined(w, x, function(w, x), far), lanes, "#1" if function is sincos else "#0"),
     ]
+
+
+def joined(w: Writer, x: str, near: str | tuple[str, ...], far_function: str) -> tuple[str, ...]:
+    """Write a branch to the far function if any angle is beyond the fast range, and return what then is right."""
+    near = (near,) if isinstance(near, str) else near
+    flags = w.emit(f"bitcast {w.m} {w.compare('ogt', w.call('fabs', x), FAST_RANGE)} to i{w.width}")
+    some = w.emit(f"icmp ne i{w.width} {flags}, 0")
+    w.line(f"br i1 {some}, label %far, label %near, !prof !1")
+    w.label("far")
+    exact = w.invoke(far_function, [w.v] * len(near), [(w.v, x)])
+    w.line("br label %near")
+    w.label("near")
+    return tuple(w.emit(f"phi {w.v} [ {e}, %far ], [ {n}, %start ]") for e, n in zip(exact, near, strict=True))

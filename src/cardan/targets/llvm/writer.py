@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from cardan.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
+from cardan.targets.libm.far import FAST_RANGE
 from cardan.targets.llvm.lanes import Lanes
 
-INFINITY, NAN = float("inf"), float("nan")
-ROUND = 6755399441055744.0  # 1.5 2^52: adding it rounds to an integer, whose low bits are then the sum's
-Real = str | float
-"""A vector: its name, or one number for all lanes."""
-Bits = str | int
-"""The same of 64-bit integers."""
+FAR = "reduce_far"
+"""The function that reduces angles beyond the fast range."""
 Given = Iterable[str] | None
 
 
@@ -112,8 +110,8 @@ class Code:
         self.label(f"on{self.count}")
 
 
-class Writer(Code):
-    """Writes one function on vectors of W lanes."""
+class Writer(Code, Arithmetic):
+    """Writes one function on vectors of W lanes; a number among its operands is that in all lanes."""
 
     def __init__(self, lanes: Lanes) -> None:
         super().__init__()
@@ -152,21 +150,10 @@ class Writer(Code):
         """Write -a."""
         return self.emit(f"fneg {self.v} {self.real(a)}")
 
-    def fma(self, a: Real, b: Real, c: Real) -> str:
-        """Write a b + c, rounded once."""
-        return self.call("fma", a, b, c)
-
     def call(self, name: str, *operands: Real) -> str:
         """Write an intrinsic."""
         arguments = ", ".join(f"{self.v} {self.real(x)}" for x in operands)
         return self.emit(f"call {self.v} @llvm.{name}.{self.suffix}({arguments})")
-
-    def polynomial(self, x: str, coefficients: tuple[float, ...]) -> str:
-        """Write the sum of c_k x^k."""
-        total: Real = coefficients[-1]
-        for c in reversed(coefficients[:-1]):
-            total = self.fma(x, total, c)
-        return self.real(total)
 
     def compare(self, condition: str, a: Real, b: Real) -> str:
         """Write a condition, such as `olt`."""
@@ -188,18 +175,32 @@ class Writer(Code):
         """Write an operation on integers: `and`, `or`, `xor`, `shl`, `lshr`, `add`."""
         return self.emit(f"{operation} {self.i} {self.integer(a)}, {self.integer(b)}")
 
-    def signed(self, x: str, sign: str) -> str:
-        """Write x, negated where the sign bit is set."""
-        return self.from_bits(self.logic("xor", self.bits(x), sign))
+    def differ(self, a: str, b: str) -> str:
+        """Write whether of two masks just one holds."""
+        return self.emit(f"xor {self.m} {a}, {b}")
 
-    def sign_bit(self, x: str) -> str:
-        """Write the sign bit of a number."""
-        return self.logic("and", self.bits(x), -(2**63))
+    def is_not_zero(self, x: Bits) -> str:
+        """Write whether an integer is not zero."""
+        return self.emit(f"icmp ne {self.i} {self.integer(x)}, zeroinitializer")
 
-    def rounded(self, x: Real, scale: float) -> tuple[str, str]:
-        """Write n = round(x scale), as a number and as bits that end in the integer n's."""
-        shifted = self.fma(x, scale, ROUND)
-        return self.sub(shifted, ROUND), self.bits(shifted)
+    def is_negative(self, x: Bits) -> str:
+        """Write whether an integer is negative."""
+        return self.emit(f"icmp slt {self.i} {self.integer(x)}, zeroinitializer")
+
+    def number(self, x: Bits) -> str:
+        """Write a signed integer as the number it is."""
+        return self.emit(f"sitofp {self.i} {self.integer(x)} to {self.v}")
+
+    def reduced_far(self, size: str, near: Reduced) -> Reduced:
+        """Write the exact reduction and take from it the lanes beyond the fast range."""
+        far = self.compare("ogt", size, FAST_RANGE)
+        kinds = [self.v, self.v, self.i]
+        exact = self.invoke(FAR, kinds, [(self.v, self.select(far, size, FAST_RANGE))])
+        high, low, quadrant = (
+            self.emit(f"select {self.m} {far}, {kind} {e}, {kind} {self.real(a)}")
+            for kind, e, a in zip(kinds, exact, near, strict=True)
+        )
+        return high, low, quadrant
 
     def invoke(self, function: str, kinds: list[str], arguments: list[tuple[str, str]]) -> list[str]:
         """Write a call of a definition that returns values of such types."""

@@ -2,6 +2,7 @@
 
 XLA calls a handler with one structure (a frame) that says where arguments and results are; it holds no other state. So
 each program has a handler of its own: a copy of the same machine code, in which the address of a context is written.
+What is called is a program in machine code, or the driver of a device, that it may launch a kernel.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,12 @@ class Handler:
     """The handler of one program.
 
     Args:
-        code: the program's machine code.
-        work: of a state; see `runtime/threads.py`.
+        words: of its context, those of what it calls; see `words_of`.
         dtype: float64 or float32.
         inputs: core shapes of its arguments.
         outputs: core shapes of its results.
+        device: whether it launches a kernel.
+        keep: what must live as long as it does.
 
     Attributes:
         address: of the function. Whoever may call it must keep the handler alive.
@@ -36,35 +38,50 @@ class Handler:
 
     def __init__(
         self,
-        code: Any,
-        work: int,
+        words: Mapping[str, int],
         dtype: np.dtype,
         inputs: Sequence[tuple[int, ...]],
         outputs: Sequence[tuple[int, ...]],
+        *,
+        device: bool = False,
+        keep: Any = None,
     ) -> None:
         sizes = [int(np.prod(shape)) for shape in (*inputs, *outputs)]
         words = {
-            "evaluate": code.address,
-            "heap": code.heap,
-            "malloc": _address(ctypes.pythonapi.PyMem_RawMalloc),
-            "free": _address(ctypes.pythonapi.PyMem_RawFree),
-            "rest": _rest(),
+            **words,
             "dtype": at.DTYPES[dtype.itemsize],
             "itemsize": dtype.itemsize,
             "core_rank": len(outputs[0]),
-            "work": min(work, at.WORTHWHILE),
-            "width": code.image.width,
             "inputs": len(inputs),
             "outputs": len(outputs),
         }
         self.context = np.array([words.get(name, 0) for name in at.FIELDS] + sizes, dtype=np.int64)
-        self._space = np.empty(code.heap + 64, dtype=np.uint8)
-        if code.heap:
+        heap = words.get("heap", 0)
+        self._space = np.empty(heap + 64, dtype=np.uint8)
+        if heap:
             self.context[at.WORD["spare"]] = self._space.__array_interface__["data"][0] + 63 & ~63
-        self._program = code
+        self._keep = keep
         with LOCK:
-            self._code = load(_for_context(self.context.__array_interface__["data"][0]), "handler")
+            self._code = load(_for_context(self.context.__array_interface__["data"][0], device), "handler")
         self.address: int = self._code.address
+
+
+def words_of(code: Any, work: int) -> dict[str, int]:
+    """Return the words that say how to call a program in machine code.
+
+    Args:
+        code: the program's.
+        work: of a state; see `runtime/threads.py`.
+    """
+    return {
+        "evaluate": code.address,
+        "heap": code.heap,
+        "malloc": _address(ctypes.pythonapi.PyMem_RawMalloc),
+        "free": _address(ctypes.pythonapi.PyMem_RawFree),
+        "rest": _rest(),
+        "work": min(work, at.WORTHWHILE),
+        "width": code.image.width,
+    }
 
 
 def _address(function: Any) -> int:
@@ -78,23 +95,22 @@ def _rest() -> int:
     return _address(ctypes.CDLL(None).sched_yield)
 
 
-def _for_context(address: int) -> Image:
+def _for_context(address: int, device: bool) -> Image:
     """Return the machine code with the address of a context in it."""
-    image, mark = _image(), at.MARK.to_bytes(8, "little")
+    image, mark = _image(device), at.MARK.to_bytes(8, "little")
     if image.code.count(mark) != 1:
         raise TargetError("the compiler left no place for the context of a handler; this processor is not known to it.")
     return image._replace(code=image.code.replace(mark, address.to_bytes(8, "little")))
 
 
 @functools.cache
-def _image() -> Image:
-    return kept(f"handler for XLA {at.WORTHWHILE} {at.GRAIN}", _compiled)[
-        0
-    ]  # the source itself is in the name of what is kept
+def _image(device: bool) -> Image:
+    kind = "of a device" if device else f"{at.WORTHWHILE} {at.GRAIN}"  # the source itself is in the name, too
+    return kept(f"handler for XLA {kind}", functools.partial(_compiled, device))[0]
 
 
-def _compiled() -> Image:
+def _compiled(device: bool) -> Image:
     from cardan.targets.llvm.machine import compile_image
     from cardan.targets.llvm.xla_text import handler_text
 
-    return compile_image(handler_text(), "handler")
+    return compile_image(handler_text(device=device), "handler")

@@ -1,5 +1,7 @@
 """The machine code of a handler for XLA: it reads the call, checks it, and calls the program; see `xla`.
 
+On devices, the program is a kernel, which is launched on XLA's stream.
+
 Large batches are cut into parts. The caller and tasks in XLA's own threads take one after the other from a *job*; the
 caller waits only for parts somebody is at work on, so it does not matter when tasks begin, or whether all of them do.
 """
@@ -11,20 +13,34 @@ from cardan.targets.llvm.writer import Code
 
 MISFIT = "cardan: the arrays of this call are not those of the program it is for"
 NO_MEMORY = "cardan: there is no memory for the workspace of a program"
+NO_STREAM = "cardan: XLA gives no stream to launch a kernel on"
+TOO_MANY = "cardan: there are more states than one launch has: call it in parts"
+REFUSED = "cardan: the device refused to launch a kernel"
 _TEXTS = {"misfit": MISFIT, "no_memory": NO_MEMORY}
+_DEVICE_TEXTS = {"misfit": MISFIT, "no_stream": NO_STREAM, "too_many": TOO_MANY, "refused": REFUSED}
 
 
-def handler_text() -> str:
-    """Return the module: the function `handler(frame)`, as XLA calls those that are registered with it."""
-    texts = [f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, text in _TEXTS.items()]
+def handler_text(*, device: bool) -> str:
+    """Return the module: the function `handler(frame)`, as XLA calls those that are registered with it.
+
+    Args:
+        device: whether it launches a kernel.
+    """
+    said = _DEVICE_TEXTS if device else _TEXTS
+    texts = [f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, text in said.items()]
+    handler = ("define ptr @handler(ptr %frame)", _Handler(device=device))
     functions = (
-        ("define ptr @handler(ptr %frame)", _Handler()),
-        (
-            "define internal void @part(ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end)",
-            _Part(),
-        ),
-        ("define internal void @work(ptr %job)", _Work()),
-        ("define internal void @task(ptr %job)", _Task()),
+        (handler,)
+        if device
+        else (
+            handler,
+            (
+                "define internal void @part(ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end)",
+                _Part(),
+            ),
+            ("define internal void @work(ptr %job)", _Work()),
+            ("define internal void @task(ptr %job)", _Task()),
+        )
     )
     bodies = [line for head, code in functions for line in (f"{head} nounwind {{", "start:", *code.lines, "}")]
     return "\n".join([f"@context = internal constant i64 {at.MARK}", *texts, *bodies])
@@ -169,7 +185,7 @@ class _Task(_Reader):
 class _Handler(_Reader):
     """Writes the handler. What does not fit goes to the label `misfit`, before anything has been written."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, device: bool) -> None:
         super().__init__()
         self.line(f"%error = alloca [{at.ERROR_SIZE + 4} x i8], align 8")
         self.line(f"%asked = alloca [{at.SCHEDULE_SIZE} x i8], align 8")
@@ -188,13 +204,18 @@ class _Handler(_Reader):
             self.table(outputs, self.known("outputs"), self.known("inputs")),
         )
         self.unless(self.whole("icmp sgt", self.rows, 0), "done")
-        self.batch()
+        self.launch() if device else self.batch()
         self.line("br label %done")
         self.label("done")
         self.line("ret ptr null")
-        self.version(extension)
+        self.version(extension, at.CAPTURED if device else 0)
         self.failure("misfit", at.INVALID_ARGUMENT)
-        self.failure("no_memory", at.RESOURCE_EXHAUSTED)
+        if device:
+            self.failure("no_stream", at.INTERNAL)
+            self.failure("too_many", at.INVALID_ARGUMENT)
+            self.failure("refused", at.INTERNAL)
+        else:
+            self.failure("no_memory", at.RESOURCE_EXHAUSTED)
 
     # --- checks ---
 
@@ -242,6 +263,44 @@ class _Handler(_Reader):
         """Write the computation of all rows: at once, or if that takes long in parts, by several threads."""
         work = self.whole("mul", self.rows, self.known("work"))
         self.branch(self.whole("icmp slt", work, at.WORTHWHILE), self.at_once, lambda: self.in_parts(work))
+
+    def launch(self) -> None:
+        """Write the launch of a kernel: its parameters are the states, and of each array where it is, and its rows."""
+        blocks = self.raised(self.rows, self.known("states"))
+        self.unless(self.whole("icmp sle", blocks, at.MOST_BLOCKS), "too_many")
+        inputs, outputs = self.tables
+        count = self.whole("add nuw nsw", self.known("inputs"), self.known("outputs"))
+        parameters = self.whole("add nuw nsw", self.whole("shl nuw nsw", count, 1), 1)
+        values = self.emit(f"alloca i64, i64 {parameters}, align 8")
+        self.store("i64", self.rows, values, 8)
+        sizes = self.at(self.context, at.SIZES, "i64")
+        self.describe(inputs, "0", self.known("inputs"), values, sizes)
+        self.describe(outputs, self.known("inputs"), self.known("outputs"), values, sizes)
+        places = self.emit(f"alloca ptr, i64 {parameters}, align 8")
+        put = lambda k: self.store("ptr", self.at(values, k, "i64"), self.at(places, k, "i64"), 8)  # noqa: E731
+        self.loop("0", parameters, 1, put)
+        context = self.field("%frame", at.FRAME_CONTEXT)
+        words = {0: f"i64 {at.STREAM_SIZE}", 16: f"ptr {context}", 24: "ptr null"}
+        self.unless(self.ask(at.API_STREAM, words), "no_stream")
+        stream = self.load("ptr", self.at("%asked", 24), 8)
+        wide, threads, shared = (
+            self.emit(f"trunc i64 {n} to i32") for n in (blocks, self.known("threads"), self.known("shared"))
+        )
+        sizes = f"i32 {wide}, i32 1, i32 1, i32 {threads}, i32 1, i32 1, i32 {shared}"
+        rest = f"ptr {stream}, ptr {places}, ptr null"
+        call = f"call i32 {self.known('launch', 'ptr')}(ptr {self.known('kernel', 'ptr')}, {sizes}, {rest})"
+        self.unless(self.emit(f"icmp eq i32 {self.emit(call)}, 0"), "refused")
+
+    def describe(self, table: str, before: str, count: str, values: str, sizes: str) -> None:
+        """Write where each array of a table is, and its entries for a state, behind the number of states."""
+
+        def one(k: str) -> None:
+            number = self.whole("add nuw nsw", before, k)
+            place = self.at(values, self.whole("add nuw nsw", self.whole("shl nuw nsw", number, 1), 1), "i64")
+            self.store("ptr", self.word(table, k, "ptr"), place, 8)
+            self.store("i64", self.word(sizes, number), self.at(place, 1, "i64"), 8)
+
+        self.loop_if_any("0", count, 1, one)
 
     def at_once(self) -> None:
         """Write the computation by the caller alone."""
@@ -329,13 +388,17 @@ class _Handler(_Reader):
 
     # --- other ways out ---
 
-    def version(self, extension: str) -> None:
+    def version(self, extension: str, traits: int) -> None:
         """Say which version of the interface this is made for: that of the caller, if its structures are these."""
         self.label("asked_for_version")
         metadata, api = self.field(extension, at.EXTENSION_METADATA), self.field("%frame", at.FRAME_API)
         old = lambda: [str(at.MINOR_OF_OLD)]  # noqa: E731 -- they do not say
         (minor,) = self.branch(self.is_null(api), old, lambda: [self.field(api, at.API_MINOR, "i32")], "i32")
-        said = {at.METADATA_MAJOR: f"i32 {at.MAJOR}", at.METADATA_MINOR: f"i32 {minor}", at.METADATA_TRAITS: "i32 0"}
+        said = {
+            at.METADATA_MAJOR: f"i32 {at.MAJOR}",
+            at.METADATA_MINOR: f"i32 {minor}",
+            at.METADATA_TRAITS: f"i32 {traits}",
+        }
         self.fill(metadata, said)
         self.line("ret ptr null")
 

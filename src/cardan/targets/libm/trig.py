@@ -1,10 +1,9 @@
-"""Sine, cosine and tangent of any angle, on vectors, in LLVM IR.
+"""Sine, cosine and tangent of any angle.
 
 One reduction serves all: |x| = n pi/2 + r, |r| <= pi/4, with pi/2 in three parts by fused multiply-add, which keeps the
 digits of r next to every multiple of pi/2 for |x| up to 1e12. Then a polynomial each for sine and cosine of r, swapped
-and negated by the quadrant n. The tangent is their quotient, all three in two parts. Where a lane is beyond that range
-a second version of the function is called, with the reduction of `far`; decided at the end, when the near result
-is there already, this costs nothing.
+and negated by the quadrant n. The tangent is their quotient, all three in two parts. Beyond that range a second version
+of the function is called, with the reduction of `far`.
 
 Source: Cody and Waite (1980); the polynomials are the minimax ones of Sun's fdlibm (k_sin, k_cos).
 Cost: about 40 operations for sine and cosine, 70 for the tangent. Below 2 units in the last place.
@@ -12,10 +11,9 @@ Cost: about 40 operations for sine and cosine, 70 for the tangent. Below 2 units
 
 from __future__ import annotations
 
-from cardan.targets.llvm.far import FAR, half_pi, parts
-from cardan.targets.llvm.writer import Writer
+from cardan.targets.libm.arithmetic import Arithmetic, Reduced
+from cardan.targets.libm.far import half_pi, parts
 
-FAST_RANGE = 1e12  # largest angle the three parts of pi/2 reduce exactly enough
 SINE = (
     -1.66666666666666324348e-01,
     8.33333333332248946124e-03,
@@ -34,7 +32,7 @@ COSINE = (
 )
 
 
-def _reduced(w: Writer, x: str, two: bool, far: bool) -> tuple[str, str, str]:
+def _reduced(w: Arithmetic, x: str, two: bool, far: bool) -> Reduced:
     """Write r of |x|, what r lost to rounding (if `two`), and n in the low bits; of any angle (if `far`)."""
     size = w.call("fabs", x)
     first, second, third = parts(half_pi(), 3)
@@ -46,35 +44,11 @@ def _reduced(w: Writer, x: str, two: bool, far: bool) -> tuple[str, str, str]:
         high = w.sub(r, product)
         low = w.fma(n, -third, w.sub(w.sub(w.sub(r, high), product), rest))
     else:
-        high, low = w.fma(n, -third, w.fma(n, -second, r)), w.real(0.0)
-    return _far_lanes(w, size, (high, low, quadrant)) if far else (high, low, quadrant)
+        high, low = w.fma(n, -third, w.fma(n, -second, r)), 0.0
+    return w.reduced_far(size, (high, low, quadrant)) if far else (high, low, quadrant)
 
 
-def _far_lanes(w: Writer, size: str, near: tuple[str, str, str]) -> tuple[str, str, str]:
-    """Write the exact reduction and take from it the lanes beyond the fast range."""
-    far = w.compare("ogt", size, FAST_RANGE)
-    kinds = [w.v, w.v, w.i]
-    exact = w.invoke(FAR, kinds, [(w.v, w.select(far, size, FAST_RANGE))])
-    high, low, quadrant = (
-        w.emit(f"select {w.m} {far}, {t} {e}, {t} {a}") for t, e, a in zip(kinds, exact, near, strict=True)
-    )
-    return high, low, quadrant
-
-
-def joined(w: Writer, x: str, near: str | tuple[str, ...], far_function: str) -> tuple[str, ...]:
-    """Write a branch to the far function if any angle is beyond the fast range, and return what then is right."""
-    near = (near,) if isinstance(near, str) else near
-    flags = w.emit(f"bitcast {w.m} {w.compare('ogt', w.call('fabs', x), FAST_RANGE)} to i{w.width}")
-    some = w.emit(f"icmp ne i{w.width} {flags}, 0")
-    w.line(f"br i1 {some}, label %far, label %near, !prof !1")
-    w.label("far")
-    exact = w.invoke(far_function, [w.v] * len(near), [(w.v, x)])
-    w.line("br label %near")
-    w.label("near")
-    return tuple(w.emit(f"phi {w.v} [ {e}, %far ], [ {n}, %start ]") for e, n in zip(exact, near, strict=True))
-
-
-def _cosine_rest(w: Writer, z: str) -> tuple[str, str]:
+def _cosine_rest(w: Arithmetic, z: str) -> tuple[str, str]:
     """Write cos r in two parts, the first 1 - z/2 rounded, z = r^2."""
     half = w.mul(z, 0.5)
     main = w.sub(1.0, half)
@@ -82,16 +56,16 @@ def _cosine_rest(w: Writer, z: str) -> tuple[str, str]:
     return main, w.fma(w.mul(z, z), w.polynomial(z, COSINE), lost)
 
 
-def _quadrant_sign(w: Writer, quadrant: str) -> str:
+def _quadrant_sign(w: Arithmetic, quadrant: str) -> str:
     """Write the sign bit where the second bit of the quadrant is set."""
     return w.logic("shl", w.logic("and", quadrant, 2), 62)
 
 
-def _is_odd(w: Writer, quadrant: str) -> str:
-    return w.emit(f"icmp ne {w.i} {w.logic('and', quadrant, 1)}, zeroinitializer")
+def _is_odd(w: Arithmetic, quadrant: str) -> str:
+    return w.is_not_zero(w.logic("and", quadrant, 1))
 
 
-def sincos(w: Writer, x: str, far: bool = False) -> tuple[str, str]:
+def sincos(w: Arithmetic, x: str, far: bool = False) -> tuple[str, str]:
     """Write sine and cosine."""
     sign = w.sign_bit(x)
     r, _, quadrant = _reduced(w, x, two=False, far=far)
@@ -105,7 +79,7 @@ def sincos(w: Writer, x: str, far: bool = False) -> tuple[str, str]:
     return w.signed(first, w.logic("xor", turn, sign)), w.signed(second, next_turn)
 
 
-def tan(w: Writer, x: str, far: bool = False) -> str:
+def tan(w: Arithmetic, x: str, far: bool = False) -> str:
     """Write the tangent: sine over cosine, or minus cosine over sine, each in two parts."""
     high, low, quadrant = _reduced(w, x, two=True, far=far)
     z = w.mul(high, high)

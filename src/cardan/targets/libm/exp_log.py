@@ -1,4 +1,4 @@
-"""Exponential and natural logarithm, on vectors, in LLVM IR.
+"""Exponential and natural logarithm, of any number.
 
 e^x = 2^n e^r, n = round(x / ln 2): a polynomial on |r| <= ln 2 / 2, then two multiplications by powers of two, so that
 a subnormal result is rounded once. ln x = k ln 2 + ln(1 + f), x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)):
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import struct
 
-from cardan.targets.llvm.writer import INFINITY, NAN, ROUND, Writer
+from cardan.targets.libm.arithmetic import INFINITY, NAN, ROUND, Arithmetic
 
 EXP = (  # e^r = 1 + r + r^2 P(r), |r| <= ln 2 / 2
     0.5,
@@ -41,12 +41,12 @@ LN2 = (0.6931471805599453, 2.3190468138462996e-17)  # its sum is ln 2
 _ONE = 1023 << 52  # the bits of 1
 
 
-def _power_of_two(w: Writer, k: str) -> str:
+def _power_of_two(w: Arithmetic, k: str) -> str:
     """Write 2^k for a whole -1023 < k < 1024."""
     return w.from_bits(w.logic("add", w.logic("shl", w.bits(w.add(k, ROUND)), 52), _ONE))
 
 
-def exp(w: Writer, x: str) -> str:
+def exp(w: Arithmetic, x: str) -> str:
     """Write the exponential; beyond [-750, 710] it is that of the bound, 0 or infinity."""
     x = w.select(w.compare("ogt", x, 710.0), 710.0, x)
     x = w.select(w.compare("olt", x, -750.0), -750.0, x)
@@ -57,7 +57,7 @@ def exp(w: Writer, x: str) -> str:
     return w.mul(w.mul(power, _power_of_two(w, half)), _power_of_two(w, w.sub(n, half)))
 
 
-def log(w: Writer, x: str) -> str:
+def log(w: Arithmetic, x: str) -> str:
     """Write the logarithm: -inf at 0, NaN below."""
     tiny = w.compare("olt", x, 2.0**-1022)
     bits = w.bits(w.select(tiny, w.mul(x, 2.0**54), x))
@@ -76,7 +76,7 @@ def log(w: Writer, x: str) -> str:
     return w.select(w.compare("ogt", x, 0.0), result, outside)
 
 
-def expm1(w: Writer, x: str) -> str:
+def expm1(w: Arithmetic, x: str) -> str:
     """Write e^x - 1 = 2 (2^(n - 1) (e^r - 1) + (2^(n - 1) - 1/2)), where only the last sum rounds much."""
     bounded = w.select(w.compare("ogt", x, 710.0), 710.0, x)
     bounded = w.select(w.compare("olt", bounded, -60.0), -60.0, bounded)
@@ -88,7 +88,7 @@ def expm1(w: Writer, x: str) -> str:
     return w.select(w.compare("olt", w.call("fabs", x), 2.0**-54), x, result)
 
 
-def log1p(w: Writer, x: str) -> str:
+def log1p(w: Arithmetic, x: str) -> str:
     """Write ln(1 + x) = ln u + (x - (u - 1)) / u, u = 1 + x rounded (Kahan)."""
     u = w.add(1.0, x)
     lost = w.div(w.sub(x, w.sub(u, 1.0)), u)

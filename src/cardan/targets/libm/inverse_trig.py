@@ -1,4 +1,4 @@
-"""Inverse sine, cosine and tangent, on vectors, in LLVM IR.
+"""Inverse sine, cosine and tangent.
 
 The polynomials give the arctangent on [0, 1] and the inverse sine on [0, 1/2]; symmetries give the rest:
 atan(y/x) = pi/2 - atan(x/y) and pi - atan(-y/x), asin(x) = pi/2 - 2 asin(sqrt((1 - x)/2)), acos(x) = pi/2 - asin(x).
@@ -10,8 +10,8 @@ Cost: about 50 operations for atan2, 30 for the others. Below 2 units in the las
 
 from __future__ import annotations
 
-from cardan.targets.llvm.far import half_pi, parts
-from cardan.targets.llvm.writer import Writer
+from cardan.targets.libm.arithmetic import Arithmetic
+from cardan.targets.libm.far import half_pi, parts
 
 ATAN = (  # atan t = t + t z P(z), z = t^2 <= 1
     -0.33333333333333326,
@@ -54,7 +54,7 @@ ASIN = (  # asin s = s + s z P(z), z = s^2 <= 1/4
 )
 
 
-def atan2(w: Writer, y: str, x: str) -> str:
+def atan2(w: Arithmetic, y: str, x: str) -> str:
     """Write the angle of the point (x, y): base + (+-atan t), t <= 1 the quotient of the smaller and the larger."""
     high, low = parts(half_pi(), 2)
     a, b = w.call("fabs", y), w.call("fabs", x)
@@ -62,17 +62,17 @@ def atan2(w: Writer, y: str, x: str) -> str:
     above, below = w.select(steep, b, a), w.select(steep, a, b)
     ratio = w.select(w.compare("oeq", below, 0.0), 0.0, 1.0)  # 0/0 is 0; inf/inf is 1
     t = w.select(w.compare("oeq", above, below), ratio, w.div(above, below))
-    left = w.emit(f"icmp slt {w.i} {w.bits(x)}, zeroinitializer")
+    left = w.is_negative(w.bits(x))
     base = w.select(steep, high, w.select(left, 2 * high, 0.0))
     base_low = w.select(steep, low, w.select(left, 2 * low, 0.0))
-    t = w.select(w.emit(f"xor {w.m} {steep}, {left}"), w.neg(t), t)
+    t = w.select(w.differ(steep, left), w.neg(t), t)
     z = w.mul(t, t)
     rest = w.fma(w.mul(t, z), w.polynomial(z, ATAN), base_low)
     angle = w.add(base, w.add(t, rest))
     return w.signed(angle, w.sign_bit(y))
 
 
-def _asin_parts(w: Writer, x: str) -> tuple[str, str, str]:
+def _asin_parts(w: Arithmetic, x: str) -> tuple[str, str, str]:
     """Write whether |x| > 1/2, s, and what asin(s) adds to it; s = |x|, or sqrt((1 - |x|)/2) where |x| > 1/2."""
     size = w.call("fabs", x)
     large = w.compare("ogt", size, 0.5)
@@ -81,7 +81,7 @@ def _asin_parts(w: Writer, x: str) -> tuple[str, str, str]:
     return large, s, w.mul(w.mul(s, z), w.polynomial(z, ASIN))
 
 
-def asin(w: Writer, x: str) -> str:
+def asin(w: Arithmetic, x: str) -> str:
     """Write the inverse sine: of |x|, s + rest or pi/2 - 2 (s + rest)."""
     high, low = parts(half_pi(), 2)
     large, s, rest = _asin_parts(w, x)
@@ -90,7 +90,7 @@ def asin(w: Writer, x: str) -> str:
     return w.signed(w.select(large, other, direct), w.sign_bit(x))
 
 
-def acos(w: Writer, x: str) -> str:
+def acos(w: Arithmetic, x: str) -> str:
     """Write the inverse cosine: pi/2 -+ (s + rest), or 2 (s + rest), subtracted from pi where x < 0."""
     high, low = parts(half_pi(), 2)
     large, s, rest = _asin_parts(w, x)

@@ -1,0 +1,9 @@
+"""Arrays on a device: NumPy's copied there and back, those of other libraries taken where they are."""
+
+from cardan.interop.device_array import DeviceArray, as_device_array, to_device
+
+__all__ = ["DeviceArray", "as_device_array", "to_device"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,86 @@
+"""Arrays as a kernel sees them: where the row of the first state begins, and how far it is to that of the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Buffer(NamedTuple):
+    """Rows of entries in the memory of a device, one for each state.
+
+    Attributes:
+        address: of the first entry of the first row.
+        rows: how many, for who computes them; one may serve all states (stride 0).
+        entries: of a row, one after the other.
+        stride: entries from the beginning of a row to that of the next: 0 where all states share one; may be negative.
+        dtype: float64 or float32.
+        device: its number.
+        owner: what keeps the memory from being freed.
+    """
+
+    address: int
+    rows: int
+    entries: int
+    stride: int
+    dtype: np.dtype
+    device: int
+    owner: Any = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first address of its memory, and the one behind its last."""
+        reach = self.stride * (self.rows - 1)
+        first, behind = min(0, reach), max(0, reach) + self.entries
+        size = self.dtype.itemsize if self.rows and self.entries else 0
+        return self.address + size * first, self.address + size * behind
+
+
+def overlap(a: Buffer, b: Buffer) -> bool:
+    """Return whether two buffers may share memory."""
+    (start, stop), (first, last) = a.span, b.span
+    return a.device == b.device and max(start, first) < min(stop, last)
+
+
+def row_stride(shape: Sequence[int], strides: Sequence[int], core: Sequence[int], batch: Sequence[int]) -> int | None:
+    """Return how many entries it is from the row of a state to that of the next.
+
+    Args:
+        shape: of an array, (..., core).
+        strides: of it, in entries.
+        core: shape of a row.
+        batch: leading dimensions of the states, to which those of the array are broadcast.
+
+    Returns:
+        The stride, 0 if all states have one row; None if there is no one stride, or a row lies in pieces.
+    """
+    lead = len(shape) - len(core)
+    if not _is_in_order(shape[lead:], strides[lead:]):
+        return None
+    padded = [0] * (len(batch) - lead) + [0 if n == 1 else s for n, s in zip(shape[:lead], strides[:lead], strict=True)]
+    steps = [(n, s) for n, s in zip(batch, padded, strict=True) if n != 1]
+    if not steps or not math.prod(batch):
+        return 0
+    for (_, outer), (n, inner) in pairwise(steps):
+        if outer != n * inner:
+            return None
+    return steps[-1][1]
+
+
+def _is_in_order(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Return whether entries lie one after the other."""
+    expected = 1
+    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if n != 1 and stride != expected:
+            return math.prod(shape) == 0
+        expected *= n
+    return True
+
+
+def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides, in entries, of an array whose entries lie one after the other."""
+    return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))

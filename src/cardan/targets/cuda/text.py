@@ -1,0 +1,169 @@
+"""A program as the text of one CUDA kernel: a state is a thread, or a team of threads where it is too large for one.
+
+What is joined to one multiply-add is decided by the program alone, and in double precision the functions of analysis
+are ours: so the results have the bits that they have on a processor. Single precision takes CUDA's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
+
+from cardan.program.fusing import Fused, Joined, joined_products
+from cardan.program.ops import LEAVES, Op
+from cardan.program.program import Array, Program, rows_of
+from cardan.targets.c_arithmetic import PREFIX, analysis, number, single_number
+from cardan.targets.c_family import Dialect, in_c
+from cardan.targets.cuda.solo_text import APART, INLINE, SoloText
+from cardan.targets.cuda.staging import STAGING, WARP, WARPS
+from cardan.targets.cuda.team_text import SHARES, STRIDE, TeamText
+
+SOLO = 400  # registers' worth of values that wait in the order of the program, up to which the compiler hardly spills
+SHARE = 220  # likewise, a warp of a team
+TEAM = 30_000  # operations that a team takes: its functions are not cut, and take long to compile
+SHARED = 160 * 1024  # bytes of shared memory a block may have: an A100 has 163 kB, later ones more
+WHOLE = 6000  # operations that stay in one function, whose values the compiler keeps in registers as far as they go
+PART = 300  # operations of each function of a longer program
+_FUSED = {Fused.FMA: "fma{f}({0}, {1}, {2})", Fused.FMS: "fma{f}({0}, {1}, -{2})", Fused.FNMA: "fma{f}(-{0}, {1}, {2})"}
+_OURS = {Op.MIN: "smaller({0}, {1})", Op.MAX: "larger({0}, {1})", Op.NEG: "-({0})"}
+_ANALYSIS = (Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN2, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P)
+
+
+class CudaCode(NamedTuple):
+    """A kernel, before it is compiled.
+
+    Attributes:
+        source: its text.
+        name: of the kernel.
+        threads: of a block.
+        states: that a block computes.
+        shared: bytes of shared memory a block is given beyond those the kernel declares.
+    """
+
+    source: str
+    name: str
+    threads: int
+    states: int
+    shared: int
+
+
+def cuda_code(program: Program, *, single: bool) -> CudaCode:
+    """Return a program as a kernel.
+
+    Its parameters are the number of states, then for each input and output where its first row begins, and how many
+    entries further each next row does: 0 for an input that all states share.
+
+    Args:
+        program: what to compute.
+        single: whether in float instead of double.
+    """
+    program = _renamed(program)
+    name = f"cardan_{re.sub(r'[^A-Za-z0-9_]', '_', program.name)}"
+    joined, dialect = joined_products(program), _dialect(program, single)
+    warps = team_size(program, joined, 1 if single else 2)
+    if warps > 1:
+        team = TeamText(program, joined, warps, dialect, name)
+        shared = team.places * STRIDE * (4 if single else 8)
+        if shared <= SHARED:
+            lines = [*_head(program, single), SHARES, *team.lines(), *_kernel(program, name, warps, team.entry())]
+            return CudaCode("\n".join(lines), name, warps * WARP, WARP, shared)
+    solo = SoloText(program, joined, dialect, name)
+    lines = [*_head(program, single), STAGING, *solo.lines(), *_kernel(program, name, WARPS, solo.entry())]
+    return CudaCode("\n".join(lines), name, WARPS * WARP, WARPS * WARP, 0)
+
+
+def team_size(program: Program, joined: Joined, registers: int) -> int:
+    """Return how many threads share a state: 1 where its values find room in the registers of one.
+
+    Args:
+        program: what to compute.
+        joined: its instructions.
+        registers: of a number.
+    """
+    needed = registers * most_alive(joined)
+    if program.operations > TEAM or needed <= SOLO or any(picked or kept for picked, kept in rows_of(program)):
+        return 1
+    return next((n for n in (2, 4) if needed <= n * SHARE), 8)
+
+
+def most_alive(joined: Joined) -> int:
+    """Return how many values wait at most between two instructions, in the order of the program."""
+    last = {a: k for k, args in enumerate(joined.args) for a in args if joined.ops[a] not in LEAVES}
+    ends = Counter(last.values())
+    alive = most = 0
+    for k in range(len(joined.ops)):
+        alive += (k in last) - ends[k]
+        most = max(most, alive)
+    return most
+
+
+def _dialect(program: Program, single: bool) -> Dialect:
+    part = len(program.instructions) if program.operations <= WHOLE else PART
+
+    def expression(op: Enum, operands: Sequence[str]) -> str:
+        suffix = "f" if single else ""
+        own = _FUSED.get(op) or _OURS.get(op)
+        if own:
+            return own.format(*operands, f=suffix)
+        if not single and op in _ANALYSIS:
+            return f"{PREFIX}{op.value}({', '.join(operands)})"
+        return in_c(op, operands, suffix)
+
+    written = single_number if single else number
+    return Dialect("float" if single else "double", part, written, expression, f"{PREFIX}sincos", "rows")
+
+
+def _head(program: Program, single: bool) -> Iterator[str]:
+    """Return what comes before the functions of the program."""
+    yield "// Generated by cardan."
+    yield f"typedef {'float' if single else 'double'} real;"
+    yield _SINGLE if single else _DOUBLE
+    yield _EXTREMES
+    if not single:
+        yield from analysis(program.ops, INLINE, APART)
+
+
+def _kernel(program: Program, name: str, warps: int, body: Iterator[str]) -> Iterator[str]:
+    """Return the kernel, around its body."""
+    arrays = [f"const real *{a.name}_rows, long long {a.name}_stride" for a in program.inputs]
+    arrays += [f"real *{a.name}_rows, long long {a.name}_stride" for a in program.outputs]
+    yield f'extern "C" __global__ void __launch_bounds__({warps * WARP})'
+    yield f"{name}({', '.join(['long long count', *arrays])})\n{{"
+    yield from body
+    yield "}\n"
+
+
+def _renamed(program: Program) -> Program:
+    """Return the program with names of arrays that mean nothing else."""
+
+    def named(prefix: str, arrays: Sequence[Array]) -> tuple[Array, ...]:
+        words = [re.sub(r"[^A-Za-z0-9_]", "_", a.name) for a in arrays]
+        return tuple(a._replace(name=f"{prefix}{n}_{w}") for n, (a, w) in enumerate(zip(arrays, words, strict=True)))
+
+    return replace(program, inputs=named("x", program.inputs), outputs=named("y", program.outputs))
+
+
+_DOUBLE = f"""{INLINE} unsigned long long bits_of(const double x) {{
+    return (unsigned long long)__double_as_longlong(x);
+}}
+{INLINE} double from_bits(const unsigned long long x) {{ return __longlong_as_double((long long)x); }}
+{INLINE} unsigned long long upper_half(const unsigned long long a, const unsigned long long b) {{
+    return __umul64hi(a, b);
+}}
+"""
+_SINGLE = f"""{INLINE} unsigned bits_of(const float x) {{ return (unsigned)__float_as_int(x); }}
+{INLINE} float from_bits(const unsigned x) {{ return __int_as_float((int)x); }}
+{INLINE} void {PREFIX}sincos(const float x, float *s, float *c) {{ sincosf(x, s, c); }}
+"""
+_EXTREMES = f"""// NaN if either is; -0 is below +0.
+{INLINE} real smaller(const real a, const real b) {{
+    return a < b ? a : b < a ? b : a == b ? from_bits(bits_of(a) | bits_of(b)) : a + b;
+}}
+{INLINE} real larger(const real a, const real b) {{
+    return a > b ? a : b > a ? b : a == b ? from_bits(bits_of(a) & bits_of(b)) : a + b;
+}}
+"""

@@ -1,0 +1,1 @@
+"""The functions of analysis for targets that write their own: the same operations, so the same bits, everywhere."""

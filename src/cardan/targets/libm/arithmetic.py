@@ -1,0 +1,109 @@
+"""What a function of analysis is written with: the operations of a processor, whatever writes them down."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+INFINITY, NAN = float("inf"), float("nan")
+ROUND = 6755399441055744.0  # 1.5 2^52: adding it rounds to an integer, whose low bits are then the sum's
+Real = str | float
+"""A value: its name, or one number."""
+Bits = str | int
+"""The same of 64-bit integers."""
+Reduced = tuple[str, Real, str]
+"""An angle less n quarter turns, what that lost to rounding, and n in the low bits of an integer."""
+
+
+class Arithmetic(ABC):
+    """Writes operations on doubles and on 64-bit integers; each returns the name of its result.
+
+    Conditions are `olt`, `ogt` and `oeq`: less, greater, equal, all false where a number is none.
+    """
+
+    @abstractmethod
+    def add(self, a: Real, b: Real) -> str:
+        """Write a + b."""
+
+    @abstractmethod
+    def sub(self, a: Real, b: Real) -> str:
+        """Write a - b."""
+
+    @abstractmethod
+    def mul(self, a: Real, b: Real) -> str:
+        """Write a b."""
+
+    @abstractmethod
+    def div(self, a: Real, b: Real) -> str:
+        """Write a / b."""
+
+    @abstractmethod
+    def neg(self, a: Real) -> str:
+        """Write -a."""
+
+    @abstractmethod
+    def call(self, name: str, *operands: Real) -> str:
+        """Write a function processors have: `fma`, `fabs`, `sqrt`."""
+
+    @abstractmethod
+    def compare(self, condition: str, a: Real, b: Real) -> str:
+        """Write a condition on numbers."""
+
+    @abstractmethod
+    def differ(self, a: str, b: str) -> str:
+        """Write whether of two conditions just one holds."""
+
+    @abstractmethod
+    def select(self, mask: str, a: Real, b: Real) -> str:
+        """Write a where the condition holds, b elsewhere."""
+
+    @abstractmethod
+    def bits(self, x: Real) -> str:
+        """Write the bits of a number."""
+
+    @abstractmethod
+    def from_bits(self, x: Bits) -> str:
+        """Write the number with such bits."""
+
+    @abstractmethod
+    def logic(self, operation: str, a: Bits, b: Bits) -> str:
+        """Write an operation on integers: `and`, `or`, `xor`, `shl`, `lshr`, `ashr`, `add`."""
+
+    @abstractmethod
+    def is_not_zero(self, x: Bits) -> str:
+        """Write whether an integer is not zero."""
+
+    @abstractmethod
+    def is_negative(self, x: Bits) -> str:
+        """Write whether an integer is negative."""
+
+    @abstractmethod
+    def number(self, x: Bits) -> str:
+        """Write a signed integer as the number it is."""
+
+    @abstractmethod
+    def reduced_far(self, size: str, near: Reduced) -> Reduced:
+        """Write `far.reduction` of an angle where it is beyond the range in which `near` is right."""
+
+    def fma(self, a: Real, b: Real, c: Real) -> str:
+        """Write a b + c, rounded once."""
+        return self.call("fma", a, b, c)
+
+    def polynomial(self, x: str, coefficients: tuple[float, ...]) -> str:
+        """Write the sum of c_k x^k, of two coefficients at least."""
+        total = self.fma(x, coefficients[-1], coefficients[-2])
+        for c in reversed(coefficients[:-2]):
+            total = self.fma(x, total, c)
+        return total
+
+    def signed(self, x: str, sign: str) -> str:
+        """Write x, negated where the sign bit is set."""
+        return self.from_bits(self.logic("xor", self.bits(x), sign))
+
+    def sign_bit(self, x: str) -> str:
+        """Write the sign bit of a number."""
+        return self.logic("and", self.bits(x), -(2**63))
+
+    def rounded(self, x: Real, scale: float) -> tuple[str, str]:
+        """Write n = round(x scale), as a number and as bits that end in the integer n's."""
+        shifted = self.fma(x, scale, ROUND)
+        return self.sub(shifted, ROUND), self.bits(shifted)

@@ -1,0 +1,196 @@
+"""The text of CUDA kernels, run on the host: in double precision the very bits of our CPU code."""
+
+import numpy as np
+import pytest
+from host_cuda import ORDERS, HostKernel, needs_compiler
+
+import cardan
+from cardan.program import Array, trace
+from cardan.program.fusing import joined_products
+from cardan.targets.cuda import text
+from cardan.targets.cuda.teams import team_of
+from cardan.targets.cuda.text import cuda_code
+from programs import LOOPS, evaluated, item_by_item, long_chain, random_program
+
+ROBOTS = {"arm7": cardan.robots.arm7, "quadruped": cardan.robots.quadruped, "humanoid": cardan.robots.humanoid}
+
+
+def run(program, inputs, order="forward", strides=None, count=None):
+    """Return what the kernel of a program gives; strides are those of inputs, if rows are not one after the other."""
+    dtype = inputs[0].dtype
+    code = cuda_code(program, single=dtype == np.float32)
+    count = count or max(len(x) for x in inputs)
+    outputs = [np.full((count, a.size), 7.0, dtype) for a in program.outputs]
+    strides = [*(strides or [a.size for a in program.inputs]), *(a.size for a in program.outputs)]
+    pointers = [x for a, s in zip([*inputs, *outputs], strides, strict=True) for x in (a.ctypes.data, s)]
+    kernel = HostKernel(code.source, code.name)
+    kernel.launch(-(-count // code.states), code.threads, code.shared, [count, *pointers], order, 3)
+    return outputs
+
+
+def states(program, count, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    return [np.ascontiguousarray(rng.standard_normal((count, a.size)), dtype) for a in program.inputs]
+
+
+def assert_same(found, expected):
+    for f, e in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(f, e)
+
+
+def everything(x):
+    a, b = x
+    names = ("sin", "cos", "tan", "asin", "acos", "sqrt", "exp", "log", "expm1", "log1p", "absolute", "sign", "floor")
+    values = [getattr(cardan, name)(a) for name in names]
+    values += [a + b, a - b, a * b, a / b, -a, cardan.atan2(a, b), cardan.minimum(a, b), cardan.maximum(a, b)]
+    values += [a * b + 0.3, a * b - b, b - a * b, -(a * b), np.inf + a, np.nan * a]
+    conditions = [a < b, a <= b, (a < b) & (b < 1.0), (a < b) | (b < 1.0), ~(a < b), a == b]
+    return [*values, *(cardan.where(c, a, -2.5) for c in conditions), b, 0.1, -0.0, a]
+
+
+EDGES = [0.0, -0.0, 0.5, -2.0, 1.0, -1.0, 3.7, 1e-30, 5e-324, 1e12, -3e15, 1e300, 1.7e308, np.inf, -np.inf, np.nan]
+
+
+@needs_compiler
+def test_every_operation_has_the_bits_of_the_processor():
+    program = trace("f", lambda x: {"y": np.array(everything(x), dtype=object)}, [Array("x", (2,))])
+    random = np.random.default_rng(0).standard_normal((300, 2)) * 10.0 ** np.random.default_rng(1).integers(
+        -9, 10, (300, 1)
+    )
+    far = 10.0 ** np.random.default_rng(2).uniform(12, 308, (300, 2))
+    x = np.concatenate([np.array([(a, b) for a in EDGES for b in EDGES]), random, far, -far])
+    found, expected = run(program, [x]), evaluated(program, "llvm", [x])
+    assert_same(found, expected)
+    np.testing.assert_array_equal(
+        np.signbit(found[0])[~np.isnan(found[0])], np.signbit(expected[0])[~np.isnan(found[0])]
+    )
+
+
+@needs_compiler
+def test_every_operation_in_single_precision():
+    program = trace("f", lambda x: {"y": np.array(everything(x), dtype=object)}, [Array("x", (2,))])
+    x = np.array([(a, b) for a in EDGES[:11] for b in EDGES[:11]]).astype(np.float32)
+    expected = evaluated(program, "numpy", [x])[0]
+    np.testing.assert_allclose(run(program, [x])[0], expected, rtol=4 * np.finfo(np.float32).eps, atol=1e-6)
+
+
+@needs_compiler
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
+def test_robots_have_the_bits_of_the_processor(robot, function):
+    program = getattr(cardan, function).program(ROBOTS[robot]().model())
+    inputs = states(program, 70)
+    assert_same(run(program, inputs, "shuffled"), evaluated(program, "llvm", inputs))
+
+
+@needs_compiler
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("warps", [1, 2, 4, 8])
+def test_any_team_in_any_order_gives_the_same(monkeypatch, warps, order):
+    monkeypatch.setattr(text, "team_size", lambda *_: warps)
+    program = cardan.forward_dynamics.program(cardan.robots.humanoid().model())
+    inputs = states(program, 33)
+    code = cuda_code(program, single=False)
+    assert (code.threads, code.states) == ((128, 128) if warps == 1 else (32 * warps, 32))
+    assert_same(run(program, inputs, order), evaluated(program, "llvm", inputs))
+
+
+@needs_compiler
+@pytest.mark.parametrize("count", [1, 31, 32, 127, 129])
+@pytest.mark.parametrize("warps", [1, 4])
+def test_any_number_of_states_and_nothing_behind_them(monkeypatch, warps, count):
+    monkeypatch.setattr(text, "team_size", lambda *_: warps)
+    program = cardan.mass_matrix.program(cardan.robots.arm7().model())
+    inputs = states(program, 130)
+    outputs = np.full((130, 49), 7.0)
+    code = cuda_code(program, single=False)
+    pointers = [inputs[0].ctypes.data, 7, outputs.ctypes.data, 49]
+    grid = -(-count // code.states)
+    HostKernel(code.source, code.name).launch(grid, code.threads, code.shared, [count, *pointers], "backward")
+    expected = evaluated(program, "llvm", [inputs[0][:count]])[0]
+    np.testing.assert_array_equal(outputs[:count], expected)
+    assert np.all(outputs[count:] == 7.0)
+
+
+@needs_compiler
+@pytest.mark.parametrize("warps", [1, 2])
+def test_rows_that_all_states_share_and_rows_apart(monkeypatch, warps):
+    monkeypatch.setattr(text, "team_size", lambda *_: warps)
+    program = cardan.inverse_dynamics.program(cardan.robots.arm7().model())
+    q, v, a = states(program, 40)
+    wide = np.full((40, 11), np.nan)
+    wide[:, 2:9] = v
+    found = run(program, [q, wide[:, 2:], a[:1]], strides=[7, 11, 0], count=40)
+    assert_same(found, evaluated(program, "llvm", [q, v, np.repeat(a[:1], 40, axis=0)]))
+
+
+@needs_compiler
+@pytest.mark.parametrize("seed", range(4))
+def test_random_programs_with_loops(monkeypatch, seed):
+    monkeypatch.setattr(text, "WHOLE", 40)
+    monkeypatch.setattr(text, "PART", 30)
+    program = random_program(seed, LOOPS, 3)
+    inputs = states(program, 37, seed=seed)
+    assert_same(run(program, inputs), evaluated(program, "llvm", inputs))
+
+
+@needs_compiler
+@pytest.mark.parametrize("seed", range(4))
+def test_teams_in_loops(monkeypatch, seed):
+    """Loops within loops too; what they pick and keep is left to single threads."""
+    monkeypatch.setattr(text, "team_size", lambda *_: (2, 4, 8)[seed % 3])
+    program = random_program(seed, (cardan.repeat, item_by_item), 3)
+    inputs = states(program, 37, seed=seed)
+    expected = evaluated(program, "llvm", inputs)
+    for order in ORDERS:
+        assert_same(run(program, inputs, order), expected)
+
+
+@needs_compiler
+@pytest.mark.parametrize("size", [50, 10_000])
+@pytest.mark.parametrize("team", [1, 4])
+def test_long_programs_in_parts_and_in_teams(monkeypatch, size, team):
+    monkeypatch.setattr(text, "WHOLE", size)
+    monkeypatch.setattr(text, "PART", size)
+    monkeypatch.setattr(text, "team_size", lambda *_: team)
+
+    def results(x, y):
+        first, second = long_chain(x, y)
+        return {"a": np.array([*first, x[0], 0.5, *first], dtype=object), "b": np.array([*second], dtype=object)}
+
+    program = trace("f", results, [Array("x", (3,)), Array("y", (40,))])
+    inputs = states(program, 65)
+    assert_same(run(program, inputs), evaluated(program, "llvm", inputs))
+
+
+@needs_compiler
+@pytest.mark.parametrize("team", [1, 4])
+def test_results_of_no_size_inputs_that_nothing_needs_and_results_without_operations(monkeypatch, team):
+    monkeypatch.setattr(text, "team_size", lambda *_: team)
+    results = lambda x, y: {"none": np.zeros((0,)), "a": np.array([x[1], 2.0, -0.0])}  # noqa: E731
+    program = trace("f", results, [Array("x", (2,)), Array("y", (50,))])
+    inputs = states(program, 5)
+    found = run(program, inputs)
+    assert found[0].shape == (5, 0)
+    np.testing.assert_array_equal(found[1], np.stack([inputs[0][:, 1], np.full(5, 2.0), np.full(5, -0.0)], axis=1))
+
+
+@pytest.mark.parametrize("warps", [2, 4, 8])
+def test_teams_compute_each_value_once_after_what_it_needs(warps):
+    program = cardan.forward_dynamics.program(cardan.robots.humanoid().model())
+    joined = joined_products(program)
+    team = team_of(program, joined, warps)
+    dealt = [k for step in team.steps for line in step for k in line]
+    assert sorted(dealt) == sorted(team.home)
+    assert len(set(dealt)) == len(dealt)
+    for k, (step, warp) in team.home.items():
+        for a in joined.args[k]:
+            if a in team.home:
+                assert team.home[a][0] < step or (team.home[a] == (step, warp) and a < k)
+
+
+def test_a_small_program_is_a_thread_and_a_large_one_a_team():
+    small = cardan.inverse_dynamics.program(cardan.robots.arm7().model())
+    large = cardan.forward_dynamics_derivatives.program(cardan.robots.arm7().model())
+    assert cuda_code(small, single=True).states == 128
+    assert cuda_code(large, single=True).states == 32
