@@ -93,7 +93,7 @@ def generate(
         >>> sorted(file.name for file in written.files)[:3]
         ['CMakeLists.txt', 'arm_dynamics.h', 'arm_dynamics.hpp']
         >>> print(written.functions[0].work)
-        366 operations: 142 additions, 212 multiplications, 6 sin, 6 cos
+        306 operations: 119 additions, 175 multiplications, 6 sin, 6 cos
     """
     if workspace not in ("stack", "argument"):
         raise ParameterError("workspace", got=workspace, expected="'stack' or 'argument'")
