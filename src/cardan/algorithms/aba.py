@@ -1,12 +1,15 @@
 """Forward dynamics: the articulated body algorithm.
 
-    outwards:  (1)  V_i, c_i,   p_i = V_i x* I_i V_i - f_ext,i
+    outwards:  (1)  A_i and V_i at a = 0, A_world = -g,   p_i = I_i A_i + V_i x* I_i V_i - f_ext,i
     inwards:   (2)  U = I^A S,   D = S^T U + armature
                (3)  u = tau - S^T p
                (4)  I^a = I^A - U D^-1 U^T,   I^A_parent += X I^a
-               (5)  p^a = p + I^a c + U D^-1 u,   p_parent += X p^a
-    outwards:  (6)  A' = X^-1 A_parent + c,   A_world = -g
-               (7)  a = D^-1 (u - U^T A'),   A = A' + S a
+               (5)  p^a = p + U D^-1 u,   p_parent += X p^a
+    outwards:  (6)  dA' = X^-1 dA_parent,   dA_world = 0
+               (7)  a = D^-1 (u - U^T dA'),   dA = dA' + S a
+
+Forces and accelerations are those beyond the motion at a = 0, which is inverse dynamics' own (`spin`): in the table,
+where the recursion begins at rest, (5) has I^a c and (6) c in addition, in every solve.
 
 A mimic joint ties two velocities together, so the tree's recursion does not apply: then M a = tau - bias is solved.
 
@@ -22,7 +25,8 @@ from typing import NamedTuple
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.linear import Factor, Rows, SingularError
 from cardan.algorithms.rnea import bias_forces, node_forces
-from cardan.algorithms.tree import Relative, Vector, of_parent, outward, weightless
+from cardan.algorithms.spin import body_motions
+from cardan.algorithms.tree import Relative, Vector, of_parent, relative_kinematics
 from cardan.errors import MechanismError
 from cardan.model import Model, Node
 from cardan.scalar import is_zero
@@ -42,11 +46,11 @@ class Accelerations(NamedTuple):
 
     Attributes:
         a: of the joints, nv scalars.
-        A: of every node, in its own frame, gravity subtracted: A' of equation (6) and (7).
+        dA: of every node, in its own frame, beyond that at a = 0: equations (6) and (7).
     """
 
     a: list[Scalar]
-    A: list[Motion]
+    dA: list[Motion]
 
 
 def forward_dynamics(
@@ -64,13 +68,13 @@ def forward_dynamics(
     if model.has_mimics:
         bias = bias_forces(model, q, v, external_forces)
         return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
-    relative, V, c, _ = outward(model, q, v)
-    p = [V[node.index].cross(node.inertia @ V[node.index]) for node in model.nodes]  # (1)
+    relative = relative_kinematics(model, q)
+    motions = body_motions(model, relative, q, v)
+    p = [motion.force(node.inertia) for motion, node in zip(motions, model.nodes, strict=True)]  # (1)
     for i, wrench in node_forces(model, external_forces):
         p[i] = p[i] - wrench
     articulated = articulated_inertias(model, relative)
-    u = inward_forces(model, relative, articulated, c, p, tau)
-    return outward_accelerations(model, relative, articulated, c, u, weightless(model)).a
+    return outward_accelerations(model, relative, articulated, inward_forces(model, relative, articulated, p, tau)).a
 
 
 def articulated_inertias(
@@ -87,6 +91,10 @@ def articulated_inertias(
         armature: nv inertias felt along the joints, beside those of the nodes.
         impedances: (node, inertia) felt by bodies, in the nodes' frames, beside their own.
     """
+
+    def felt_along(node: Node) -> Sequence[Scalar]:
+        return [0.0] * len(node.v) if armature is None else node.velocity(armature)
+
     I_A = [node.inertia.articulated() for node in model.nodes]
     for i, felt in impedances:
         I_A[i] = I_A[i] + felt
@@ -94,22 +102,38 @@ def articulated_inertias(
     for node in reversed(model.nodes):
         i, S = node.index, relative.S[node.index]
         U = [I_A[i] @ s for s in S]  # (2)
-        D = _joint_inertia(node, S, U, () if armature is None else node.velocity(armature))
+        rotors = [a + b for a, b in zip(node.armature, felt_along(node), strict=True)]
+        D = _joint_inertia(node, S, U, rotors)
         inertia = None
         if node.parent >= 0:
-            inertia = I_A[i]
-            for scaled, column in zip(_times_inverse(U, D), U, strict=True):
-                inertia = inertia.minus_outer(scaled, column)  # (4)
-            I_A[node.parent] = I_A[node.parent] + relative.X[i] @ inertia
+            inertia = _given_way(I_A[i], S, U, _times_inverse(U, D), rotors)  # (4)
+            I_A[node.parent] = I_A[node.parent] + relative.inwards(node, inertia)
         found.append(Articulated(U, D, inertia))
     return found[::-1]
 
 
-def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], armature: Sequence[Scalar] = ()) -> Factor:
+def _given_way(
+    inertia: ArticulatedInertia,
+    S: MotionSubspace,
+    U: Sequence[Force],
+    scaled: Sequence[Force],
+    rotors: Sequence[Scalar],
+) -> ArticulatedInertia:
+    """Return I^a, `scaled` being U D^-1. Along S it is I^a S = U D^-1 rotors, which is 0 of a joint without any."""
+    for s, column in zip(scaled, U, strict=True):
+        inertia = inertia.minus_outer(s, column)
+    for motion, s, rotor in zip(S, scaled, rotors, strict=True):
+        axis = [(k, e) for k, e in enumerate(motion.scalars()) if not is_zero(e)]
+        if len(axis) == 1 and isinstance(axis[0][1], float) and abs(axis[0][1]) == 1.0:
+            ((k, sign),) = axis
+            inertia = inertia.with_column(k, s * (rotor * sign))
+    return inertia
+
+
+def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Sequence[Scalar]) -> Factor:
     D = [list(S.T @ column) for column in U]
-    for rotors in (node.armature, armature):
-        for k, rotor in enumerate(rotors):
-            D[k][k] = D[k][k] + rotor
+    for k, rotor in enumerate(rotors):
+        D[k][k] = D[k][k] + rotor
     _check_inertia(node, D)
     try:
         return Factor(D)
@@ -166,7 +190,6 @@ def inward_forces(
     model: Model,
     relative: Relative,
     articulated: Sequence[Articulated],
-    c: Sequence[Motion],
     p: Sequence[Force],
     tau: Vector,
 ) -> list[list[Scalar]]:
@@ -177,9 +200,9 @@ def inward_forces(
         i = node.index
         felt = relative.S[i].T @ p[i]
         u.append([t - f for t, f in zip(node.velocity(tau), felt, strict=True)])  # (3)
-        U, D, inertia = articulated[i]
-        if node.parent >= 0 and inertia is not None:
-            carried = p[i] + inertia @ c[i] + _combined(U, D.solve(u[-1]))  # (5)
+        U, D, _ = articulated[i]
+        if node.parent >= 0:
+            carried = p[i] + _combined(U, D.solve(u[-1]))  # (5)
             p[node.parent] = p[node.parent] + relative.X[i] @ carried
     return u[::-1]
 
@@ -188,18 +211,16 @@ def outward_accelerations(
     model: Model,
     relative: Relative,
     articulated: Sequence[Articulated],
-    c: Sequence[Motion],
     u: Sequence[Sequence[Scalar]],
-    world: Motion,
 ) -> Accelerations:
     """Return the accelerations of the joints and of the nodes."""
     a: list[Scalar] = [0.0] * model.nv
-    A: list[Motion] = []
+    dA: list[Motion] = []
     for node in model.nodes:
         i = node.index
-        free = relative.X[i].inverse_act(of_parent(A, node.parent, world)) + c[i]  # (6)
+        free = relative.X[i].inverse_act(of_parent(dA, node.parent, Motion.zero()))  # (6)
         U, D, _ = articulated[i]
         own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
         node.scatter(a, own)
-        A.append(free + relative.S[i] @ own)
-    return Accelerations(a, A)
+        dA.append(free + relative.S[i] @ own)
+    return Accelerations(a, dA)

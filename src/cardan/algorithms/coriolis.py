@@ -27,7 +27,7 @@ from cardan.spatial import SpatialMatrix, momentum_rate_matrix
 def coriolis_matrix(model: Model, q: Vector, v: Vector) -> Rows:
     """Return C (nv x nv) with C v + g = bias and dM/dt - 2 C skew-symmetric."""
     kinematics = Kinematics(model, q, v)
-    X, S = kinematics.relative
+    X, S, _ = kinematics.relative
     inertia = composite_inertias(model, kinematics.relative)
     rate = _composite_rates(model, kinematics)
     R = [subspace_rates(kinematics, node, q, v) for node in model.nodes]

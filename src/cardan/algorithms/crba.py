@@ -22,7 +22,7 @@ def composite_inertias(model: Model, relative: Relative) -> list[Inertia]:
     composite = [node.inertia for node in model.nodes]
     for node in reversed(model.nodes):
         if node.parent >= 0:
-            composite[node.parent] = composite[node.parent] + relative.X[node.index] @ composite[node.index]
+            composite[node.parent] = composite[node.parent] + relative.inwards(node, composite[node.index])
     return composite
 
 

@@ -34,7 +34,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from cardan.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
 from cardan.algorithms.rnea import node_forces
-from cardan.algorithms.tree import Relative, Vector, relative_kinematics, weightless
+from cardan.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics, weightless
 from cardan.joints.derivation.derived import JointRates, joint_rates
 from cardan.model import Model, Node
 from cardan.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
@@ -225,11 +225,3 @@ def external_forces_in(model: Model, q: Vector, external_forces: Sequence[Force]
         return []
     pose = poses_in_one_frame(model, relative_kinematics(model, q))
     return [(i, pose[i] @ f) for i, f in wrenches]
-
-
-def poses_in_one_frame(model: Model, relative: Relative) -> list[SE3]:
-    """Return the pose of every node in the frame of its tree's first node."""
-    pose: list[SE3] = []
-    for node in model.nodes:
-        pose.append(pose[node.parent] @ relative.X[node.index] if node.parent >= 0 else SE3.identity())
-    return pose

@@ -16,7 +16,8 @@ are hard and do not bounce. x are the coordinates of `Manifold.limit_coordinates
 
 Which part of its line an element is on is decided at an estimate of force and acceleration (f, a) by the sign of
 
-    clip((w f + D (f0 - w a)) / (w + D), low, high)
+    clip((w f + D (f0 - w a)) / (w + D), low, high),        of stops, whose f = (w / dt^2) (held - y),
+    clip(y + STOPPING (y - held), lower, upper)
 
 which is the right one wherever (f, a) obeys the joint's own D a = f + rest, so that a single joint is decided exactly,
 and a light spring by its force, a hard stop by the impulse it takes (a primal-dual active set).
@@ -29,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cardan.algorithms.crba import composite_inertias
 from cardan.algorithms.passive import has_spring, to_rest
@@ -65,8 +66,15 @@ class Element(NamedTuple):
         force = force if _is_open(self.low) else maximum(force, self.low)
         return force if _is_open(self.high) else minimum(force, self.high)
 
-    def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
-        """Return the part of the line it is on at the estimate (f, a)."""
+    unit = 1.0
+
+    def error(self, held: Scalar, a: Scalar) -> Scalar:
+        """Return by how much a force is wrong."""
+        return abs(held - self.at(a))
+
+    def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Line:
+        """Return the part of the line it is on at the estimate of its force (0 for None) and of a."""
+        f = 0.0 if held is None else held
         if self.is_line:
             return Line(self.force, self.w)
         if is_zero(self.w):
@@ -101,22 +109,36 @@ class Stops(NamedTuple):
 
     is_line = False
 
+    @property
+    def unit(self) -> Scalar:
+        """Force for each unit of an error of position."""
+        return self.stiffness
+
     def at(self, a: Scalar) -> Scalar:
-        """Return the force at an acceleration."""
-        y = self.ahead + self.square * a
-        return self.stiffness * (self._clipped(y) - y)
+        """Return the position that is held at an acceleration: the end it is beyond, or where it is."""
+        return self._clipped(self.position(a))
+
+    def position(self, a: Scalar) -> Scalar:
+        """Return y."""
+        return self.ahead + self.square * a
+
+    def error(self, held: Scalar, a: Scalar) -> Scalar:
+        """Return by how much a position that is held is wrong."""
+        return abs(held - self.at(a))
 
     def _clipped(self, y: Scalar) -> Scalar:
         y = maximum(y, self.lower) if math.isfinite(self.lower) else y
         return minimum(y, self.upper) if math.isfinite(self.upper) else y
 
-    def linear(self, inertia: Scalar, f: Scalar = 0.0, a: Scalar = 0.0) -> Line:
-        """Return the part of the line it is on at the estimate (f, a)."""
-        y = self.ahead + self.square * (a - f * _inverse(inertia))
+    def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
+        """Return the part of the line it is on at the estimate of the position held (y for None) and of a."""
+        y = self.position(a)
+        y = y if held is None else y + STOPPING * (y - held)
         end = self._clipped(y)
+        free = end == y
         force = self.stiffness * (end - self.ahead)
-        touched = abs(end - y) > 0.0
-        return Line(where(touched, force, 0.0), where(touched, self.w, 0.0))
+        force = force if y is self.ahead else where(free, 0.0, force)  # there it is 0 by itself
+        return Stopped(force, where(free, 0.0, self.w), free, end, self)
 
 
 def _inverse(x: Scalar) -> Scalar:
@@ -133,6 +155,31 @@ class Line(NamedTuple):
 
     force: Scalar
     w: Scalar
+
+    def at(self, a: Scalar) -> Scalar:
+        """Return the force at an acceleration."""
+        return self.force - self.w * a
+
+
+class Stopped(NamedTuple):
+    """A force force - w a that holds a position at an end, or is 0.
+
+    Attributes:
+        force, w: of the line.
+        free: whether no end is touched.
+        end: the position that is held else.
+        stops: whose line it is.
+    """
+
+    force: Scalar
+    w: Scalar
+    free: Any
+    end: Scalar
+    stops: Stops
+
+    def at(self, a: Scalar) -> Scalar:
+        """Return the position that is held at an acceleration."""
+        return where(self.free, self.stops.position(a), self.end)
 
 
 class Servo(NamedTuple):
@@ -182,11 +229,8 @@ class Elements:
         ends = zip(model.effort_lower, model.effort_upper, strict=True)
         for j, (low, high) in enumerate(ends):
             kp, kd = servo.stiffness[j], servo.damping[j]
-            force, w = servo.effort[j], 0.0
-            if not is_zero(kp):
-                force, w = force + kp * (error[j] - dt * v[j]), dt * dt * kp
-            if not is_zero(kd):
-                force, w = force + kd * (servo.velocity[j] - v[j]), w + dt * kd
+            force = servo.effort[j] + kp * error[j] + kd * servo.velocity[j] - (dt * kp + kd) * v[j]
+            w = dt * (dt * kp + kd)
             if not (is_zero(force) and is_zero(w)):
                 self.of_joints[j].append(Element(force, w, float(low), float(high)))
 
@@ -235,14 +279,14 @@ class Elements:
         """Whether none of them has an end, so that one pass is exact."""
         return all(element.is_line for _, element in self)
 
-    def linear(self, forces: Vector | None = None, a: Vector | None = None) -> list[Line]:
-        """Return the line of every element at estimates of their forces and of the accelerations."""
+    def linear(self, held: Vector | None = None, a: Vector | None = None) -> list[Line | Stopped]:
+        """Return the line of every element at estimates of what they hold and of the accelerations."""
         return [
-            element.linear(self.inertias[j], 0.0 if forces is None else forces[k], 0.0 if a is None else a[j])
+            element.linear(self.inertias[j], None if held is None else held[k], 0.0 if a is None else a[j])
             for k, (j, element) in enumerate(self)
         ]
 
-    def total(self, lines: Sequence[Line]) -> tuple[list[Scalar], list[Scalar]]:
+    def total(self, lines: Sequence[Line | Stopped]) -> tuple[list[Scalar], list[Scalar]]:
         """Return efforts tau and armature W along v of lines of the elements."""
         tau: list[Scalar] = [0.0] * len(self.of_joints)
         W: list[Scalar] = [0.0] * len(self.of_joints)
@@ -250,20 +294,20 @@ class Elements:
             tau[j], W[j] = tau[j] + line.force, W[j] + line.w
         return tau, W
 
-    def on(self, lines: Sequence[Line], a: Vector) -> list[Scalar]:
-        """Return the forces on the lines at accelerations."""
-        return [line.force - line.w * a[j] for (j, _), line in zip(self, lines, strict=True)]
+    def on(self, lines: Sequence[Line | Stopped], a: Vector) -> list[Scalar]:
+        """Return what elements hold on the lines at accelerations: a force, or of stops a position."""
+        return [line.at(a[j]) for (j, _), line in zip(self, lines, strict=True)]
 
-    def residual(self, forces: Vector, a: Vector) -> Scalar:
+    def residual(self, held: Vector, a: Vector) -> Scalar:
         """Return by how much velocities are wrong, at most, for forces that are not their elements' [rad/s, m/s].
 
         That is dt |f - clip(f0 - w a)| / (D + w).
         """
         worst: Scalar = 0.0
-        for (j, element), force in zip(self, forces, strict=True):
+        for (j, element), own in zip(self, held, strict=True):
             if not element.is_line:
-                error = abs(force - element.at(a[j])) * (self.dt * _inverse(self.inertias[j] + element.w))
-                worst = maximum(worst, error)
+                felt = element.unit * (self.dt * _inverse(self.inertias[j] + element.w))
+                worst = maximum(worst, element.error(own, a[j]) * felt)
         return worst
 
 

@@ -35,12 +35,11 @@ from cardan.algorithms.derivatives import (
     Matrix,
     inverse_dynamics_derivatives,
     outwards_in_one_frame,
-    poses_in_one_frame,
 )
 from cardan.algorithms.limbs import UNTOLD, Cause, Limbs, Told, moves_all_ways
 from cardan.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
 from cardan.algorithms.rnea import bias_forces
-from cardan.algorithms.tree import Vector, relative_kinematics
+from cardan.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics
 from cardan.model import Model, Node
 from cardan.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
 

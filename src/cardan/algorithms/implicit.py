@@ -3,11 +3,11 @@
 Over a step dt the forces of drives, stops and contacts are linearised in the acceleration,
 
     tau(a) = tau - W a          at the joints: W = dt kd + dt^2 kp of a spring with damping, the armature of a step
-    f(A') = f - Z A'            on the bodies: Z an inertia, the impedance of what they touch; A' = A - g
+    f(dA) = f - Z dA            on the bodies: Z an inertia, the impedance of what they touch; dA = J a, beyond a = 0
 
-so M a + h = tau(a) + J^T f(A') is once more an equation of motion, with W added to the joints' inertias and Z to the
+so M a + h = tau(a) + J^T f(dA) is once more an equation of motion, with W added to the joints' inertias and Z to the
 bodies'. In a tree the articulated bodies take them as they are, in O(n). Where joints are not a tree's alone, with
-mimics and closed loops, it is solved in joint space: (M + W + J^T Z J) a = tau - h + J^T (f - Z A'_0).
+mimics and closed loops, and in shallow trees, it is solved in joint space: (M + W + J^T Z J) a = tau - h + J^T f.
 
 Source: Featherstone (2008), table 7.1, with the inertias of a step; the linearisation is that of Baraff and Witkin,
 Large steps in cloth simulation (1998), equation 5, for joints.
@@ -30,13 +30,26 @@ from cardan.algorithms.closed import Closed
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.linear import Rows
 from cardan.algorithms.rnea import bias_forces
-from cardan.algorithms.tree import Relative, Vector, accelerations, outward, supports, weightless, world_poses
+from cardan.algorithms.spin import BodyMotion, body_motions
+from cardan.algorithms.tree import (
+    Vector,
+    poses_in_one_frame,
+    relative_kinematics,
+    supports,
+    twists,
+    world_poses,
+)
 from cardan.model import Model
 from cardan.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar
 
 NodeForces = Iterable[tuple[int, Force]]
 NodeImpedances = Sequence[tuple[int, ArticulatedInertia]]
 
+SHALLOW = 10
+"""Up to how many degrees of freedom between the world and a body joint space takes fewer operations (counted).
+
+An arm has 7 to 9, a quadruped's foot 9, a humanoid's 12. Impedances on bodies cost more there, in a first pass.
+"""
 CLOSING = 0.5
 """Which share of a loop's gap a step closes: the rest of its error stays below that of the step."""
 
@@ -52,25 +65,54 @@ class Moment:
 
     def __init__(self, model: Model, q: Vector, v: Vector) -> None:
         self.model, self.q, self.v = model, q, v
-        self.relative, self.V, self.c, _ = outward(model, q, v)
+        self.relative = relative_kinematics(model, q)
 
-    relative: Relative
-    V: list[Motion]  # twist of every node, in its own frame
-    c: list[Motion]  # its relative acceleration at zero joint acceleration
+    @cached_property
+    def V(self) -> list[Motion]:
+        """The twist of every node, in its own frame."""
+        return twists(self.model, self.relative, self.v)
+
+    @cached_property
+    def motions(self) -> list[BodyMotion]:
+        """How every node moves at zero joint acceleration, in its own axes, gravity subtracted."""
+        return body_motions(self.model, self.relative, self.q, self.v)
 
     @cached_property
     def p(self) -> list[Force]:
-        """The force that every node's own motion asks for, V x* I V."""
-        return [self.V[n.index].cross(n.inertia @ self.V[n.index]) for n in self.model.nodes]
+        """The force that every node's own motion asks for at zero joint acceleration, gravity subtracted."""
+        return [motion.force(n.inertia) for motion, n in zip(self.motions, self.model.nodes, strict=True)]
 
     @cached_property
     def poses(self) -> list[SE3]:
         """The pose of every node in the world."""
         return world_poses(self.model, self.relative.X)
 
+    @cached_property
+    def in_tree(self) -> list[SE3]:
+        """The pose of every node in the frame of its tree's first node."""
+        return poses_in_one_frame(self.model, self.relative)
+
+    @cached_property
+    def still(self) -> list[Motion]:
+        """A' of every node at zero joint acceleration, gravity subtracted."""
+        return [motion.spatial(V.linear) for motion, V in zip(self.motions, self.V, strict=True)]
+
+    def changes(self, a: Vector) -> list[Motion]:
+        """Return what joint accelerations a add to A' of every node."""
+        return twists(self.model, self.relative, a)
+
     def accelerations(self, a: Vector) -> list[Motion]:
         """Return A' of every node, gravity subtracted, for joint accelerations a."""
-        return accelerations(self.model, self.relative, self.c, a, weightless(self.model))
+        return [A + dA for A, dA in zip(self.still, self.changes(a), strict=True)]
+
+    def tree_columns(self, node: int) -> dict[int, Motion]:
+        """Return the columns of a node's Jacobian that are not zero, in the frame of its tree's first node."""
+        columns: dict[int, Motion] = {}
+        for i in reversed(supports(self.model, node)):
+            for j, s in zip(self.model.nodes[i].v, self.relative.S[i], strict=True):
+                moved = self.in_tree[i] @ s
+                columns[j] = columns[j] + moved if j in columns else moved
+        return columns
 
     def columns(self, node: int) -> dict[int, Motion]:
         """Return the columns of a node's Jacobian that are not zero, in its own frame, by the index in v."""
@@ -89,6 +131,11 @@ def is_tree(model: Model) -> bool:
     return not model.has_mimics and not any(c.joint.num_constraints for c in model.closures)
 
 
+def depth(model: Model, node: int) -> int:
+    """Return the number of degrees of freedom between the world and a node."""
+    return sum(len(model.nodes[i].v) for i in supports(model, node))
+
+
 def implicit_dynamics(
     moment: Moment,
     tau: Vector,
@@ -97,26 +144,27 @@ def implicit_dynamics(
     impedances: NodeImpedances = (),
     dt: float | None = None,
 ) -> Accelerations:
-    """Return the accelerations under efforts tau - W a and wrenches f - Z A'.
+    """Return the accelerations under efforts tau - W a and wrenches f - Z dA.
 
     Args:
         moment: the state.
         tau: joint efforts at zero acceleration.
         armature: W, the nv numbers by which they fall with the acceleration.
-        forces: (node, wrench) on the nodes at zero A', in their frames at their origins.
+        forces: (node, wrench) on the nodes at zero joint acceleration, in their frames at their origins.
         impedances: (node, Z).
         dt: the step in which the rates of closed loops are brought to zero, and their gaps by `CLOSING`; without one
             they are left as they are.
     """
-    forces = list(forces)
-    if not is_tree(moment.model):
+    forces, model = list(forces), moment.model
+    shallow = max((depth(model, node.index) for node in model.nodes), default=0) <= SHALLOW
+    if not is_tree(model) or (shallow and not impedances):
         return _in_joint_space(moment, tau, armature, forces, impedances, dt)
     p = list(moment.p)
     for i, force in forces:
         p[i] = p[i] - force
-    articulated = articulated_inertias(moment.model, moment.relative, armature, impedances)
-    u = inward_forces(moment.model, moment.relative, articulated, moment.c, p, tau)
-    return outward_accelerations(moment.model, moment.relative, articulated, moment.c, u, weightless(moment.model))
+    articulated = articulated_inertias(model, moment.relative, armature, impedances)
+    u = inward_forces(model, moment.relative, articulated, p, tau)
+    return outward_accelerations(model, moment.relative, articulated, u)
 
 
 class JointSpace:
@@ -142,9 +190,7 @@ class JointSpace:
         self.b = [t - h for t, h in zip(tau, bias_forces(model, moment.q, moment.v), strict=True)]
         for j, w in enumerate(() if armature is None else armature):
             self.A[j][j] = self.A[j][j] + w
-        still = moment.accelerations([0.0] * model.nv) if impedances else []
-        felt = [*forces, *((i, -(Z @ still[i])) for i, Z in impedances)]
-        for i, force in felt:
+        for i, force in forces:
             for j, column in moment.columns(i).items():
                 self.b[j] = self.b[j] + force.dot(column)
         for i, Z in impedances:
@@ -185,4 +231,4 @@ def _in_joint_space(
     dt: float | None,
 ) -> Accelerations:
     a = JointSpace(moment, tau, armature, forces, impedances, dt).solve()
-    return Accelerations(a, moment.accelerations(a))
+    return Accelerations(a, moment.changes(a))

@@ -10,11 +10,11 @@ Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
 from __future__ import annotations
 
 from cardan.algorithms.aba import mass_factor
-from cardan.algorithms.derivatives import outwards_in_one_frame, poses_in_one_frame
+from cardan.algorithms.derivatives import outwards_in_one_frame
 from cardan.algorithms.forward_derivatives import articulated
 from cardan.algorithms.limbs import Limbs, Told, moves_all_ways
 from cardan.algorithms.linear import Factor, Rows, mirrored, zeros
-from cardan.algorithms.tree import Vector, of_parent, relative_kinematics
+from cardan.algorithms.tree import Vector, of_parent, poses_in_one_frame, relative_kinematics
 from cardan.model import Model
 from cardan.spatial import Force, Motion, Vector3
 

@@ -20,7 +20,7 @@ from cardan.spatial import Force, Inertia, Motion, Scalar
 
 def torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Rows:
     """Return Y (nv x 10 nbodies)."""
-    (X, S), V, _, A = outward(model, q, v, a, weightless(model))
+    (X, S, _), V, _, A = outward(model, q, v, a, weightless(model))
     Y = zeros(model.nv, 10 * len(model.bodies))
     for b, body in enumerate(model.body_names):
         at = model.attachments[body]

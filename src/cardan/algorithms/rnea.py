@@ -1,6 +1,6 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm.
 
-    f_i = I_i A_i + V_i x* I_i V_i - f_ext,i            outwards, with A_world = -g
+    f_i = I_i A_i + V_i x* I_i V_i - f_ext,i            outwards, with A_world = -g (as `spin` has it)
     tau_i = S_i^T f_i + armature a_i,   f_p(i) += X_i f_i        inwards
 
 Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1 and equations 5.7 to 5.11.
@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cardan.algorithms.tree import Vector, outward, weightless
+from cardan.algorithms.spin import body_motions
+from cardan.algorithms.tree import Vector, relative_kinematics
 from cardan.model import Model
 from cardan.spatial import Force, Scalar
 
@@ -28,9 +29,9 @@ def inverse_dynamics(
         a: acceleration.
         external_forces: wrench on each body, in the body's own frame at its origin.
     """
-    motion = outward(model, q, v, a, weightless(model))
-    X, S = motion.relative
-    f = motion.body_forces(model)
+    X, S, _ = relative = relative_kinematics(model, q)
+    motions = body_motions(model, relative, q, v, a)
+    f = [motion.force(node.inertia) for motion, node in zip(motions, model.nodes, strict=True)]
     for i, wrench in node_forces(model, external_forces):
         f[i] = f[i] - wrench
     tau: list[Scalar] = [0.0] * model.nv

@@ -76,9 +76,10 @@ def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
     """Return the state after a step with accelerations that are those at its end."""
     after, floating = added(v, dt, (1.0, a)), _floating(model)
     carried = [_carried(node, q, v, a, dt) for node in floating]
-    between = _with(after, floating, q, [_turned(V, V.angular * (0.5 * dt)) for V in carried])
-    q_after = along(q, between, dt, model)
-    return Moved(q_after, _with(after, floating, q_after, [_turned(V, V.angular * dt) for V in carried]))
+    halfway = [_turned(V, V.angular * dt * 0.5) for V in carried]
+    q_after = along(q, _with(after, floating, q, halfway), dt, model)
+    arrived = [_turned(V, V.angular * dt * 0.5) for V in halfway]  # the same turn once more
+    return Moved(q_after, _with(after, floating, q_after, arrived))
 
 
 def _floating(model: Model) -> list[Node]:

@@ -14,18 +14,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from cardan.model import Model
-from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan.model import Model, Node
+from cardan.spatial import SE3, ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
+from cardan.spatial.vector import plane_turn
 
 Vector = Sequence[Scalar]
 T = TypeVar("T")
+Carried = TypeVar("Carried", Inertia, ArticulatedInertia)
 
 
 class Relative(NamedTuple):
-    """Pose of each node in its parent, and its motion subspace."""
+    """Pose of each node in its parent, its motion subspace, and its pose across its joint alone.
+
+    X is `placement @ J`; inertias are carried by one or the other (`inwards`).
+    """
 
     X: list[SE3]
     S: list[MotionSubspace]
+    J: list[SE3]
+
+    def inwards(self, node: Node, inertia: Carried) -> Carried:
+        """Return an inertia of a node in the frame of its parent's node.
+
+        Two turns of a plane each take fewer operations than the one turn of space that they make.
+        """
+        J, placement = self.J[node.index], node.placement
+        planes = plane_turn(J.rotation) and plane_turn(placement.rotation)
+        by_two = planes and not plane_turn(self.X[node.index].rotation)
+        return placement @ (J @ inertia) if by_two else self.X[node.index] @ inertia
 
 
 def of_parent(values: Sequence[T], parent: int, world: T) -> T:
@@ -36,9 +52,10 @@ def of_parent(values: Sequence[T], parent: int, world: T) -> T:
 def relative_kinematics(model: Model, q: Vector) -> Relative:
     """Return X_i and S_i of every node."""
     own = [node.configuration(q) for node in model.nodes]
-    X = [node.placement @ node.joint.transform(qi) for node, qi in zip(model.nodes, own, strict=True)]
+    J = [node.joint.transform(qi) for node, qi in zip(model.nodes, own, strict=True)]
+    X = [node.placement @ across for node, across in zip(model.nodes, J, strict=True)]
     S = [MotionSubspace(node.joint.motion_subspace(qi)) for node, qi in zip(model.nodes, own, strict=True)]
-    return Relative(X, S)
+    return Relative(X, S, J)
 
 
 def world_poses(model: Model, X: Sequence[SE3]) -> list[SE3]:
@@ -47,6 +64,14 @@ def world_poses(model: Model, X: Sequence[SE3]) -> list[SE3]:
     for node in model.nodes:
         poses.append(poses[node.parent] @ X[node.index] if node.parent >= 0 else X[node.index])
     return poses
+
+
+def poses_in_one_frame(model: Model, relative: Relative) -> list[SE3]:
+    """Return the pose of every node in the frame of its tree's first node."""
+    pose: list[SE3] = []
+    for node in model.nodes:
+        pose.append(pose[node.parent] @ relative.X[node.index] if node.parent >= 0 else SE3.identity())
+    return pose
 
 
 def twists(model: Model, relative: Relative, v: Vector) -> list[Motion]:

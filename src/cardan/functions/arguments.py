@@ -39,6 +39,9 @@ UNITS: dict[str, str] = {
 """Their units."""
 
 
+DIMENSIONS = 32  # that NumPy broadcasts
+
+
 class Batch(NamedTuple):
     """Checked numeric arguments.
 
@@ -244,6 +247,11 @@ def check_core(where: str, name: str, array: Any, core: tuple[int, ...]) -> None
 
 def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return the common leading dimensions, or raise `ShapeError` naming all of them."""
+    for name, shape in leading.items():
+        if len(shape) > DIMENSIONS:
+            expected = f"at most {DIMENSIONS} leading (batch) dimensions"
+            hint = "Make one of several: array.reshape(-1, ...)."
+            raise ShapeError(where, name, got=shape, expected=expected, hint=hint)
     try:
         return np.broadcast_shapes(*leading.values())
     except ValueError:

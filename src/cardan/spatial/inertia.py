@@ -186,6 +186,8 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
         R: rotation from b to a.
         p: origin of b in a [m].
         scaled: I S D^-1.
+        k: which of the six coordinates, linear first.
+        column: the force that a unit acceleration along it takes.
         force: I S, a column for each of these.
 
     Examples:
@@ -218,6 +220,18 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
         f, n = force
         return ArticulatedInertia(M - _outer_upper(a, f), H - a.outer(n), J - _outer_upper(b, n))
 
+    def with_column(self, k: int, column: Force) -> ArticulatedInertia:
+        """Return the inertia with another k-th column and row."""
+        M, H, J = self
+        f, n = column
+        rows = [list(row) for row in H.rows()]
+        if k < 3:
+            rows[k] = list(n)
+            return ArticulatedInertia(M.with_column(k, f), Matrix3(rows), J)
+        for row, e in zip(rows, f, strict=True):
+            row[k - 3] = e
+        return ArticulatedInertia(M, Matrix3(rows), J.with_column(k - 3, n))
+
     def transformed(self, R: Matrix3, p: Vector3) -> ArticulatedInertia:
         """Return the inertia in a frame a, given in b, for X_ab = (R, p).
 
@@ -225,7 +239,7 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
         """
         M, H, J = self
         turned = M.rotated(R)
-        G = R @ H @ R.T
+        G = H.rotated(R)
         P = p.skew()
         K = G - turned.matrix() @ P
         pK, Gp = P @ K, G.T @ P

@@ -59,7 +59,7 @@ class SpatialMatrix(tuple[Any, ...]):
     def transformed(self, X: SE3) -> SpatialMatrix:
         """Return X* self X^-1, the same map between motions and forces of the outer frame."""
         R, p = X
-        A, B, C, D = (R @ block @ R.T for block in self)
+        A, B, C, D = (block.rotated(R) for block in self)
         P = p.skew()
         PA = P @ A
         return SpatialMatrix(A, B - A @ P, C + PA, D - (C + PA) @ P + P @ B)

@@ -142,8 +142,8 @@ def quaternion_conjugate_xyzw(q: Sequence[Scalar]) -> Quaternion:
 def quaternion_normalize_xyzw(q: Sequence[Scalar]) -> Quaternion:
     """Return q divided by its norm."""
     x, y, z, w = q
-    n = sqrt(x * x + y * y + z * z + w * w)
-    return divide(x, n), divide(y, n), divide(z, n), divide(w, n)
+    scale = divide(1.0, sqrt(x * x + y * y + z * z + w * w))
+    return x * scale, y * scale, z * scale, w * scale
 
 
 @_on_arrays(q=(4,))

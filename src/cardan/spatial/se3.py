@@ -21,7 +21,7 @@ from cardan.spatial.composition import noted
 from cardan.spatial.given import given_array, given_quaternion, given_rotation, given_vector, refuse_last_row
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.motion import Force, Motion
-from cardan.spatial.stumpff import stumpff
+from cardan.spatial.stumpff import of_twice, stumpff
 from cardan.spatial.vector import Matrix3, Scalar, Vector3
 
 Rows = list[list[Scalar]]
@@ -289,8 +289,9 @@ def exp_se3(v: Motion) -> SE3:
         (1.0, 0.0, 0.0)
     """
     rho, phi = v
-    _, _, c2, c3, *_ = stumpff(phi.norm_squared())
-    translation = rho + phi.cross(rho) * c2 + phi.cross(phi.cross(rho)) * c3
+    _, c2, c3 = of_twice(stumpff((phi * 0.5).norm_squared()))  # of half of the angle, as a quaternion has it
+    across = phi.cross(rho)
+    translation = rho + across * c2 + phi.cross(across) * c3
     return SE3(rotations.matrix_from_rotation_vector(phi), translation)
 
 

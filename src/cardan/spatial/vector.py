@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from cardan.arrays import array_of, stack, symbolic
 from cardan.errors import ParameterError, ShapeError, users_line
-from cardan.scalar import is_finite, sqrt
+from cardan.scalar import is_finite, is_symbol, is_zero, sqrt
 from cardan.spatial.composition import noted
 
 Scalar = Any
@@ -351,6 +351,15 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         rows = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
         return Matrix3(a / b for a, b in zip(self, rows, strict=True))
 
+    def rotated(self, R: Matrix3) -> Matrix3:
+        """Return R self R^T.
+
+        Args:
+            R: a rotation.
+        """
+        turn = plane_turn(R)
+        return turn.of(self) if turn and turn.saves(self.entries()) else R @ self @ R.T
+
     def trace(self) -> Scalar:
         """Return the sum of the diagonal."""
         a, b, c = self
@@ -387,6 +396,84 @@ def _matrix(value: Any, beside: Iterable[Vector3]) -> Matrix3 | None:
     return Matrix3.of(value) if nested else None
 
 
+class PlaneTurn(NamedTuple):
+    """A rotation that turns one plane and takes the axis across it to a coordinate axis.
+
+    Around the entry `sign` = +-1 in its row and column it is [[a, b], [-s b, s a]], a^2 + b^2 = 1, s = +-1. Of a block
+    G of a matrix R G R^T has the trace and the difference of the entries off the diagonal, so that one number makes it,
+
+        e = b (G_22 - G_11) + a (G_12 + G_21):    [[G_11 + b e, s (a e - G_21)], [s (a e - G_12), G_22 - b e]]
+
+    which takes half of the operations, and none of what is isotropic or skew. Moments of inertia that are far smaller
+    than others would be their difference so: what is symmetric is turned by products that are made once, a^2, b^2, a b,
+    and a moment is a sum of moments.
+
+    Attributes:
+        row, column: of the entry +-1.
+        sign: the entry.
+        a, b: the first row of the block.
+    """
+
+    row: int
+    column: int
+    sign: float
+    a: Scalar
+    b: Scalar
+
+    def saves(self, entries: Iterable[Scalar]) -> bool:
+        """Return whether it takes operations to turn a matrix of such entries: numbers are turned as they are."""
+        return any(map(is_symbol, (self.a, self.b, *entries)))
+
+    def of(self, G: Matrix3) -> Matrix3:
+        """Return R G R^T."""
+        _, j, _, a, b = self
+        j1, j2 = _OTHERS[j]
+        e = b * (G[j2][j2] - G[j1][j1]) + a * (G[j1][j2] + G[j2][j1])
+        ae, be = a * e, b * e
+        return self._around(G, G[j1][j1] + be, ae - G[j2][j1], ae - G[j1][j2], G[j2][j2] - be)
+
+    def of_symmetric(self, G: Matrix3) -> Matrix3:
+        """Return R G R^T of a matrix that is symmetric."""
+        _, j, _, a, b = self
+        j1, j2 = _OTHERS[j]
+        x, y, off = G[j1][j1], G[j2][j2], G[j1][j2]
+        if is_zero(y - x) and is_zero(off):
+            return self._around(G, x, off, off, y)
+        aa, bb, ab = a * a, b * b, a * b
+        across = ab * (y - x) + (aa - bb) * off
+        both = ab * (off + off)
+        return self._around(G, aa * x + bb * y + both, across, across, bb * x + aa * y - both)
+
+    def _around(self, G: Matrix3, xx: Scalar, xy: Scalar, yx: Scalar, yy: Scalar) -> Matrix3:
+        """Return R G R^T, given its block but for the signs."""
+        i, j, sign, *_ = self
+        (i1, i2), (j1, j2) = _OTHERS[i], _OTHERS[j]
+        s = sign if (i + j) % 2 == 0 else -sign
+        found: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
+        found[i][i], found[i1][i1], found[i2][i2] = G[j][j], xx, yy
+        found[i1][i2], found[i2][i1] = xy * s, yx * s
+        found[i1][i], found[i2][i] = self._turned(G[j1][j], G[j2][j], s)
+        found[i][i1], found[i][i2] = self._turned(G[j][j1], G[j][j2], s)
+        return Matrix3(found)
+
+    def _turned(self, x: Scalar, y: Scalar, s: float) -> tuple[Scalar, Scalar]:
+        """Return what the block makes of a vector, with the sign of the entry +-1."""
+        return (self.a * x + self.b * y) * self.sign, (self.a * y - self.b * x) * (self.sign * s)
+
+
+_OTHERS = ((1, 2), (0, 2), (0, 1))
+
+
+def plane_turn(R: Matrix3) -> PlaneTurn | None:
+    """Return a rotation as one of a plane, if its other entries are known to be 0 and +-1 and those are neither."""
+    rows = R.rows()
+    for i, j in ((i, j) for i in range(3) for j in range(3)):
+        if isinstance(rows[i][j], float) and abs(rows[i][j]) == 1.0:
+            a, b = (rows[_OTHERS[i][0]][k] for k in _OTHERS[j])
+            return None if is_zero(a) or is_zero(b) else PlaneTurn(i, j, rows[i][j], a, b)
+    return None
+
+
 class Symmetric3(tuple[Any, ...]):
     """A symmetric 3x3 matrix as its six entries (xx, xy, xz, yy, yz, zz).
 
@@ -398,6 +485,8 @@ class Symmetric3(tuple[Any, ...]):
         name: what to call it in an error.
         a, b: vectors; of `isotropic`, the entry of the diagonal.
         R: a rotation.
+        k: which row and column.
+        column: its three entries.
 
     Examples:
         >>> J = cardan.spatial.Symmetric3.of(np.diag([1.0, 2.0, 3.0]))
@@ -447,8 +536,18 @@ class Symmetric3(tuple[Any, ...]):
 
     __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
+    def with_column(self, k: int, column: Any) -> Symmetric3:
+        """Return the matrix with another k-th column and row."""
+        rows = [list(row) for row in self.matrix().rows()]
+        for i, e in enumerate(column):
+            rows[i][k] = rows[k][i] = e
+        return Symmetric3.of(Matrix3(rows))
+
     def rotated(self, R: Matrix3) -> Symmetric3:
         """Return R self R^T."""
+        turn = plane_turn(R)
+        if turn and turn.saves(self):
+            return Symmetric3.of(turn.of_symmetric(self.matrix()))
         half = [self @ row for row in R.rows()]  # self R^T, column by column
         r = R.rows()
         return Symmetric3(r[i].dot(half[j]) for i in range(3) for j in range(i, 3))

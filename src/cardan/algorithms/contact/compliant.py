@@ -46,19 +46,20 @@ def compliant(
     """
     passes = iterations or 1
     equation = equation_of_motion(moment, contacts, dt, passes)
-    lines = elements.linear()
-    responses = [response(c, Motion.zero(), dt) for c in contacts]
+    contacts, lines = equation.contacts, elements.linear()
+    responses = [response(c, c.velocity, -c.drift, dt) for c in contacts]
     a, changes = equation.solve(elements.total(lines), responses)
     for _ in range(passes - 1):
         lines = elements.linear(elements.on(lines, a), a)
-        responses = [response(c, A, dt) for c, A in zip(contacts, changes, strict=True)]
+        responses = [response(c, c.ahead(dt) + A * dt, A, dt) for c, A in zip(contacts, changes, strict=True)]
         a, changes = equation.solve(elements.total(lines), responses)
-    residual = elements.residual(elements.on(lines, a), a)
+    worst: Scalar = 0.0
     for c, line, A in zip(contacts, responses, changes, strict=True):
-        error = line.at(A).linear - force(c, c.velocity.linear + A.linear * dt, dt)
-        residual = maximum(residual, error.norm() * (dt * c.inverse_mass))
-    wrenches = [line.at(A) for line, A in zip(responses, changes, strict=True)]
-    return Solved(Accelerations(a, moment.accelerations(a)), residual, wrenches)
+        error = line.at(A).linear - force(c, (c.ahead(dt) + A * dt).linear, dt)
+        worst = maximum(worst, error.norm_squared() * (dt * c.inverse_mass) ** 2)
+    residual = maximum(elements.residual(elements.on(lines, a), a), sqrt(worst))
+    wrenches = [c.on_node(line.at(A)) for c, line, A in zip(contacts, responses, changes, strict=True)]
+    return Solved(Accelerations(a, moment.changes(a)), residual, wrenches)
 
 
 def force(contact: Contact, velocity: Vector3, dt: float) -> Vector3:
@@ -67,9 +68,9 @@ def force(contact: Contact, velocity: Vector3, dt: float) -> Vector3:
     return contact.normal * normal - v_t * slipping
 
 
-def response(contact: Contact, acceleration: Motion, dt: float) -> Response:
-    """Return the force about an acceleration of the points, linearised in it."""
-    normal, slipping, v_t, slope = _parts(contact, contact.velocity.linear + acceleration.linear * dt, dt)
+def response(contact: Contact, twist: Motion, acceleration: Motion, dt: float) -> Response:
+    """Return the force about a twist at the step's end and its acceleration J a, linearised in the latter."""
+    normal, slipping, v_t, slope = _parts(contact, twist.linear, dt)
     n, tangential = contact.normal, dt * slipping
     Z = Symmetric3.outer_square(n) * (slope - tangential) + Symmetric3.isotropic(tangential)
     f = n * normal - v_t * slipping + Z @ acceleration.linear

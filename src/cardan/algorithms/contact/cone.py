@@ -105,8 +105,8 @@ class Cone:
         spring = 1.0 / (material.stiffness * dt * dt)
         delay = maximum(material.dissipation * maximum(-contact.gap, 0.0), where(rigid > spring, DAMPED * dt, 0.0))
         delay = where(contact.gap < 0.0, delay, 0.0)
-        R_n = maximum(rigid, spring * (dt / (dt + delay)))
-        wanted = -contact.gap / (dt + delay)
+        rate = 1.0 / (dt + delay)
+        R_n, wanted = maximum(rigid, spring * dt * rate), -contact.gap * rate
         if not is_zero(material.restitution):
             hits, leaving = rebound(contact, dt)
             wanted = where(hits, maximum(wanted, leaving), wanted)
@@ -134,8 +134,9 @@ class Cone:
     def first(self, twist: Motion) -> Impulse:
         """Return the impulse that a twist asks for, if the contact were soft: the projection of y."""
         R_n, R_t = maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass
-        y = Impulse((self.wanted - self.normal.dot(twist.linear)) / R_n, _against(self.slip(twist)) * (1.0 / R_t))
-        return self._projected(y, self.friction * R_t / R_n)
+        along = 1.0 / R_n
+        y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
+        return self._projected(y, self.friction * R_t * along)
 
     def decided(self, g: Impulse, twist: Motion) -> Part:
         """Return the part of the cone that an estimate of impulse and twist is on."""
@@ -145,17 +146,18 @@ class Cone:
         size = self._size(z)
         sticks, reach = size <= mu * z.normal, z.normal + mu * size
         touches = reach > 0.0
-        beyond = size * (1.0 + mu * mu) / where(touches, mu * reach, 1.0) - 1.0  # |z_t| / mu z_n' - 1
-        drag = 1.0 / (self.inverse_mass * maximum(beyond, 0.0) + self.R_t)
-        along = 1.0 / (self.R_n + where(sticks, 0.0, mu * mu * self.R_t))
+        bound = mu * reach  # mu z_n', times 1 + mu^2
+        beyond = maximum(size * (1.0 + mu * mu) - bound, 0.0)
+        drag = bound / where(touches, self.inverse_mass * beyond + self.R_t * bound, 1.0)
+        along = where(sticks, 1.0 / self.R_n, 1.0 / (self.R_n + mu * mu * self.R_t))
         t = z.slip * where(sticks, 0.0, 1.0 / size)
         return Part(self, where(touches, along, 0.0), where(touches, drag, 0.0), t)
 
-    def error(self, g: Impulse, twist: Motion) -> Scalar:
-        """Return by how much velocities are wrong: w |g - projection of z| [m/s]."""
+    def squared_error(self, g: Impulse, twist: Motion) -> Scalar:
+        """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
         right = self._projected(self._test(g, twist), self.friction)
         normal, slip = g.normal - right.normal, g.slip - right.slip
-        return self.inverse_mass * sqrt(normal * normal + _squared(slip))
+        return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
     def _test(self, g: Impulse, twist: Motion) -> Impulse:
         """Return z."""
@@ -168,7 +170,7 @@ class Cone:
         if not self.has_friction:
             return Impulse(maximum(y.normal, 0.0), Force.zero())
         mu, size = self.friction, self._size(y)
-        slides = maximum((y.normal + m * size) / (1.0 + mu * m), 0.0)
+        slides = maximum((y.normal + m * size) * (1.0 / (1.0 + mu * m)), 0.0)
         sticks = size <= mu * y.normal
         return Impulse(where(sticks, y.normal, slides), y.slip * where(sticks, 1.0, mu * slides / size))
 

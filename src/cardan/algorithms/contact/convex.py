@@ -29,7 +29,7 @@ from cardan.algorithms.implicit import Moment
 from cardan.algorithms.stepping import Solved
 from cardan.algorithms.tree import Vector
 from cardan.arrays.repeat import repeat
-from cardan.scalar import maximum
+from cardan.scalar import maximum, sqrt
 from cardan.spatial import Motion, Scalar
 
 ITERATIONS = 4
@@ -55,20 +55,20 @@ class Estimate:
         a: of the joints.
         twists: of the contacts at the step's end.
         impulses: at the contacts.
-        forces: of the elements of the joints.
+        held: by the elements of the joints.
         lines: on which they are.
     """
 
     a: Vector
     twists: Sequence[Motion]
     impulses: Sequence[Impulse]
-    forces: Vector
+    held: Vector
     lines: Sequence[Line]
 
     @property
     def carried(self) -> Carried:
         """What an iteration begins with, beside the lines."""
-        return list(self.a), list(self.twists), list(self.impulses), list(self.forces)
+        return list(self.a), list(self.twists), list(self.impulses), list(self.held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +79,22 @@ class Minimum:
         found: accelerations and forces.
         laws: of the contacts.
         elements: of the joints.
+        contacts: in the axes they were solved in.
     """
 
     found: Estimate
     laws: Sequence[Cone]
     elements: Elements
+    contacts: Sequence[Contact]
 
     @property
     def residual(self) -> Scalar:
         """By how much velocities are wrong, at most [m/s, rad/s]."""
         found = self.found
-        worst = self.elements.residual(found.forces, found.a)
+        worst: Scalar = 0.0
         for law, twist, impulse in zip(self.laws, found.twists, found.impulses, strict=True):
-            worst = maximum(worst, law.error(impulse, twist))
-        return worst
+            worst = maximum(worst, law.squared_error(impulse, twist))
+        return maximum(self.elements.residual(found.held, found.a), sqrt(worst))
 
     @property
     def cone(self) -> Scalar:
@@ -129,8 +131,9 @@ def convex(
     """
     least = minimum(moment, elements, contacts, dt, iterations)
     a = list(least.found.a)
-    wrenches = [law.wrench(g) * (1.0 / dt) for law, g in zip(least.laws, least.found.impulses, strict=True)]
-    return Solved(Accelerations(a, moment.accelerations(a)), least.residual, wrenches)
+    acting = zip(least.contacts, least.laws, least.found.impulses, strict=True)
+    wrenches = [contact.on_node(law.wrench(g)) * (1.0 / dt) for contact, law, g in acting]
+    return Solved(Accelerations(a, moment.changes(a)), least.residual, wrenches)
 
 
 def minimum(
@@ -139,26 +142,26 @@ def minimum(
     """Return all that `convex` finds, with the impulses."""
     iterations = iterations or ITERATIONS
     equation = equation_of_motion(moment, contacts, dt, iterations)
-    laws = [Cone.of(contact, dt) for contact in contacts]
+    laws = [Cone.of(contact, dt) for contact in equation.contacts]
     now = _start(equation, elements, laws)
     carrying = equation.carrying()
     free = min(iterations, FREE_PASSES) if any(j not in carrying for j, _ in elements) else 0
     for _ in range(free):
-        now = _newton(equation, elements, laws, now, elements.linear(now.forces, now.a))
+        now = _newton(equation, elements, laws, now, elements.linear(now.held, now.a))
     if iterations > free:
         now = _repeated(equation, elements, laws, now, iterations - free)
-    return Minimum(now, laws, elements)
+    return Minimum(now, laws, elements, equation.contacts)
 
 
 def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, count: int) -> Estimate:
     """Return the estimate after iterations that are all alike: joints that carry no contact stay on their lines."""
-    held, carrying = now.lines, equation.carrying()
+    staying, carrying = now.lines, equation.carrying()
 
-    def once(a: Any, twists: Any, impulses: Any, forces: Any) -> Carried:
-        estimate = Estimate(a, twists, impulses, forces, held)
-        lines = elements.linear(estimate.forces, estimate.a)
+    def once(a: Any, twists: Any, impulses: Any, held: Any) -> Carried:
+        estimate = Estimate(a, twists, impulses, held, staying)
+        lines = elements.linear(estimate.held, estimate.a)
         lines = [
-            line if j in carrying else held[k] for k, ((j, _), line) in enumerate(zip(elements, lines, strict=True))
+            line if j in carrying else staying[k] for k, ((j, _), line) in enumerate(zip(elements, lines, strict=True))
         ]
         return _newton(equation, elements, laws, estimate, lines).carried
 
@@ -168,8 +171,8 @@ def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now:
     else:
         for _ in range(count):
             values = once(*values)
-    a, twists, impulses, forces = values
-    return Estimate(a, twists, impulses, forces, held)
+    a, twists, impulses, held = values
+    return Estimate(a, twists, impulses, held, staying)
 
 
 def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:
@@ -188,8 +191,8 @@ def _newton(
     parts = [law.decided(impulse, twist) for law, impulse, twist in estimates]
     responses = []
     for contact, part in zip(contacts, parts, strict=True):
-        responses.append(Response(part.law.wrench(part.at(contact.velocity)) * (1.0 / dt), part.impedance))
+        responses.append(Response(part.law.wrench(part.at(contact.ahead(dt))) * (1.0 / dt), part.impedance))
     a, changes = equation.solve(elements.total(lines), responses)
-    twists = [contact.velocity + change * dt for contact, change in zip(contacts, changes, strict=True)]
+    twists = [contact.ahead(dt) + change * dt for contact, change in zip(contacts, changes, strict=True)]
     impulses = [part.at(twist) for part, twist in zip(parts, twists, strict=True)]
     return Estimate(a, twists, impulses, elements.on(lines, a), lines)

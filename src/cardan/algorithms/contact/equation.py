@@ -1,11 +1,11 @@
 """The equation of motion of a step with forces at contacts that answer to the accelerations there.
 
-    M a + h = tau - W a + sum J^T f,      f = f_0 - Z dV/dt,      dV/dt = J a + r
+    M a + h = tau - W a + sum J^T f,      f = f_0 - Z J a
 
-where r is what moves at a = 0. In the tree's form contacts are impedances of the articulated bodies, O(n); that takes
-contacts with the world, and joints that are a tree's alone. In joint space it takes any,
+with f_0 at a = 0. In the tree's form contacts are impedances of the articulated bodies, O(n); that takes contacts with
+the world, and joints that are a tree's alone. In joint space it takes any,
 
-    (M + W + J^T Z J) a = tau - h + J^T (f_0 - Z r)
+    (M + W + J^T Z J) a = tau - h + J^T f_0
 
 with the sparsity of the tree and of what contacts couple.
 
@@ -22,7 +22,15 @@ from typing import NamedTuple
 from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.crba import mass_matrix
-from cardan.algorithms.implicit import Moment, add_impedance, closed_solution, implicit_dynamics, is_tree
+from cardan.algorithms.implicit import (
+    SHALLOW,
+    Moment,
+    add_impedance,
+    closed_solution,
+    depth,
+    implicit_dynamics,
+    is_tree,
+)
 from cardan.algorithms.linear import Rows
 from cardan.algorithms.rnea import bias_forces
 from cardan.algorithms.tree import Vector, supports
@@ -33,18 +41,18 @@ Efforts = tuple[Vector, Vector]
 
 
 class Response(NamedTuple):
-    """A wrench at a contact that answers to the acceleration there: force - impedance dV/dt."""
+    """A wrench at a contact that answers to the acceleration there: force - impedance J a."""
 
     force: Force
     impedance: ArticulatedInertia
 
     def at(self, acceleration: Motion) -> Force:
-        """Return the wrench at an acceleration."""
+        """Return the wrench at an acceleration J a."""
         return self.force - self.impedance @ acceleration
 
 
 class Change(NamedTuple):
-    """Accelerations: a of the joints, dV/dt of the contacts."""
+    """Accelerations: a of the joints, J a of the contacts."""
 
     a: list[Scalar]
     twists: list[Motion]
@@ -84,16 +92,16 @@ class TreeEquation(Equation):
         """Return the accelerations."""
         forces, impedances = [], []
         for contact, (force, Z) in zip(self.contacts, responses, strict=True):
-            forces += contact.forces(force - Z @ Motion(contact.drift, (0.0, 0.0, 0.0)))
+            forces += contact.forces(force)
             impedances.append(contact.impedance(Z))
         return self._change(implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt))
 
     def change(self, a: Vector) -> Change:
         """Return the accelerations, those of the joints given."""
-        return self._change(Accelerations(list(a), self.moment.accelerations(a)))
+        return self._change(Accelerations(list(a), self.moment.changes(a)))
 
     def _change(self, found: Accelerations) -> Change:
-        return Change(found.a, [contact.acceleration(found.A) for contact in self.contacts])
+        return Change(found.a, [contact.change(found.dA) for contact in self.contacts])
 
 
 class JointEquation(Equation):
@@ -104,8 +112,6 @@ class JointEquation(Equation):
         model, q, v = moment.model, moment.q, moment.v
         self.M, self.h = mass_matrix(model, q), bias_forces(model, q, v)
         self.J = [contact.columns() for contact in contacts]
-        still = moment.accelerations([0.0] * model.nv)
-        self.r = [contact.acceleration(still) for contact in contacts]
         self.groups = _by_nodes(contacts)
 
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
@@ -127,7 +133,7 @@ class JointEquation(Equation):
         self, group: Sequence[int], responses: Sequence[Response]
     ) -> tuple[dict[int, Motion], Force, ArticulatedInertia]:
         """Return J, the wrench at a = 0 and Z of contacts between the same bodies: at the point, or all at the node."""
-        wrenches = [responses[k].at(self.r[k]) for k in group]
+        wrenches = [responses[k].force for k in group]
         if len(group) < SHARED:
             return self.J[group[0]], wrenches[0], responses[group[0]].impedance
         places = [self.contacts[k].place for k in group]
@@ -138,14 +144,12 @@ class JointEquation(Equation):
 
     def change(self, a: Vector) -> Change:
         """Return the accelerations, those of the joints given."""
-        return Change(list(a), [_sum(J, a, r) for J, r in zip(self.J, self.r, strict=True)])
+        return Change(list(a), [_product(J, a) for J in self.J])
 
 
-def _sum(J: dict[int, Motion], a: Vector, r: Motion) -> Motion:
-    """Return J a + r."""
-    for j, column in J.items():
-        r = r + column * a[j]
-    return r
+def _product(J: dict[int, Motion], a: Vector) -> Motion:
+    """Return J a."""
+    return sum((column * a[j] for j, column in J.items()), Motion.zero())
 
 
 SHARED = 3
@@ -160,17 +164,11 @@ def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:
     return [part for group in found.values() for part in ([group] if len(group) >= SHARED else [[k] for k in group])]
 
 
-SHALLOW = 10
-"""Up to how many degrees of freedom between the world and a contact joint space takes fewer operations in later passes.
-
-A quadruped's foot has 9, a humanoid's 12; the first pass is always dearer, for it makes M.
-"""
-
-
 def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
     """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations."""
     model = moment.model
     in_tree = is_tree(model) and all(contact.is_with_world for contact in contacts)
-    paths = (sum(len(model.nodes[i].v) for i in supports(model, contact.a)) for contact in contacts)
-    shallow = passes > 1 and max(paths, default=0) <= SHALLOW
-    return (TreeEquation if in_tree and not shallow else JointEquation)(moment, contacts, dt)
+    shallow = passes > 1 and max((depth(model, contact.a) for contact in contacts), default=0) <= SHALLOW
+    if in_tree and not shallow:
+        return TreeEquation(moment, contacts, dt)
+    return JointEquation(moment, [contact.in_tree() for contact in contacts], dt)

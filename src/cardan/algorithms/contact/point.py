@@ -3,11 +3,12 @@
 Everything is in the axes of body a's node, at the point of contact p; b is another node, or the world at rest.
 
     V = P (V_a - X_ab V_b)               the relative twist: linear part v, the velocity of the points
-    dV/dt = P (A'_a - X_ab A'_b) + d     for A' of the nodes, gravity subtracted; d is `drift`
+    dV/dt = d + P (dA_a - X_ab dA_b)     for dA of the nodes, their accelerations beyond a = 0; d is `drift`
 
-P moves a twist from the node's origin to p, fixed in the axes of the world at rest; d = g + w x (v_a + w x c) less the
-same of b (which has no g to add). c are the shapes' centres, not p: a sphere that rolls does not lift off for the
-acceleration of its lowest point, and points of one body keep the twists of one rigid motion. Both bodies feel the force
+P moves a twist from the node's origin to p, fixed in the axes of the world at rest. At a = 0 the points accelerate by
+d, a + wd x p + w x (w x c) of a's node less the same of b's, and they turn by wd less wd of b. c are the shapes'
+centres, not p: a sphere that rolls does not lift off for the acceleration of its lowest point, and points of one body
+keep the twists of one rigid motion. Both bodies feel the force
 at one point p, so that no momentum is made.
 
 Source: Featherstone (2008), section 2.8 and 11.2.
@@ -21,10 +22,12 @@ from typing import TYPE_CHECKING
 
 from cardan.algorithms.drives import joint_inertias
 from cardan.algorithms.implicit import Moment
+from cardan.algorithms.spin import BodyMotion
+from cardan.algorithms.tree import supports
 from cardan.model import Model
 from cardan.records import Material
 from cardan.scalar import is_zero
-from cardan.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
+from cardan.spatial import SE3, ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
 
 if TYPE_CHECKING:
     from cardan.algorithms.collision import Candidate
@@ -55,7 +58,7 @@ class Contact:
         extents: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.moment, self.nodes, (self.a, self.b), self.material = moment, nodes, nodes, material
-        self.gap, self.point, self.normal = candidate
+        self.candidate, (self.gap, self.point, self.normal) = candidate, candidate
         self.place = SE3(None, self.point)
         self._reaches = tuple(zip(centres, extents, strict=True))
 
@@ -75,23 +78,29 @@ class Contact:
         """The relative twist V."""
         return self._difference(self.moment.V)
 
-    def acceleration(self, A: Sequence[Motion]) -> Motion:
-        """Return dV/dt, for A' of the nodes."""
-        change = self._difference(A)
-        return Motion(change.linear + self.drift, change.angular)
+    def ahead(self, dt: float) -> Motion:
+        """Return V after a time at zero joint acceleration."""
+        return self.velocity + self.drift * dt
+
+    def change(self, dA: Sequence[Motion]) -> Motion:
+        """Return dV/dt beyond that at zero joint acceleration, for such accelerations of the nodes."""
+        return self._difference(dA)
 
     def _difference(self, motions: Sequence[Motion]) -> Motion:
         other = Motion.zero() if self.is_with_world else self.X_ab @ motions[self.b]
         return self.place.inverse_act(motions[self.a] - other)
 
     @cached_property
-    def drift(self) -> Vector3:
-        """What the points' relative acceleration is at A' = 0."""
+    def drift(self) -> Motion:
+        """dV/dt at zero joint acceleration."""
         moment, ((own, _), (other, _)) = self.moment, self._reaches
-        felt = _centripetal(moment.V[self.a], own)
+        felt = _at_rest(moment.motions[self.a], self.point, own)
         if self.is_with_world:
-            return felt + moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
-        return felt - self.X_ab.rotation @ _centripetal(moment.V[self.b], other)
+            gravity = moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
+            return Motion(felt.linear + gravity, felt.angular)
+        R, p = self.X_ab.rotation, self.X_ab.inverse_act(self.point)
+        by = _at_rest(moment.motions[self.b], p, other)
+        return Motion(felt.linear - R @ by.linear, felt.angular - R @ by.angular)
 
     def columns(self) -> dict[int, Motion]:
         """Return the columns of the Jacobian of V that are not zero, by the index in v."""
@@ -106,6 +115,14 @@ class Contact:
                 seen = self.X_ab @ column
                 columns[j] = columns[j] - seen if j in columns else -seen
         return columns
+
+    def on_node(self, force: Force) -> Force:
+        """Return a wrench at the point in the axes of a's node."""
+        return force
+
+    def in_tree(self) -> TreeContact:
+        """Return the contact in the frame of the first node of a's tree."""
+        return TreeContact(self)
 
     def forces(self, force: Force) -> list[tuple[int, Force]]:
         """Return a wrench at the point, and its reaction, as wrenches on the nodes."""
@@ -128,6 +145,78 @@ class Contact:
         return sum((_inverse_mass(model, node, *reach) for node, reach in both if node != WORLD), 0.0)
 
 
+class TreeContact(Contact):
+    """A contact in the frame of the first node of a's tree, which joint space is written in.
+
+    There the columns of a base that floats are 0 and 1 but for the levers of its turns, they are the same for all
+    contacts of the tree, and those of what carries both bodies cancel.
+
+    Args:
+        contact: in the axes of a's node.
+    """
+
+    def __init__(self, contact: Contact) -> None:
+        X = contact.moment.in_tree[contact.a]
+        seen = contact.candidate._replace(point=X @ contact.point, normal=X.rotation @ contact.normal)
+        super().__init__(contact.moment, contact.nodes, seen, contact.material)
+        self._in_node = contact
+
+    @cached_property
+    def node_columns(self) -> dict[int, Motion]:
+        """The columns of V_a - V_b at the origin of the tree's frame, by the index in v."""
+        columns = dict(self.moment.tree_columns(self.a))
+        if not self.is_with_world:
+            X = self._between_trees
+            for j, column in self.moment.tree_columns(self.b).items():
+                seen = column if X is None else X @ column
+                columns[j] = columns[j] - seen if j in columns else -seen
+        return columns
+
+    @property
+    def _between_trees(self) -> SE3 | None:
+        """The frame of b's tree in that of a's; None if it is the same."""
+        moment = self.moment
+        first, other = (supports(moment.model, node)[-1] for node in self.nodes)
+        return None if first == other else moment.poses[first].inverse() @ moment.poses[other]
+
+    @cached_property
+    def velocity(self) -> Motion:
+        """The relative twist V."""
+        return sum((column * self.moment.v[j] for j, column in self.columns().items()), Motion.zero())
+
+    @cached_property
+    def drift(self) -> Motion:
+        """dV/dt at zero joint acceleration."""
+        R, drift = self._axes, self._in_node.drift
+        return Motion(R @ drift.linear, R @ drift.angular)
+
+    @property
+    def _axes(self) -> Matrix3:
+        return self.moment.in_tree[self.a].rotation
+
+    def change(self, dA: Sequence[Motion]) -> Motion:
+        """Return dV/dt beyond that at zero joint acceleration, for such accelerations of the nodes."""
+        R, change = self._axes, self._in_node.change(dA)
+        return Motion(R @ change.linear, R @ change.angular)
+
+    def on_node(self, force: Force) -> Force:
+        """Return a wrench at the point in the axes of a's node."""
+        return Force(self._axes.transpose_apply(force.linear), self._axes.transpose_apply(force.angular))
+
+    def forces(self, force: Force) -> list[tuple[int, Force]]:
+        """Return a wrench at the point, and its reaction, as wrenches on the nodes."""
+        return self._in_node.forces(self.on_node(force))
+
+    def impedance(self, Z: ArticulatedInertia) -> tuple[int, ArticulatedInertia]:
+        """Return the impedance of a contact with the world, at the point, as one of the node."""
+        return self._in_node.impedance(SE3(self._axes.T) @ Z)
+
+    @property
+    def inverse_mass(self) -> Scalar:
+        """The velocity that an impulse on the points makes, about."""
+        return self._in_node.inverse_mass
+
+
 def _inverse_mass(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:
     """Return the mean over points that far from the centre, 2/3 extent^2 being the mean squared lever about an axis."""
     still = Moment(model, model.manifold.neutral(), [0.0] * model.nv)
@@ -140,7 +229,7 @@ def _inverse_mass(model: Model, node: int, centre: Vector3, extent: float) -> Sc
     return total
 
 
-def _centripetal(V: Motion, centre: Vector3) -> Vector3:
-    """Return w x (v + w x c)."""
-    v, w = V
-    return w.cross(v + w.cross(centre))
+def _at_rest(motion: BodyMotion, p: Vector3, centre: Vector3) -> Motion:
+    """Return the acceleration of a body's points at p that turn about a centre, a + wd x p + w x (w x c), and wd."""
+    spin = motion.spin
+    return Motion(motion.origin + spin.at(centre) + spin.rate.cross(p - centre), spin.rate)

@@ -52,6 +52,7 @@ def projected(
         dt: the step.
         iterations: sweeps; `SWEEPS` by default.
     """
+    contacts = [contact.in_tree() for contact in contacts]
     equation = JointEquation(moment, contacts, dt)
     lines, free = _decided(equation, elements)
     inverse = _inverse(moment, equation.matrix(elements.total(lines)[1]))
@@ -59,15 +60,16 @@ def projected(
     moved = [[inverse(row) for row in at] for at in rows]
     G = [[Matrix3(dot(row, x) for row in at for x in by) for by in moved] for at in rows]
     points = [Point.of(contact, row[k], dt) for k, (contact, row) in enumerate(zip(contacts, G, strict=True))]
-    u = [contact.velocity.linear + A.linear * dt for contact, A in zip(contacts, free.twists, strict=True)]
+    u = [(contact.ahead(dt) + A * dt).linear for contact, A in zip(contacts, free.twists, strict=True)]
     impulses, residual = _swept(points, G, u, iterations or SWEEPS)
     a = list(free.a)
     for impulse, by in zip(impulses, moved, strict=True):
         for g, x in zip(impulse, by, strict=True):
             a = [e + (g * (1.0 / dt)) * d for e, d in zip(a, x, strict=True)]
     residual = maximum(residual, elements.residual(elements.on(lines, a), a))
-    wrenches = [Force(impulse * (1.0 / dt), Vector3.zero()) for impulse in impulses]
-    return Solved(Accelerations(a, moment.accelerations(a)), residual, wrenches)
+    acting = zip(contacts, impulses, strict=True)
+    wrenches = [contact.on_node(Force(impulse * (1.0 / dt), Vector3.zero())) for contact, impulse in acting]
+    return Solved(Accelerations(a, moment.changes(a)), residual, wrenches)
 
 
 def _decided(equation: JointEquation, elements: Elements) -> tuple[list[Line], Change]:
