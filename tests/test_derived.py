@@ -96,6 +96,10 @@ class Entries(Short):
 def test_products_are_differentiated_factor_by_factor():
     assert operations(Sloping()) < 0.8 * operations(Entries(Sloping()))
     assert subspace_program(Sloping()).operations < 0.6 * subspace_program(Entries(Sloping())).operations
+
+
+@pytest.mark.full  # joints that ship and one of a user are certified always (test_verification.py)
+def test_a_product_of_many_factors_has_its_certificate():
     assert verify_joint(Sloping(), samples=6).passed
 
 

@@ -28,6 +28,7 @@ ROOMS += ("cardan.description", "cardan.verification", "cardan.formats", "cardan
 ROOMS += (
     "cardan.interop.torch",
     "cardan.distributed",
+    "cardan.generation",
     "cardan.tasks",
     "cardan.trajectories",
     "cardan.identification",

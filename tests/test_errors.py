@@ -35,6 +35,7 @@ EXAMPLES = [
     errors.NotFiniteError("rnea", "q", (0, 1), float("inf")),
     errors.ConfigurationError("rnea", "q", 3, 7, [0, 2]),
     errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
+    errors.DeviceMemoryError("an array of 2 GB"),
     errors.ChunkError("rnea", 400, 500, attempts=3, died=True, reason=RuntimeError("killed")),
 ]
 

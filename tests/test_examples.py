@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pyplot = pytest.importorskip("matplotlib.pyplot")
-
 EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
 LONGER = {"learn_swing_up"}  # more than sixty lines
 QUICK = {"load_a_robot", "inverse_kinematics", "four_bar_coupler_curve", "own_task", "convert_and_compare"}
@@ -29,8 +27,13 @@ def marked(file):
     return pytest.param(file, id=file.stem, marks=[pytest.mark.full] * (file.stem not in QUICK))
 
 
+@pytest.fixture(scope="module")
+def pyplot():
+    return pytest.importorskip("matplotlib.pyplot")  # not at the top: every process would import it
+
+
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tmp_path, monkeypatch, pyplot):
     """Return a function that runs an example as a user does, and gives its module and its picture."""
     monkeypatch.chdir(tmp_path)
     pyplot.switch_backend("Agg")
@@ -48,7 +51,7 @@ def run(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("file", [marked(file) for file in EXAMPLES])
-def test_an_example_runs_and_its_picture_shows_something(file, run, capsys):
+def test_an_example_runs_and_its_picture_shows_something(file, run, pyplot, capsys):
     text = file.read_text(encoding="utf-8")
     for package in PACKAGES:
         if f"import {package}" in text or f"extra `{PACKAGES[package]}`" in text:

@@ -102,8 +102,9 @@ def test_source_shows_the_program_in_every_form(arm):
     assert str(cardan.gravity_forces.program(arm)) == cardan.gravity_forces.source(arm)
     assert "void gravity_forces(const double q[7]" in cardan.gravity_forces.source(arm, "c")
     assert "define void @evaluate" in cardan.gravity_forces.source(arm, form="llvm")
-    with pytest.raises(UnknownNameError, match="'cuda'"):
-        cardan.gravity_forces.source(arm, "cuda")
+    assert "__global__ void" in cardan.gravity_forces.source(arm, "cuda")
+    with pytest.raises(UnknownNameError, match="'metal'"):
+        cardan.gravity_forces.source(arm, "metal")
 
 
 @pytest.mark.parametrize(
@@ -317,6 +318,21 @@ def test_wrong_out(arm, state, out, error, words):
     assert words in str(info.value)
 
 
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_bound_function_has_its_model_and_takes_arrays_by_position(arm, target, packed):
+    """It said that `Bound.__call__()` got an unexpected keyword argument, or one array too many."""
+    function = cardan.mass_matrix.on(target)
+    fast, q = function.bind_packed(arm) if packed else function.bind(arm), arm.neutral()
+    for call, words in (
+        (lambda: fast(q=q), "1, q="),
+        (lambda: fast(arm, q), "2, the model"),
+        (lambda: fast(x=q), "x="),
+    ):
+        with pytest.raises(TypeError, match=rf"mass_matrix takes 1 arrays \(q\), got .*{words} among .* bound to arm7"):
+            call()
+
+
 def test_wrong_use_of_bound_functions(arm, state):
     fast = cardan.inverse_dynamics.bind(arm)
     with pytest.raises(TypeError, match=r"takes 3 arrays \(q, v, a\), got 2"):
@@ -523,6 +539,22 @@ def test_a_quaternion_of_norm_zero_is_refused(zeros):
     rows = np.stack([dog.neutral(), np.zeros(19), dog.neutral()])
     with pytest.raises(cardan.errors.ConfigurationError, match=r"in 1 rows of the batch \(1\)"):
         cardan.mass_matrix(dog, rows)
+
+
+@pytest.mark.parametrize("packed", ["no", "", 0, 1, 1.0, None])
+def test_a_truth_value_is_one(arm, packed):
+    """Text counted as true, and 1 made a program of its own."""
+    for use in (cardan.mass_matrix, cardan.mass_matrix.bind):
+        with pytest.raises(DTypeError, match=r"argument 'packed' is .*, expected True or False"):
+            use(arm, *[arm.neutral()] * (use is cardan.mass_matrix), packed=packed)
+    assert cardan.mass_matrix(arm, arm.neutral(), packed=np.True_).shape == (28,)
+
+
+def test_batch_dimensions_as_many_as_numpy_broadcasts(arm, reference_target):
+    q = arm.neutral()
+    assert cardan.mass_matrix(arm, q.reshape((1,) * 32 + (7,))).shape == (1,) * 32 + (7, 7)
+    with pytest.raises(ShapeError, match=r"'q' .*, expected at most 32 leading .*reshape\(-1"):
+        cardan.mass_matrix(arm, q.reshape((1,) * 33 + (7,)))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

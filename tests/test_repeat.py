@@ -86,7 +86,7 @@ REPEATED = [(robot, dtype) for robot in ROBOTS for dtype in (np.float64, np.floa
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
 @pytest.mark.parametrize(("robot", "dtype"), represented(REPEATED, by=REPEATED[:3].count))
 def test_repeat_is_as_many_calls(robot, dtype, target):
-    model = getattr(cardan.robots, robot)().model(base="fixed" if robot == "arm7" else "floating")
+    model = getattr(cardan.robots, robot)().model(base="floating" if robot in ("quadruped", "humanoid") else "fixed")
     one, many = step.on(target), step.repeated(5).on(target)
     for batch in ((), *((rows,) for rows in BATCHES), (2, 3)):
         given = arguments(model, batch, dtype)

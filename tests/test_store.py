@@ -6,10 +6,12 @@ import functools
 import math
 import operator
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -57,11 +59,11 @@ print("llvmlite" in sys.modules)
 USUAL = {"offset": 0.5, "rise": 2.0, "com": 0.1, "factor": 3.0}
 
 
-def run(folder, text):
+def run(folder, text, source=None):
     """What a script prints, in a process of its own with a cache in a folder."""
     file = folder / "script.py"
     file.write_text(textwrap.dedent(text))
-    source = os.path.dirname(os.path.dirname(cardan.__file__))
+    source = str(source or os.path.dirname(os.path.dirname(cardan.__file__)))
     env = {**os.environ, "PYTHONPATH": source, "CARDAN_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run([sys.executable, str(file)], env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -187,6 +189,40 @@ def test_what_was_found_while_cardan_was_patched_is_kept_for_nobody(tmp_path, wh
     assert wrong != expected
     assert run(tmp_path, patched) == [wrong]
     assert run(tmp_path, right) == [expected]
+
+
+HEIGHT = """
+import cardan
+arm = cardan.robots.arm7().model()
+print(cardan.potential_energy(arm, arm.neutral() + 0.1))
+import sys
+print("llvmlite" in sys.modules)
+"""
+
+
+@native
+def test_what_another_state_of_the_code_found_is_not_taken(tmp_path):
+    """A file that was not loaded does not matter, unless it takes another's place."""
+    package = tmp_path / "source" / "cardan"
+    shutil.copytree(os.path.dirname(cardan.__file__), package, ignore=shutil.ignore_patterns("__pycache__"))
+    page, text = package / "algorithms/energy.py", "* -model.mass"
+    assert text in page.read_text()
+
+    def found():
+        time.sleep(0.1)  # files as young as the process are not trusted
+        return run(tmp_path, HEIGHT, package.parent)
+
+    first, second = found(), found()
+    assert (first[1], second[1]) == ("True", "False")
+    assert first[0] == second[0]
+    page.write_text(page.read_text().replace(text, "* +model.mass"))
+    (package / "viewer/viewer.py").write_text("")
+    changed, again = found(), found()
+    assert float(changed[0]) == -float(first[0])
+    assert again == [changed[0], "False"]
+    page.with_suffix("").mkdir()
+    page.with_suffix("").joinpath("__init__.py").write_text(page.read_text().replace("* +model.mass", text))
+    assert found()[0] == first[0]
 
 
 def of(*things):

@@ -60,6 +60,11 @@ def _loaded(robot: Robot) -> Any:
     return theirs
 
 
+def functions_of(robot: Robot) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
+    """Return the names of arguments, and the function of one state, of each quantity."""
+    return _functions(_loaded(robot))
+
+
 def _functions(robot: Any) -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     gravity = jax.numpy.asarray(UPWARDS)
     return {

@@ -117,12 +117,13 @@ from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
 from cardan.words import of_package
 
 if TYPE_CHECKING:
-    from cardan import distributed, identification, pictures, robots, solvers, tasks, trajectories
+    from cardan import distributed, generation, identification, pictures, robots, solvers, tasks, trajectories
     from cardan.comparison.compare import compare  # not from the room: mypy would find the file of that name
     from cardan.coordinates import conventions, converter, representation
     from cardan.description import Mechanism
     from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
     from cardan.formats.load import load, load_mechanism, save
+    from cardan.generation import generate
     from cardan.pictures import plot, plot_trajectory
     from cardan.simulation import Control, State, World, WorldBuilder
     from cardan.tasks.inverse_kinematics import inverse_kinematics
@@ -142,8 +143,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "gravity_forces", "passive_forces", "torque_regressor", "wrench_at",
     # motions in time, parameters from measurements
     "trajectories", "identification",
-    # many machines
-    "distributed",
+    # many machines, other machines
+    "distributed", "generate", "generation",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
     "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
@@ -190,14 +191,15 @@ _fetch = fetcher(
         ".formats.load": "load load_mechanism save",
         ".comparison": "compare",
         ".coordinates": "conventions converter representation",
+        ".generation": "generate",
         ".pictures": "plot plot_trajectory",
         ".simulation": "Control State World WorldBuilder",
         ".tasks": "inverse_kinematics solve_ik",
         ".verification": "Certificate verify_joint",
         ".viewer": "Viewer show",
     },
-    modules="cli comparison description distributed coordinates formats geometry identification interop pictures "
-    "robots simulation solvers tasks trajectories verification viewer",
+    modules="cli comparison description distributed coordinates formats generation geometry identification interop "
+    "pictures robots simulation solvers tasks trajectories verification viewer",
 )
 
 

@@ -89,7 +89,7 @@ class CardanError(Exception):
 
 
 def _rebuilt(kind: type[CardanError], args: tuple[Any, ...], data: dict[str, Any]) -> CardanError:
-    error = kind.__new__(kind, *args)
+    error = BaseException.__new__(kind, *args)  # that of MemoryError makes no others
     error.args = args
     error.__dict__.update(data)
     return error

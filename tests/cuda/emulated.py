@@ -6,6 +6,7 @@ that is launched while another device is current.
 
 import contextlib
 import ctypes
+import threading
 from enum import IntEnum
 from types import SimpleNamespace
 
@@ -64,7 +65,7 @@ class EmulatedApi:
     def __init__(self, devices=2, memory=2**30, orders=("forward", "shuffled"), *, pretend=False):
         self.devices, self.memory, self.orders, self.pretend = devices, memory, orders, pretend
         self.has = {12: 65536, 16: 4, 75: 9, 76: 0, 97: 227 * 1024}
-        self.current, self.stack, self.arguments = None, [], {}
+        self._current = threading.local()  # each thread has its own
         self.blocks, self.used, self.launches, self.calls = {}, 0, [], []
         self.streams = {}  # handle: device
         self.capturing = False
@@ -76,6 +77,11 @@ class EmulatedApi:
         if name.startswith("cu"):
             object.__getattribute__(self, "calls").append(name)
         return object.__getattribute__(self, name)
+
+    @property
+    def stack(self):
+        """The devices made current in this thread, the last one being so."""
+        return self._current.__dict__.setdefault("stack", [])
 
     def stream(self, device=0):
         """Return a new stream."""
@@ -209,8 +215,17 @@ class EmulatedApi:
     def cuStreamSynchronize(self, stream):
         return (OK if self._is_stream(stream) else Status.CUDA_ERROR_INVALID_HANDLE,)
 
+    def cuStreamCreate(self, flags):
+        return OK, self.stream(self.stack[-1])
+
     def cuEventCreate(self, flags):
         return OK, 77
+
+    def cuEventSynchronize(self, event):
+        return (OK,)
+
+    def cuEventElapsedTime(self, begun, ended):
+        return OK, 50.0
 
     def cuEventRecord(self, event, stream):
         return (OK,)
@@ -231,7 +246,7 @@ class EmulatedApi:
 RESOURCES = Resources(registers=64, spill_stores=0, spill_loads=0, stack=0, shared=0)
 
 
-def built(outline, program, single, architecture):
+def built(outline, program, single, device):
     """Return a kernel that is its own text, which the emulated driver compiles for the host."""
     code = written(program(), single)
     return Kernel(Launch(*code[1:]), Cubin(code.source.encode(), RESOURCES))

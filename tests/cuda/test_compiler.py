@@ -7,22 +7,16 @@ import sys
 
 import pytest
 from hand_written import by_hand
+from nvrtc import needs_nvrtc
 
 import cardan
-from cardan.errors import MissingExtraError, TargetError, UnknownNameError
+from cardan.errors import TargetError, UnknownNameError
 from cardan.program.program import Program
 from cardan.runtime import disk_cache
 from cardan.targets import Outline
 from cardan.targets.cuda import compiler, kernels
 from cardan.targets.cuda.compiler import Resources, compiled, resources_of
 from cardan.targets.cuda.occupancy import LIMITS, occupancy
-
-try:
-    compiler.version()
-    WHY = ""
-except (MissingExtraError, TargetError) as error:
-    WHY = str(error)
-needs_nvrtc = pytest.mark.skipif(bool(WHY), reason=WHY)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,10 @@
 """Functions on arrays of a device, end to end: emulated by default, a real one with --device."""
 
+import copy
 import gc
 import pickle
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -237,6 +240,37 @@ def test_empty_batches_launch_nothing(device, pendulum):
     assert device is None or not device.launches
 
 
+@pytest.mark.parametrize(
+    "key",
+    [0, -1, slice(None, None, -2), (slice(1, 3), 2), (..., slice(1, 4)), (..., 0), (1, 1, 1), None, (3, None, ...)],
+)
+def test_views_by_index(device, key):
+    x = np.arange(60.0).reshape(4, 5, 3)
+    part = to_device(x)[key]
+    assert part.shape == x[key].shape
+    np.testing.assert_array_equal(part.to_numpy(), x[key])
+    np.testing.assert_array_equal(part[...].to_numpy(), x[key])
+
+
+def test_what_is_no_index(device):
+    x = to_device(np.zeros((4, 5)))
+    for key in ([0, 1], True, 1.0, "q", np.array([0])):
+        with pytest.raises(TypeError, match="takes numbers, slices"):
+            x[key]
+    with pytest.raises(IndexError):
+        x[4]
+    with pytest.raises(IndexError):
+        x[0, 0, 0]
+
+
+def test_packed_results_by_their_places(device, pendulum):
+    q, v, a = states(pendulum, (9,))
+    packed = cardan.inverse_dynamics_derivatives.bind_packed(pendulum)
+    found, expected = packed(*there(q, v, a)), packed(q, v, a)
+    for place in packed.places.values():
+        np.testing.assert_array_equal(found[place].to_numpy(), expected[place])
+
+
 # --- what is refused ---
 
 
@@ -276,8 +310,14 @@ def test_each_device_computes_its_own(emulation, pendulum):
 
 def test_what_is_neither_double_nor_single_is_refused(device):
     for dtype in (np.int64, np.float16, np.complex128, bool, ">i4"):
-        with pytest.raises(DTypeError, match=r"to_device.*expected of float64 or float32.*astype"):
+        with pytest.raises(DTypeError, match=r"to_device.*expected (of float64 or float32.*astype|real numbers)"):
             to_device(np.zeros(3, dtype))
+    for wrong in ([[1.0], [2.0, 3.0]], "q", to_device(np.zeros(3))):
+        with pytest.raises(DTypeError, match="to_device"):
+            to_device(wrong)
+    for wrong in ("cuda:0", 1.5, True):
+        with pytest.raises(ParameterError, match=r"device: got .*expected its number, such as 0"):
+            to_device(np.zeros(3), device=wrong)
     swapped = to_device(np.arange(3, dtype=">f8"))
     np.testing.assert_array_equal(swapped.to_numpy(), np.arange(3.0))
     halves = type("H", (), {"__cuda_array_interface__": {"typestr": "<f2", "shape": (3,), "data": (0, False)}})()
@@ -336,6 +376,13 @@ def test_numpy_does_not_take_them(device):
     for read in (np.asarray, np.sin, lambda y: y + np.zeros(3), lambda y: np.zeros(3) + y):
         with pytest.raises(TypeError):
             read(x)
+
+
+def test_memory_of_this_process_is_neither_pickled_nor_copied(device):
+    x = to_device(np.zeros(3))
+    for take in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"neither pickled nor copied.*to_numpy"):
+            take(x)
 
 
 # --- streams ---
@@ -467,6 +514,39 @@ def test_much_shared_memory_is_asked_for(pendulum):
         cardan.inverse_dynamics(pendulum, *there(*states(pendulum, (4,))))
         assert "cuFuncSetAttribute" in api.calls
         assert api.launches[-1][2] == 100 * 1024
+
+
+def test_a_forked_process_is_told(emulation, monkeypatch):
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    with pytest.raises(TargetError, match=r"lost in a process that was forked.*spawn"):
+        to_device(np.zeros(3))
+
+
+def test_the_stream_is_there_until_memory_is_given_back(emulation):
+    order = []
+    stream = Stream(emulation.stream())
+    weakref.finalize(stream, lambda: order.append("stream"))
+    monitored = emulation.cuMemFreeAsync
+    emulation.cuMemFreeAsync = lambda *what: order.append("memory") or monitored(*what)
+    x = to_device(np.zeros(3), stream=stream)
+    part = x[1:]
+    del stream, x
+    gc.collect()
+    assert order == []
+    del part
+    gc.collect()
+    assert order == ["memory", "stream"]
+
+
+def test_many_threads_at_first(emulation, pendulum):
+    d = there(*states(pendulum, (4,)))
+    run = compile_program(cardan.inverse_dynamics.program(pendulum), "cuda")
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(map(id, pool.map(lambda _: run.kernel(0, False), range(8))))) == 1
+        found = [*pool.map(lambda _: cardan.inverse_dynamics(pendulum, *d).to_numpy(), range(8))]
+    assert emulation.calls.count("cuModuleLoadData") <= 2
+    for x in found:
+        np.testing.assert_array_equal(x, found[0])
 
 
 def test_no_device():

@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from nvrtc import needs_nvrtc
 
 import cardan
 from cardan.interop.jax import wrap
@@ -151,6 +152,7 @@ def test_what_is_lowered_for_devices_calls_it_by_the_programs_name(emulation):
     assert "_float32(" not in text.replace("_float32_cuda", "")
 
 
+@needs_nvrtc
 def test_without_a_device_lowering_says_so():
     jax = pytest.importorskip("jax")
     from emulated import EmulatedApi

@@ -99,7 +99,7 @@ def test_transforms(place, pendulum):
     assert rate.shape == (3, 2)
 
 
-def test_what_is_refused(place, pendulum):
+def test_what_is_refused(place, pendulum, monkeypatch):
     _, (q, v, a) = states(pendulum, place)
     torques = wrap(cardan.inverse_dynamics, pendulum)
     with pytest.raises(DTypeError, match=r"(torch.int64|a dtype that NumPy has not).*float64"):
@@ -116,6 +116,11 @@ def test_what_is_refused(place, pendulum):
         torques(q, v.cpu().numpy(), a)
     with pytest.raises(DTypeError, match=r"'v' is a numpy.ndarray, expected a torch.Tensor on device 0"):
         cardan.inverse_dynamics.bind(pendulum)(q, v.cpu().numpy(), a)
+    monkeypatch.setattr(torch_cuda.library, "holds", lambda value: isinstance(value, torch.Tensor) and value is not v)
+    with pytest.raises(
+        DTypeError, match=r"'v' is a torch.Tensor in the memory of the processor, expected .* on device 0"
+    ):
+        cardan.inverse_dynamics.bind(pendulum)(q, v, a)
     if place == "cuda":
         with pytest.raises(DTypeError, match=r"'v' is on cpu, expected on cuda:0, as 'q' is"):
             torques(q, v.cpu(), a)

@@ -120,7 +120,8 @@ def frame_option(function: Function, frame: str | None) -> dict[str, str]:
     Raises:
         ParameterError: if the function needs one and there is none.
     """
-    if "frame" not in function.parameters.parameters:
+    parameter = function.parameters.parameters.get("frame")
+    if parameter is None or (frame is None and parameter.default is not parameter.empty):
         return {}
     if frame is None:
         expected = f"the name of a body or frame, as --frame NAME: {function.name} is about one"

@@ -9,7 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -46,6 +46,7 @@ SOLVERS = {
     "semi-implicit": "SemiImplicit",
     "variational": "Variational",
 }
+DT = 0.002  # s
 MOST = 2**31  # bytes of what is recorded
 DIVERGED = 3  # exit status
 SHOWN = 12  # diverged worlds
@@ -71,19 +72,42 @@ def add_parser(subparsers: Any) -> None:
 
 def _add_worlds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
-    help = "level ground at z = 0, on which a floating robot is put; by default where the base floats"
-    parser.add_argument("--ground", action=argparse.BooleanOptionalAction, help=help)
+    add_ground(parser)
     parser.add_argument("--worlds", type=int, default=1, metavar="N", help="how many worlds (default: 1)")
     parser.add_argument("--seed", type=int, metavar="S", help="begin in random configurations, the base as it is")
-    help = "hold all joints where they begin, by drives of these gains [N m/rad, N m s/rad]"
-    parser.add_argument("--pd", type=float, nargs=2, metavar=("KP", "KD"), help=help)
+    add_drives(parser)
 
 
 def _add_solver(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=5.0, metavar="T", help="how long (default: 5)")
-    parser.add_argument("--dt", type=float, default=0.002, metavar="H", help="length of a step [s] (default: 0.002)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record every N-th step (default: 1)")
-    parser.add_argument("--solver", choices=SOLVERS, default="featherstone", help="what moves it")
+    add_solver(parser, "--solver", help="what moves it", default="featherstone")
+    parser.set_defaults(dt=DT)
+
+
+class Options(Protocol):
+    """A parser, or a group of its options."""
+
+    def add_argument(self, *names: str, **options: Any) -> Any:
+        """Add an option."""
+
+
+def add_ground(parser: Options) -> None:
+    """Add --ground."""
+    help = "level ground at z = 0, on which a floating robot is put; by default where the base floats"
+    parser.add_argument("--ground", action=argparse.BooleanOptionalAction, help=help)
+
+
+def add_drives(parser: Options) -> None:
+    """Add --pd."""
+    help = "hold all joints where they begin, by drives of these gains [N m/rad, N m s/rad]"
+    parser.add_argument("--pd", type=float, nargs=2, metavar=("KP", "KD"), help=help)
+
+
+def add_solver(parser: Options, flag: str, **options: Any) -> None:
+    """Add the choice of a solver, and what `solver_of` reads of its options."""
+    parser.add_argument("--dt", type=float, metavar="H", help=f"length of a step [s] (default: {DT:g})")
+    parser.add_argument(flag, dest="solver", choices=SOLVERS, **options)
     help = "of featherstone: implicit (default), semi_implicit, leapfrog, midpoint, rk4; mujoco has its own"
     parser.add_argument("--integrator", metavar="NAME", help=help)
     help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"

@@ -39,6 +39,9 @@ UNITS: dict[str, str] = {
 """Their units."""
 
 
+DIMENSIONS = 32  # that NumPy broadcasts
+
+
 class Batch(NamedTuple):
     """Checked numeric arguments.
 
@@ -161,7 +164,7 @@ def _check_on_processor(where: str, name: str, value: Any) -> None:
     got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
     hint = (
         f"Nothing is moved unasked. cardan.interop.cuda.as_device_array({name}) and cupy.from_dlpack({name}) take it "
-        f"where it is; np.asarray({name}) copies it."
+        f"where it is (within JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
     )
     raise DTypeError(where, name, got=got, expected=expected, hint=hint)
 
@@ -173,8 +176,9 @@ def is_on_device(value: Any) -> bool:
     try:
         kind, _ = value.__dlpack_device__()
     except (AttributeError, BufferError, TypeError, ValueError, RuntimeError):  # no array, or one on several devices
-        places = getattr(value, "devices", lambda: ())
-        return callable(places) and any(getattr(place, "platform", "cpu") != "cpu" for place in places())
+        places: Any = getattr(value, "devices", None)  # a method of JAX's arrays
+        found: Any = places() if callable(places) else ()
+        return any(getattr(place, "platform", "cpu") != "cpu" for place in found)
     return int(kind) not in _PROCESSOR
 
 
@@ -243,6 +247,11 @@ def check_core(where: str, name: str, array: Any, core: tuple[int, ...]) -> None
 
 def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return the common leading dimensions, or raise `ShapeError` naming all of them."""
+    for name, shape in leading.items():
+        if len(shape) > DIMENSIONS:
+            expected = f"at most {DIMENSIONS} leading (batch) dimensions"
+            hint = "Make one of several: array.reshape(-1, ...)."
+            raise ShapeError(where, name, got=shape, expected=expected, hint=hint)
     try:
         return np.broadcast_shapes(*leading.values())
     except ValueError:

@@ -140,7 +140,7 @@ class Bound:
         self._compiled = function.compiled(model, names, options)
         self._made_by, self._packed = (function, model, names, options, packed), packed
 
-    def __call__(self, *arrays: Any, out: np.ndarray | None = None) -> Any:
+    def __call__(self, *arrays: Any, out: np.ndarray | None = None, **named: Any) -> Any:
         """Evaluate; the arrays are those of the function, in its order, broadcast against each other.
 
         Args:
@@ -148,15 +148,16 @@ class Bound:
             out: where to write the result: a contiguous, writable array of its shape and dtype. It may be one of the
                 inputs. For several results a tuple of such arrays, apart from each other, or what is returned: a named
                 tuple, a dictionary. It is returned itself.
+            named: nothing: arrays are given by position.
 
         Raises:
             ShapeError, DTypeError: for arrays or an `out` that do not fit.
-            TypeError: for a wrong number of arrays.
+            TypeError: for a wrong number of arrays, or arguments by keyword.
         """
-        called = bound_caller(arrays)
+        called = None if named else bound_caller(arrays)
         if called is not None and (returned := called(self, arrays, out)) is not NotImplemented:
             return returned
-        batch = self._checked(arrays)
+        batch = self._checked(arrays, named)
         given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
         apart = out is None or not any(np.may_share_memory(a, b) for a in given for b in batch.arrays)
         results = given if apart else self._compiled.new_results(batch, self._packed)
@@ -184,13 +185,14 @@ class Bound:
     def __reduce__(self) -> Any:
         return bound, self._made_by
 
-    def _checked(self, arrays: tuple[Any, ...]) -> Batch:
-        if len(arrays) != len(self._cores):
-            raise TypeError(
-                f"{self._name} takes {len(self._cores)} arrays ({', '.join(self._cores)}), got {len(arrays)}"
-            )
-        batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
+    def _checked(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> Batch:
         function, model, *_ = self._made_by
+        if named or len(arrays) != len(self._cores):
+            others = ["the model"] * any(isinstance(a, type(model)) for a in arrays) + [f"{name}=" for name in named]
+            hint = f", {', '.join(others)} among them: it is bound to {model.name}, and takes arrays by position alone"
+            wanted = f"{len(self._cores)} arrays ({', '.join(self._cores)})"
+            raise TypeError(f"{self._name} takes {wanted}, got {len(arrays) + len(named)}{hint * bool(others)}")
+        batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
         function.interface.check_configurations(model, batch)
         return batch
 

@@ -36,7 +36,7 @@ from cardan.model import Model
 from cardan.program import Program
 from cardan.program.ops import Op
 from cardan.runtime.threads import checked_count
-from cardan.targets import LOADERS, SOURCES, Outline, default_target, load_program
+from cardan.targets import KEEPERS, LOADERS, SOURCES, Outline, default_target, load_program
 from cardan.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 
 if TYPE_CHECKING:
@@ -72,10 +72,11 @@ class Function(Generic[P, R]):
         returns: core shape of the result, where it is known.
         options: names of arguments that are options even where they are floats.
         simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
-        target: where it runs, `"llvm"` or `"numpy"`; by default CARDAN_TARGET, or native code.
+        target: where it runs, `"llvm"`, `"numpy"` or `"cuda"`; by default where its arrays are: for those of NumPy,
+            CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
-        checked: whether every call looks for arguments and results that are not finite; by default, whether
-            CARDAN_CHECK is set. It takes the long way, a few microseconds.
+        checked: whether every call looks for arguments and results that are not finite, and in every state for
+            quaternions of norm 0; by default, whether CARDAN_CHECK is set. It takes the long way, a few microseconds.
 
     Examples:
         >>> isinstance(cardan.mass_matrix, cardan.Function)
@@ -135,7 +136,8 @@ class Function(Generic[P, R]):
     def __call__(self, model: Model, *args: Any, **kwargs: Any) -> R:
         """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
 
-        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`).
+        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`). Arrays on a device
+        are computed there (`cardan.interop.cuda`).
 
         Raises:
             ShapeError, DTypeError: for an argument that does not fit.
@@ -201,13 +203,14 @@ class Function(Generic[P, R]):
 
     def _made(self, model: Model, choice: Choice) -> Compiled:
         """Return the program: as it was found before, on disk, or traced now."""
-        key = store.name_of(self.made_from, model, choice.names, choice.options)
+        source = self.made_from
+        key = store.name_of(source, model, choice.names, choice.options) if choice.target in KEEPERS else None
         kept = store.load(key) if key else None
         if kept is not None:
             return self._revived(key, *kept, model, choice)
-        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+        traced = replace(source.traced(model, choice.names, choice.options), key=key)
         outline = Outline.of(traced.program)
-        if key and store.is_still(key, self.made_from, model, choice.names, choice.options):
+        if key and store.is_still(key, source, model, choice.names, choice.options):
             store.save(key, outline, traced.form)
         run = load_program(outline, lambda: traced.program, choice.target)
         return Compiled(outline, traced.form, run, choice.target, lambda: traced)
@@ -303,9 +306,10 @@ class Function(Generic[P, R]):
         """Return the same function on another target, with another number of threads, or checking its numbers.
 
         Args:
-            target: `"llvm"` or `"numpy"`; the same by default.
+            target: `"llvm"`, `"numpy"` or `"cuda"`; the same by default.
             threads: at most so many for a large batch; by default what `set_num_threads` says.
-            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite.
+            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite, and looks at
+                every state of a batch for quaternions of norm 0. A later call that does not looks at the first state.
 
         Raises:
             UnknownNameError: if there is no such target.

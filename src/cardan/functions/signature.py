@@ -172,10 +172,16 @@ class Signature(ByFields):
     def _is_array(self, model: Model, name: str, value: Any) -> bool:
         if name in self.shapes:
             return value is not None or self.arguments[name].default is not None
-        return name in model.inputs or (name not in self.fixed and is_number(value))
+        return name in model.inputs or (name not in self.fixed and is_number(value) and not self._is_truth(name))
+
+    def _is_truth(self, name: str) -> bool:
+        """Return whether an argument is a truth value and nothing else, as it is annotated."""
+        return self.arguments[name].annotation in (bool, "bool")
 
     def _option(self, name: str, value: Any) -> Any:
         """Return the value of an option: lists, and arrays of whole numbers, as tuples."""
+        if self._is_truth(name) and not isinstance(value, (bool, np.bool_)):
+            raise DTypeError(self.name, name, got=repr(value), expected="True or False")
         if isinstance(value, np.ndarray) and value.dtype.kind in "iuU":
             value = value.tolist()
         if isinstance(value, list):

@@ -42,7 +42,8 @@ class Traced(ByFields):
         program: what it computes.
         form: how the program's outputs are returned.
         seconds: what the tracing took.
-        key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known.
+        key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known,
+            or the target keeps nothing.
         tree: for a function of the simplified tree, numbers that cost operations in the model's own and in that.
     """
 

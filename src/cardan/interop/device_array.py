@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import DTypeError, ParameterError, ShapeError
+from cardan.functions.arguments import numeric_array
 from cardan.interop import dlpack, on_device
 from cardan.interop.on_device import Layout, Library
 from cardan.targets.buffers import contiguous_strides
@@ -69,6 +70,24 @@ class DeviceArray:
     def nbytes(self) -> int:
         """Bytes of its entries."""
         return self.size * self.dtype.itemsize
+
+    def __getitem__(self, key: Any) -> DeviceArray:
+        """Return a view, by numbers, slices, `...` and None: `x[::2]`, `x[..., 3:5]`.
+
+        Raises:
+            TypeError, IndexError: for anything else, and beyond the ends.
+        """
+        keys = key if isinstance(key, tuple) else (key,)
+        for k in keys:
+            if isinstance(k, bool) or not isinstance(k, (int, np.integer, slice, type(None), type(...))):
+                raise TypeError(f"a DeviceArray takes numbers, slices, ... and None, not a {type(k).__name__}")
+        found, is_open = self._layout, any(k is ... for k in keys)
+        bytes_of = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), found.shape, found.strides)  # for its numbers
+        part = bytes_of[keys if is_open else (*keys, ...)]  # an array, also of one entry
+        offset = part.__array_interface__["data"][0] - bytes_of.__array_interface__["data"][0]
+        address = found.address + offset * self.dtype.itemsize
+        layout = found._replace(address=address, shape=part.shape, strides=part.strides)
+        return DeviceArray(layout, self.stream, self, self._stream_owner)
 
     def to_numpy(self) -> np.ndarray:
         """Return a copy in the memory of the processor, after waiting for what is on the stream.
@@ -135,6 +154,9 @@ class DeviceArray:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("a DeviceArray is not copied to the processor unasked: x.to_numpy()")
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a DeviceArray is neither pickled nor copied, being memory of this process: x.to_numpy()")
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of an array without dimensions")
@@ -156,15 +178,15 @@ def to_device(array: Any, device: int | None = None, stream: Any = None) -> Devi
 
     Raises:
         DTypeError: for entries of another type: nothing is converted unasked.
-        ParameterError: for a stream that is none.
+        ParameterError: for a device or a stream that is none.
         MissingExtraError, TargetError, DeviceMemoryError: where the device, or its software, does not serve.
     """
-    given = np.asarray(array)
+    given = numeric_array("to_device", "array", array)
     if given.dtype.newbyteorder("=") not in (np.float64, np.float32):
         hint = "Convert it: x.astype(np.float32)."
         raise DTypeError("to_device", "array", got=f"of {given.dtype}", expected="of float64 or float32", hint=hint)
     plain = np.ascontiguousarray(given, given.dtype.newbyteorder("=")).reshape(given.shape)
-    number, handle = driver().current() if device is None else device, handle_of(stream)
+    number, handle = driver().current() if device is None else _number(device), handle_of(stream)
     made = _empty(plain.shape, plain.dtype, number, handle, stream)
     if plain.size:
         driver().copy_in(made.layout.address, plain, number, handle)
@@ -197,6 +219,12 @@ def as_device_array(array: Any, stream: Any = None) -> DeviceArray:
     return DeviceArray(Layout(address, shape, steps, dtype, number, not is_read_only), handle, array, stream)
 
 
+def _number(device: Any) -> int:
+    if isinstance(device, bool) or not isinstance(device, (int, np.integer)):
+        raise ParameterError("device", got=device, expected="its number, such as 0")
+    return int(device)
+
+
 def handle_of(stream: Any) -> int:
     """Return the handle of a stream.
 
@@ -215,11 +243,9 @@ def handle_of(stream: Any) -> int:
 
 def _empty(shape: tuple[int, ...], dtype: np.dtype, device: int, stream: int, stream_owner: Any) -> DeviceArray:
     """Return a new array of any content."""
-    memory = driver().allocate(math.prod(shape) * dtype.itemsize, device, stream)
-    held = memory, stream_owner  # the stream is needed to free the memory
-    return DeviceArray(
-        Layout(memory.address, shape, contiguous_strides(shape), dtype, device), stream, held, stream_owner
-    )
+    memory = driver().allocate(math.prod(shape) * dtype.itemsize, device, stream, stream_owner)
+    layout = Layout(memory.address, shape, contiguous_strides(shape), dtype, device)
+    return DeviceArray(layout, stream, memory, stream_owner)
 
 
 class _Own(Library):

@@ -221,6 +221,7 @@ class Given:
 
     def _of_another_kind(self, name: str, value: Any) -> DTypeError:
         kind = f"{type(value).__module__}.{type(value).__name__}".replace("builtins.", "")
+        kind += " in the memory of the processor" if kind == self.library.kind else ""
         expected = f"a {self.library.kind} on device {self.device}, as others are"
         hint = "All arrays of a call are of one library and on one device; nothing is moved unasked."
         return DTypeError(self.where, name, got=f"a {kind}", expected=expected, hint=hint)

@@ -25,7 +25,8 @@ def default_threads() -> int:
     if ours:
         return _count(ours) or _refuse(ours)
     everyones = _count(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip())  # one number a nested level
-    return min(everyones or available_cores(), available_cores())
+    cores = available_cores()
+    return min(everyones or cores, cores)
 
 
 def _count(text: str) -> int:

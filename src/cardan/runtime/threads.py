@@ -160,7 +160,7 @@ class _Team:
             )  # it knows this frame: left in the list, it would hold the batch's arrays in a ring
 
 
-def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int], object]) -> None:
+def split(rows: int, work: int, step: int, threads: int | None, run: Callable[[int, int], object]) -> None:
     """Call run(start, stop) over all rows, in parts, on several threads where it is worth it.
 
     An interrupt is seen between two parts. Once it is raised here, nothing runs any more.
@@ -169,12 +169,13 @@ def split(rows: int, work: int, step: int, threads: int, run: Callable[[int, int
         rows: number of states.
         work: of a state; see `work_of`.
         step: parts are multiples of this many rows.
-        threads: at most, the caller's among them.
+        threads: at most, the caller's among them; None for `num_threads()`, which few states need not know.
         run: releases the interpreter while it computes.
     """
     if rows * work < WORTHWHILE:
         run(0, rows)
         return
+    threads = threads or num_threads()
     fed = min(threads, rows * work // GRAIN)  # waking a thread costs the caller some microseconds
     team = _Team(_parts(rows, work, step, fed), run)
     try:

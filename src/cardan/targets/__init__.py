@@ -50,23 +50,32 @@ def _cuda(outline: Outline, program: Source) -> Runner:
 
 
 class Target(NamedTuple):
-    """A target: its emitter and its loader, each None if it has none."""
+    """A target: its emitter and its loader, each None if it has none.
+
+    Attributes:
+        text: the emitter.
+        load: the loader.
+        keeps: whether that keeps what it made of a program, and then does without; to others a trace that was kept is
+            of no use.
+    """
 
     text: Callable[[Program], str] | None
     load: Callable[[Outline, Source], Runner] | None
+    keeps: bool = False
 
 
 TARGETS: dict[str, Target] = {
     "ir": Target(str, None),
     "c": Target(_c_text, None),
-    "cuda": Target(_cuda_text, _cuda),
-    "llvm": Target(_llvm_text, _llvm),
+    "cuda": Target(_cuda_text, _cuda, keeps=True),
+    "llvm": Target(_llvm_text, _llvm, keeps=True),
     "numpy": Target(None, lambda outline, program: compile_numpy(program())),
 }
 """Targets by name; a new one is one file and one line here."""
 
 SOURCES = {name: target.text for name, target in TARGETS.items() if target.text}
 LOADERS = {name: target.load for name, target in TARGETS.items() if target.load}
+KEEPERS = {name for name, target in TARGETS.items() if target.keeps}
 
 
 def default_target() -> str:
@@ -107,6 +116,7 @@ def compile_program(program: Program, target: str) -> Runner:
 
 
 __all__ = [
+    "KEEPERS",
     "LOADERS",
     "SOURCES",
     "TARGETS",

@@ -19,7 +19,9 @@ from typing import NamedTuple
 from cardan.errors import ParameterError
 from cardan.program.ops import SPEC, Op
 from cardan.program.program import Array, Program
+from cardan.program.work import work_by_kind
 from cardan.targets.c_family import Dialect, Parts, entries_of, finite, in_c, rounded
+from cardan.targets.c_stack import frames
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -35,6 +37,17 @@ alignas alignof asm bool constexpr false nullptr static_assert thread_local true
 _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local
 """
 """Keywords of C99, C11, C23 and of GNU's dialect, which defines names of its own, too."""
+_CPP = """
+and and_eq asm bitand bitor catch char8_t char16_t char32_t class co_await co_return co_yield compl concept const_cast
+consteval constinit decltype delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq
+operator or or_eq private protected public reinterpret_cast requires static_cast template this throw try typeid typename
+using virtual wchar_t xor xor_eq
+"""
+"""Those of C++, whose compilers read the header, too."""
+OF_CPP_HEADER = frozenset({"is_sized", "joint", "joints", "nq", "nv", "real", "span", "std"})
+"""Names that mean something in the header for C++."""
+_EXTERN = '#ifdef __cplusplus\nextern "C" {\n#endif\n'
+_EXTERN_END = "#ifdef __cplusplus\n}\n#endif\n"
 _MACROS = re.compile(r"PART|NULL|NAN|INFINITY|math_errhandling|(FP|M|MATH|HUGE)_\w*[^\W_]|__\w*[^\W_]__")
 """What the headers and compilers define, or may."""
 _MATH = """
@@ -48,9 +61,16 @@ isfinite isinf isnan isnormal signbit isgreater isgreaterequal isless islessequa
 finite signgam abs abort exit
 """
 _FUNCTIONS = {f"{name}{f}" for spec in SPEC.values() for name in re.findall(r"\w+(?={f})", spec.c) for f in ("", "f")}
-RESERVED = frozenset({*_KEYWORDS.split(), *_FUNCTIONS})
+RESERVED = frozenset({*_KEYWORDS.split(), *_CPP.split(), *_FUNCTIONS})
 _NO_NAMES = RESERVED.union(_MORE.split(), *([f"{name}{f}" for f in ("", "f", "l")] for name in _MATH.split()))
 """What a function may not be called; arguments and results may, if nothing written here means it."""
+
+_HEADERS = """
+assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool
+stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
+"""
+HEADERS = frozenset(_HEADERS.split())
+"""Headers of C's own, which one of the same name would hide."""
 
 
 class Code(NamedTuple):
@@ -58,6 +78,45 @@ class Code(NamedTuple):
 
     source: str
     header: str
+
+
+class CFunction(NamedTuple):
+    """A program as a function of C, to be written into files.
+
+    Attributes:
+        name: of the function.
+        program: what it computes, its inputs and results named as in C.
+        real: the type of its numbers.
+        definition: the text that belongs into a source.
+        declaration: that of a header.
+        workspace: how many numbers wait in the array w.
+        gives_workspace: whether the caller gives w, as the last argument.
+        stack: bytes it takes at most, w in it unless the caller gives it, without what functions of libm take.
+    """
+
+    name: str
+    program: Program
+    real: str
+    definition: str
+    declaration: str
+    workspace: int
+    gives_workspace: bool
+    stack: int
+
+    @property
+    def work(self) -> str:
+        """What it does for a state, in words."""
+        kinds = {kind: n for kind, n in work_by_kind(self.program).items() if n}
+        each = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+        return f"{sum(kinds.values())} operations" + (f": {each}" if each else "")
+
+    @property
+    def memory(self) -> str:
+        """What it needs of the stack, in words."""
+        size = self.workspace * (4 if self.real == "float" else 8)
+        if self.gives_workspace:
+            return f"{self.stack} bytes, and what libm takes; the caller gives a workspace of {size}"
+        return f"{self.stack} bytes, {size} of them in the array w, and what libm takes"
 
 
 def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> Code:
@@ -72,26 +131,84 @@ def c_code(program: Program, name: str, *, single: bool = False, comment: str = 
     Raises:
         ParameterError: if the name is no C identifier.
     """
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _NO_NAMES or _MACROS.fullmatch(name):
-        expected = "letters, digits and _, not beginning with a digit, no keyword or function of C"
-        raise ParameterError("name of a C function", got=name, expected=expected)
+    function = c_function(program, name, single=single)
+    return Code(c_source(function, name, comment), c_header([function], name, comment))
+
+
+def c_function(program: Program, name: str, *, single: bool = False, gives_workspace: bool = False) -> CFunction:
+    """Return a program as a function of C, and one that runs it over a batch.
+
+    Args:
+        program: what to compute.
+        name: of the function.
+        single: whether to compute in float instead of double.
+        gives_workspace: whether the array w is the caller's, so that it need not be on the stack.
+
+    Raises:
+        ParameterError: if the name is no C identifier.
+    """
+    check_name(name)
     program = _renamed(program, name)
     real = "float" if single else "double"
-    head = "".join(f" * {line}\n" for line in comment.replace("*/", "* /").splitlines())
-    banner = f"/* Generated by cardan.\n{head} */\n"
-    one, many = _prototype(program, name, real), _batch_prototype(program, name, real)
-    header = f"{banner}#ifndef {name.upper()}_H\n#define {name.upper()}_H\n\n#include <stddef.h>\n\n"
-    header += f"/* One state. */\n{one};\n\n/* n states, one after the other. */\n{many};\n\n#endif\n"
-    parts, body = _Writer(program, name, single).written()
-    top = [f'{banner}#include "{name}.h"\n\n#include <math.h>\n', *parts]
-    lines = [*top, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_batch_body(program, name), "}", ""]
-    return Code("\n".join(lines), header)
+    writer = _Writer(program, name, single)
+    parts, body = writer.written()
+    places = 0 if writer.parts.is_whole else max(writer.places, 1)
+    if gives_workspace:  # in place of the local array, which is the first line of what has one
+        body, places = ["    (void)w;", *body] if writer.parts.is_whole else body[1:], max(places, 1)
+    given = places if gives_workspace else 0
+    one, many = _prototype(program, name, real, given), _batch_prototype(program, name, real, given)
+    lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_batch_body(program, name, given), "}", ""]
+    size = 4 if single else 8
+    stack = frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
+    function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
+    return function._replace(declaration=_declaration(function, one, many))
+
+
+def _declaration(function: CFunction, one: str, many: str) -> str:
+    """Return what a header says of a function: what it takes, and how it is called."""
+    name = function.name.upper()
+    lines = [f"/* One state: {function.work}.", f" * Stack, at most: {function.memory}. */"]
+    lines += [f"#define {name}_STACK {function.stack} /* bytes */"]
+    if function.gives_workspace:
+        lines += [f"#define {name}_WORKSPACE {function.workspace} /* entries of w */"]
+    return "\n".join([*lines, f"{one};\n", "/* n states, one after the other. */", f"{many};\n"])
+
+
+def c_source(function: CFunction, header: str, comment: str = "") -> str:
+    """Return the source of a function, which includes `header.h`."""
+    return f'{_banner(comment)}#include "{header}.h"\n\n#include <math.h>\n\n{function.definition}'
+
+
+def c_header(functions: Sequence[CFunction], name: str, comment: str = "", *, constants: str = "") -> str:
+    """Return the header of functions, `name.h`.
+
+    Args:
+        functions: what it declares.
+        name: of the header.
+        comment: lines for its head.
+        constants: text before the functions.
+    """
+    guard = f"{name.upper()}_H"
+    top = f"{_banner(comment)}#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n{_EXTERN}\n{constants}"
+    return "\n".join([top, *(f.declaration for f in functions), f"{_EXTERN_END}\n#endif\n"])
+
+
+def _banner(comment: str) -> str:
+    plain = comment.replace("*/", "* /").replace("/*", "/ *")
+    return "/* Generated by cardan.\n" + "".join(f" * {line}\n" for line in plain.splitlines()) + " */\n"
+
+
+def check_name(name: str) -> None:
+    """Raise ParameterError unless a function of C can have a name."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _NO_NAMES or _MACROS.fullmatch(name):
+        expected = "letters, digits and _, not beginning with a digit, no keyword or function of C or C++"
+        raise ParameterError("name of a C function", got=name, expected=expected)
 
 
 def _renamed(program: Program, name: str) -> Program:
     """Return the program with names of inputs and results that mean nothing else in C, or in what is written here."""
-    taken = {*RESERVED, name, f"{name}_batch", "n", "k", "w"}
-    own_names = re.compile(rf"[jkrt]\d+_|{name}_(part|results)\d+")
+    taken = {*RESERVED, *OF_CPP_HEADER, name, f"{name}_batch", "n", "k", "w", "r_"}
+    own_names = re.compile(rf"[Tjkrt]\d+_|{name}_(part|results)\d+")
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):
         own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
@@ -112,18 +229,24 @@ def _parameters(program: Program, real: str) -> list[str]:
     return inputs + [f"{real} {a.name}[{_size(a)}]" for a in program.outputs]
 
 
-def _prototype(program: Program, name: str, real: str) -> str:
-    return f"void {name}({', '.join(_parameters(program, real))})"
+def _prototype(program: Program, name: str, real: str, workspace: int) -> str:
+    own = [f"{real} w[{workspace}]"] * (workspace > 0)
+    return f"void {name}({', '.join([*_parameters(program, real), *own])})"
 
 
-def _batch_prototype(program: Program, name: str, real: str) -> str:
+def _batch_prototype(program: Program, name: str, real: str, workspace: int) -> str:
     pointers = [f"const {real} *{a.name}" for a in program.inputs] + [f"{real} *{a.name}" for a in program.outputs]
-    return f"void {name}_batch(size_t n, {', '.join(pointers)})"
+    own = [f"{real} w[{workspace}]"] * (workspace > 0)
+    return f"void {name}_batch(size_t n, {', '.join([*pointers, *own])})"
 
 
-def _batch_body(program: Program, name: str) -> list[str]:
-    arguments = ", ".join(f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs))
-    return ["    size_t k;", "    for (k = 0; k < n; ++k)", f"        {name}({arguments});"]
+def _batch_body(program: Program, name: str, workspace: int) -> list[str]:
+    arguments = [f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs)] + ["w"] * (workspace > 0)
+    return ["    size_t k;", "    for (k = 0; k < n; ++k)", f"        {name}({', '.join(arguments)});"]
+
+
+def _entries(arrays: tuple[Array, ...]) -> list[str]:
+    return [f"{a.name}[{k}]" for a in arrays for k in range(a.size)]
 
 
 class _Writer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +30,6 @@ _OUT_OF_MEMORY, _NO_DEVICE, _BAD_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 101, 
 _GIVEN = 48 * 1024  # bytes of shared memory that a block may have without asking
 _MOST_BLOCKS = 2**31 - 1
 _SINCE = 12000  # version of CUDA from which on a launch takes the handle of a kernel on all devices
-Build = Callable[[Outline, Callable[[], Program], bool, str], Kernel]
 
 
 class Device(NamedTuple):
@@ -38,7 +38,7 @@ class Device(NamedTuple):
     Attributes:
         number: by which it is known in this process.
         name: its model.
-        architecture: what is compiled for it.
+        capability: its compute capability, major and minor.
         shared: bytes of shared memory that a block may have.
         registers: that a block may have.
         processors: how many multiprocessors there are.
@@ -46,10 +46,24 @@ class Device(NamedTuple):
 
     number: int
     name: str
-    architecture: str
+    capability: tuple[int, int]
     shared: int
     registers: int
     processors: int
+
+    @property
+    def architecture(self) -> str:
+        """What is compiled for it; errors as `compiler.architecture_for`."""
+        return compiler.architecture_for(*self.capability)
+
+
+Build = Callable[[Outline, Callable[[], Program], bool, Device], Kernel]
+"""Makes the kernel of a program, in float32 if the third argument says so, for a device."""
+
+
+def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> Kernel:
+    """Return the kernel of a program, compiled by NVRTC; see `kernel_of`."""
+    return kernel_of(outline, program, single, device.architecture)
 
 
 class Loaded(NamedTuple):
@@ -100,8 +114,8 @@ class Driver:
         TargetError: if there is no device.
     """
 
-    def __init__(self, api: Any, build: Build = kernel_of) -> None:
-        self.api, self._build = api, build
+    def __init__(self, api: Any, build: Build = compiled_for) -> None:
+        self.api, self._build, self.process = api, build, os.getpid()
         self._contexts: dict[int, Any] = {}
         self._devices: dict[int, Device] = {}
         (status,) = api.cuInit(0)
@@ -142,8 +156,7 @@ class Driver:
         major, minor = has("COMPUTE_CAPABILITY_MAJOR"), has("COMPUTE_CAPABILITY_MINOR")
         shared, registers = has("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), has("MAX_REGISTERS_PER_BLOCK")
         plain = name.split(b"\0")[0].decode(errors="replace")
-        architecture = compiler.architecture_for(major, minor)
-        return Device(number, plain, architecture, shared, registers, has("MULTIPROCESSOR_COUNT"))
+        return Device(number, plain, (major, minor), shared, registers, has("MULTIPROCESSOR_COUNT"))
 
     def _attribute(self, handle: Any, name: str) -> int:
         attribute = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
@@ -183,10 +196,18 @@ class Driver:
         Raises:
             TargetError: if it cannot be compiled, or takes more than the device has.
         """
-        device = self.device(number)
-        kernel = self._build(outline, program, single, device.architecture)
-        check_fits(outline.name, kernel, device)
-        doing = f"loading {outline.name}"
+        return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
+
+    def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
+        """Return a kernel on a device; errors as `load`.
+
+        Args:
+            name: of what it computes, for messages.
+            kernel: made for the device's architecture.
+            number: of the device.
+        """
+        check_fits(name, kernel, self.device(number))
+        doing = f"loading {name}"
         with self.on(number):
             module = self._value(self.api.cuModuleLoadData(kernel.cubin.image), doing)
             handle = self._value(self.api.cuModuleGetFunction(module, kernel.launch.name.encode()), doing)
@@ -207,10 +228,10 @@ class Driver:
             TargetError: if the devices are of several architectures; else as `load`.
         """
         devices, doing, api = [self.device(n) for n in range(self.count)], f"loading {outline.name}", self.api
-        if len({d.architecture for d in devices}) != 1:
+        if len({d.capability for d in devices}) != 1:
             listed = ", ".join(f"{d.name} ({d.architecture})" for d in devices)
             raise TargetError(f"one kernel serves devices of one architecture, these are {listed}: hide some of them.")
-        kernel = self._build(outline, program, single, devices[0].architecture)
+        kernel = self._build(outline, program, single, devices[0])
         library = self._value(api.cuLibraryLoadData(kernel.cubin.image, [], [], 0, [], [], 0), doing)
         handle = self._value(api.cuLibraryGetKernel(library, kernel.launch.name.encode()), doing)
         for device in devices:
@@ -250,8 +271,14 @@ class Driver:
 
     # --- memory ---
 
-    def allocate(self, size: int, number: int, stream: int) -> Allocation:
+    def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> Allocation:
         """Return memory of a device, freed in the order of a stream when nothing holds it any more.
+
+        Args:
+            size: bytes.
+            number: of the device.
+            stream: handle of the stream.
+            owner: of the stream, which is held as long as the memory.
 
         Raises:
             DeviceMemoryError: if there is not enough.
@@ -261,10 +288,10 @@ class Driver:
             if int(status) == _OUT_OF_MEMORY:
                 raise self._out_of_memory("an array", size, number)
         self._expect(status, "allocating memory")
-        return Allocation(self, int(address), number, stream)
+        return Allocation(self, int(address), number, stream, owner)
 
-    def free(self, address: int, number: int, stream: int) -> None:
-        """Give memory back, in the order of a stream."""
+    def free(self, address: int, number: int, stream: int, owner: Any = None) -> None:
+        """Give memory back, in the order of a stream, whose owner is there until then."""
         with self.on(number):
             self.api.cuMemFreeAsync(address, stream)
 
@@ -347,9 +374,9 @@ class Allocation:
 
     __slots__ = ("__weakref__", "address")
 
-    def __init__(self, driver: Driver, address: int, number: int, stream: int) -> None:
+    def __init__(self, driver: Driver, address: int, number: int, stream: int, owner: Any) -> None:
         self.address = address
-        weakref.finalize(self, driver.free, address, number, stream).atexit = False
+        weakref.finalize(self, driver.free, address, number, stream, owner).atexit = False
 
 
 def check_fits(name: str, kernel: Kernel, device: Device) -> None:
@@ -379,11 +406,17 @@ def driver() -> Driver:
 
     Raises:
         MissingExtraError: without the extra `cuda`.
-        TargetError: without a driver, with one that is too old, and without a device.
+        TargetError: without a driver, with one that is too old, without a device, and in a process that was forked.
     """
     if not _used:
         _used.append(Driver(_api()))
-    return _used[-1]
+    found = _used[-1]
+    if found.process != os.getpid():
+        raise TargetError(
+            "devices are lost in a process that was forked from one that used them: start processes by spawn, "
+            "multiprocessing.get_context('spawn')."
+        )
+    return found
 
 
 @contextmanager
@@ -402,7 +435,7 @@ def _api() -> Any:
         _, version = api.cuDriverGetVersion()
     except Exception as error:  # what it is called differs from release to release
         why = str(error).partition("\n")[0]
-        raise TargetError(f"the cuda target finds no driver of NVIDIA's ({why}): {_INSTALL}.") from None
+        raise TargetError(f"the cuda target finds no driver of NVIDIA's: {_INSTALL}. ({why})") from None
     check_driver(version, compiler.version())
     return api
 

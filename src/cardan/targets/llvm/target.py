@@ -19,7 +19,7 @@ from cardan.errors import TargetError
 from cardan.program.program import Program
 from cardan.runtime import processor
 from cardan.runtime.log import log
-from cardan.runtime.threads import WORTHWHILE, num_threads, split, work_of
+from cardan.runtime.threads import WORTHWHILE, split, work_of
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.door_layout import KINDS
 from cardan.targets.llvm.image import LOCK, Image, load
@@ -147,7 +147,7 @@ class NativeProgram(Runner):
         if not batch * self.total:
             return
         code = self.code(dtype, batch)
-        split(batch, self.work, code.image.width, threads or num_threads(), lambda a, b: code(arrays, results, a, b))
+        split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b))
 
     def door(
         self,
