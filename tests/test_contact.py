@@ -248,6 +248,24 @@ def test_both_forms_of_the_equation_agree(seed):
         np.testing.assert_allclose(np.array(one.scalars(), float), np.array(other.scalars(), float), atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_contact_is_the_same_in_the_frame_of_its_tree(seed):
+    model = random_model(seed, primary=None)
+    q, v, *_ = random_state(model, seed)
+    moment = Moment(model, list(q), list(v))
+    body = [n for n in model.body_names if model.attachments[n].node >= 0]
+    between = replace(_pair(body[-1]), b=body[1], shape_b=Sphere(0.2), pose_b=cardan.SE3(translation=[0.0, 0.3, 0.1]))
+    for contact in contacts(moment, [_pair(body[-1]), between]):
+        turned, R = contact.in_tree(), np.array(moment.in_tree[contact.a].rotation, float)
+        pairs = [(contact.velocity, turned.velocity), (contact.drift, turned.drift)]
+        columns, others = contact.columns(), turned.columns()
+        pairs += [(columns[j], others[j]) for j in columns]
+        assert columns.keys() == others.keys()
+        for one, other in pairs:
+            for part, same in zip(one, other, strict=True):
+                np.testing.assert_allclose(R @ np.array(part, float), np.array(same, float), atol=1e-8)
+
+
 def _pair(body):
     pose = cardan.SE3(translation=[0.1, 0.2, -0.3])
     return ContactPair(body, Sphere(0.1), pose, "world", Plane(), cardan.SE3(), Material(), body)

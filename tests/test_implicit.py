@@ -6,6 +6,7 @@ import pytest
 import cardan
 from cardan.algorithms import stepping as algorithms
 from cardan.algorithms.implicit import JointSpace, Moment, implicit_dynamics
+from cardan.algorithms.tree import outward, weightless
 from cardan.joints import Cable
 from cardan.robots import double_pendulum, four_bar
 from cardan.spatial import ArticulatedInertia, Force, Inertia
@@ -86,6 +87,18 @@ def test_impedances_in_the_recursion_are_those_in_joint_space(seed):
     for node, A in zip(model.nodes, moment.accelerations(found.a), strict=True):
         total = moment.still[node.index] + found.dA[node.index]
         np.testing.assert_allclose(total.scalars(), A.scalars(), rtol=1e-9, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_points_accelerate_as_spatial_motion_has_it(seed):
+    """Origins and U r give the forces of I A + V x* I V, of every joint there is."""
+    model = random_model(seed)
+    q, v, *_ = random_state(model, seed)
+    motion = outward(model, list(q), list(v), [0.0] * model.nv, weightless(model))
+    moment = Moment(model, list(q), list(v))
+    for found, expected in ((moment.p, motion.body_forces(model)), (moment.still, motion.A), (moment.V, motion.V)):
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(np.array(one.scalars(), float), np.array(other.scalars(), float), atol=1e-9)
 
 
 def test_no_impedance_changes_nothing(reference_target):

@@ -1054,3 +1054,22 @@ def test_an_entry_of_a_matrix_by_one_index_is_refused_with_the_word():
     for k in (3, 8, -4):
         with pytest.raises(IndexError, match=r"an entry is R\[i, j\]"):
             R[k]
+
+
+def test_turns_of_a_plane_are_turns():
+    """R G R^T of symbols, symmetric and not, for each axis, each order of axes and both senses."""
+    rng, angle = np.random.default_rng(0), mpmath.mpf("0.7")
+    c, s = mpmath.cos(angle), mpmath.sin(angle)
+    for i, j in np.ndindex(3, 3):
+        for sign in (1.0, -1.0):
+            turn = sign * (-1.0) ** (i + j)
+            R = [[0.0] * 3 for _ in range(3)]
+            (i1, i2), (j1, j2) = ([k for k in range(3) if k != n] for n in (i, j))
+            R[i][j], R[i1][j1], R[i1][j2], R[i2][j1], R[i2][j2] = sign, c, -s, s * turn, c * turn
+            G = rng.normal(size=(3, 3))
+            for matrix in (G, G + G.T):
+                expected = np.array(R, float) @ matrix @ np.array(R, float).T
+                found = Matrix3.of(matrix).rotated(Matrix3(R))
+                np.testing.assert_allclose(np.array(found.entries(), float).reshape(3, 3), expected, atol=1e-15)
+            symmetric = Symmetric3.of(matrix).rotated(Matrix3(R)).matrix()
+            np.testing.assert_allclose(np.array(symmetric.entries(), float).reshape(3, 3), expected, atol=1e-15)

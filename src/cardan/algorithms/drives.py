@@ -182,6 +182,10 @@ class Stopped(NamedTuple):
         return where(self.free, self.stops.position(a), self.end)
 
 
+Lines = Sequence[Line | Stopped]
+"""Of each element, the part of its line that it is on."""
+
+
 class Servo(NamedTuple):
     """What drives are asked for, nv numbers each.
 
@@ -286,7 +290,7 @@ class Elements:
             for k, (j, element) in enumerate(self)
         ]
 
-    def total(self, lines: Sequence[Line | Stopped]) -> tuple[list[Scalar], list[Scalar]]:
+    def total(self, lines: Lines) -> tuple[list[Scalar], list[Scalar]]:
         """Return efforts tau and armature W along v of lines of the elements."""
         tau: list[Scalar] = [0.0] * len(self.of_joints)
         W: list[Scalar] = [0.0] * len(self.of_joints)
@@ -294,7 +298,7 @@ class Elements:
             tau[j], W[j] = tau[j] + line.force, W[j] + line.w
         return tau, W
 
-    def on(self, lines: Sequence[Line | Stopped], a: Vector) -> list[Scalar]:
+    def on(self, lines: Lines, a: Vector) -> list[Scalar]:
         """Return what elements hold on the lines at accelerations: a force, or of stops a position."""
         return [line.at(a[j]) for (j, _), line in zip(self, lines, strict=True)]
 

@@ -195,6 +195,8 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
         >>> turned = rod.transformed(cardan.SE3().rotation, cardan.SE3().translation)
         >>> S = cardan.Motion((0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
         >>> left = rod.minus_outer(rod @ S, rod @ S)
+        >>> (rod.with_column(3, left @ S) @ S).angular == (left @ S).angular
+        True
     """
 
     __slots__ = ()

@@ -182,7 +182,7 @@ class SE3(tuple[Any, Any]):
         Examples:
             >>> X = cardan.SE3.exp([0.1, 0.0, 0.0, 0.0, 0.0, 0.5])
             >>> np.array(X.log()).round(12).tolist()
-            [0.1, -0.0, 0.0, 0.0, 0.0, 0.5]
+            [0.1, 0.0, 0.0, 0.0, 0.0, 0.5]
 
         Peers: Pinocchio `exp6`.
         """

@@ -234,8 +234,8 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         (1.0, 2.0, 3.0)
         >>> D = cardan.spatial.Matrix3.diagonal(1.0, 2.0, 3.0) @ cardan.spatial.Matrix3.identity()
         >>> columns = cardan.spatial.Matrix3.from_columns(*D.columns()) + cardan.spatial.Matrix3.zero()
-        >>> columns == D, D.axial()
-        (True, (0.0, 0.0, 0.0))
+        >>> columns == D, D.axial(), D.rotated(R) == D
+        (True, (0.0, 0.0, 0.0), True)
     """
 
     __slots__ = ()
@@ -490,8 +490,8 @@ class Symmetric3(tuple[Any, ...]):
 
     Examples:
         >>> J = cardan.spatial.Symmetric3.of(np.diag([1.0, 2.0, 3.0]))
-        >>> J.matrix()[1, 1], J.rotated(cardan.SE3().rotation) == J
-        (2.0, True)
+        >>> J.matrix()[1, 1], J.rotated(cardan.SE3().rotation) == J, J.with_column(0, (4.0, 0.0, 0.0))[0]
+        (2.0, True, 4.0)
         >>> x, y = cardan.spatial.Vector3(1.0, 0.0, 0.0), cardan.spatial.Vector3(0.0, 1.0, 0.0)
         >>> cardan.spatial.Symmetric3.outer_square(x), cardan.spatial.Symmetric3.outer_sum(x, y)
         ((1.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0, 0.0, 0.0))

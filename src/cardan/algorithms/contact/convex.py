@@ -24,7 +24,7 @@ from cardan.algorithms.aba import Accelerations
 from cardan.algorithms.contact.cone import Cone, Impulse
 from cardan.algorithms.contact.equation import Equation, Response, equation_of_motion
 from cardan.algorithms.contact.point import Contact
-from cardan.algorithms.drives import Elements, Line
+from cardan.algorithms.drives import Elements, Lines
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.stepping import Solved
 from cardan.algorithms.tree import Vector
@@ -63,7 +63,7 @@ class Estimate:
     twists: Sequence[Motion]
     impulses: Sequence[Impulse]
     held: Vector
-    lines: Sequence[Line]
+    lines: Lines
 
     @property
     def carried(self) -> Carried:
@@ -182,9 +182,7 @@ def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Esti
     return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements], [])
 
 
-def _newton(
-    equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, lines: Sequence[Line]
-) -> Estimate:
+def _newton(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, lines: Lines) -> Estimate:
     """Return the solution with all forces on the parts of their laws that the estimate is on."""
     dt, contacts = equation.dt, equation.contacts
     estimates = zip(laws, now.impulses, now.twists, strict=True)

@@ -211,7 +211,7 @@ class TreeContact(Contact):
         """Return the impedance of a contact with the world, at the point, as one of the node."""
         return self._in_node.impedance(SE3(self._axes.T) @ Z)
 
-    @property
+    @cached_property
     def inverse_mass(self) -> Scalar:
         """The velocity that an impulse on the points makes, about."""
         return self._in_node.inverse_mass

@@ -20,7 +20,7 @@ from cardan.algorithms.closed import Closed
 from cardan.algorithms.contact.cone import SMALL, rebound
 from cardan.algorithms.contact.equation import Change, JointEquation
 from cardan.algorithms.contact.point import Contact
-from cardan.algorithms.drives import Elements, Line
+from cardan.algorithms.drives import Elements, Lines
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.linear import Rows, dot
 from cardan.algorithms.stepping import Solved
@@ -72,7 +72,7 @@ def projected(
     return Solved(Accelerations(a, moment.changes(a)), residual, wrenches)
 
 
-def _decided(equation: JointEquation, elements: Elements) -> tuple[list[Line], Change]:
+def _decided(equation: JointEquation, elements: Elements) -> tuple[Lines, Change]:
     """Return the lines of the elements after two passes without contact, and the accelerations on them."""
     lines = elements.linear()
     first = equation.solve(elements.total(lines), ())
