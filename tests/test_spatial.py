@@ -1073,3 +1073,16 @@ def test_turns_of_a_plane_are_turns():
                 np.testing.assert_allclose(np.array(found.entries(), float).reshape(3, 3), expected, atol=1e-15)
             symmetric = Symmetric3.of(matrix).rotated(Matrix3(R)).matrix()
             np.testing.assert_allclose(np.array(symmetric.entries(), float).reshape(3, 3), expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("tilt", [1e-6, 1e-8, 1e-12, 1e-14])
+def test_an_axis_that_is_all_but_a_coordinate_axis_is_not_one(tilt):
+    """R G R^T by a turn about z after a tilt whose cosine rounds to 1, so that no entry may be taken for a 1 alone."""
+    angle = mpmath.mpf("0.7")
+    c, s = mpmath.cos(angle), mpmath.sin(angle)
+    R = [[c, -s, tilt], [s, c, -2.0 * tilt], [tilt * (2.0 * s - c), tilt * (2.0 * c + s), 1.0]]
+    matrix, exact = np.random.default_rng(0).normal(size=(3, 3)), np.array(R, float)
+    matrix = matrix + matrix.T
+    expected = exact @ matrix @ exact.T
+    for found in (Matrix3.of(matrix).rotated(Matrix3(R)), Symmetric3.of(matrix).rotated(Matrix3(R)).matrix()):
+        np.testing.assert_allclose(np.array(found.entries(), float).reshape(3, 3), expected, rtol=0.0, atol=2e-15)

@@ -465,12 +465,17 @@ _OTHERS = ((1, 2), (0, 2), (0, 1))
 
 
 def plane_turn(R: Matrix3) -> PlaneTurn | None:
-    """Return a rotation as one of a plane, if its other entries are known to be 0 and +-1 and those are neither."""
+    """Return a rotation as one of a plane, if its other entries are known to be 0 and +-1 and those are neither.
+
+    An entry that rounds to 1 is not enough: beside it an axis that is tilted by 1e-8 has 1e-8.
+    """
     rows = R.rows()
     for i, j in ((i, j) for i in range(3) for j in range(3)):
-        if isinstance(rows[i][j], float) and abs(rows[i][j]) == 1.0:
-            a, b = (rows[_OTHERS[i][0]][k] for k in _OTHERS[j])
-            return None if is_zero(a) or is_zero(b) else PlaneTurn(i, j, rows[i][j], a, b)
+        (i1, i2), (j1, j2), entry = _OTHERS[i], _OTHERS[j], rows[i][j]
+        beside = (rows[i][j1], rows[i][j2], rows[i1][j], rows[i2][j])
+        if isinstance(entry, float) and abs(entry) == 1.0 and all(map(is_zero, beside)):
+            a, b = rows[i1][j1], rows[i1][j2]
+            return None if is_zero(a) or is_zero(b) else PlaneTurn(i, j, entry, a, b)
     return None
 
 
