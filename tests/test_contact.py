@@ -13,7 +13,7 @@ from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.implicit import Moment
 from cardan.description import Plane, Sphere
 from cardan.errors import UnsupportedError
-from cardan.joints import Prismatic
+from cardan.joints import Prismatic, Revolute
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers import Featherstone
 from cardan.spatial import Force
@@ -264,6 +264,22 @@ def test_a_contact_is_the_same_in_the_frame_of_its_tree(seed):
         for one, other in pairs:
             for part, same in zip(one, other, strict=True):
                 np.testing.assert_allclose(R @ np.array(part, float), np.array(same, float), atol=1e-8)
+
+
+def test_a_finger_at_the_end_of_a_boom_keeps_its_digits():
+    """Levers of 1 mm, 300 m away from the tree's first node, are no differences of two far places."""
+    m, above = cardan.Mechanism("boom"), "world"
+    for k, length in enumerate([100.0] * 3 + [1e-3] * 3):
+        m.add_body(f"{k}", random_inertia(np.random.default_rng(k)))
+        m.add_joint(f"joint{k}", Revolute(np.eye(3)[k % 3]), above, f"{k}", cardan.SE3(translation=[length, 0.1, 0.2]))
+        above = f"{k}"
+    model = m.model()
+    moment = Moment(model, [0.3, 0.4, -0.5, 0.6, 0.7, -0.8], [0.0] * 6)
+    tip = cardan.SE3(translation=[1e-3, 2e-3, -1e-3])
+    pair = ContactPair("5", Sphere(1e-3), tip, "world", Plane(), cardan.SE3(), Material(), "tip")
+    (contact,) = contacts(moment, [pair])
+    R, columns, others = np.array(moment.in_tree[contact.a].rotation), contact.columns(), contact.in_tree().columns()
+    np.testing.assert_allclose(R @ np.array(columns[5].linear), np.array(others[5].linear), rtol=0.0, atol=1e-17)
 
 
 def _pair(body):

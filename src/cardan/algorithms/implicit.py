@@ -40,7 +40,7 @@ from cardan.algorithms.tree import (
     world_poses,
 )
 from cardan.model import Model
-from cardan.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar
+from cardan.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
 
 NodeForces = Iterable[tuple[int, Force]]
 NodeImpedances = Sequence[tuple[int, ArticulatedInertia]]
@@ -105,13 +105,22 @@ class Moment:
         """Return A' of every node, gravity subtracted, for joint accelerations a."""
         return [A + dA for A, dA in zip(self.still, self.changes(a), strict=True)]
 
-    def tree_columns(self, node: int) -> dict[int, Motion]:
-        """Return the columns of a node's Jacobian that are not zero, in the frame of its tree's first node."""
+    def tree_columns(self, node: int, still: Sequence[int] = ()) -> dict[int, Motion]:
+        """Return the columns of a node's Jacobian that are not zero, at its origin in the axes of its tree's first node.
+
+        Levers are summed from the node on, so that those of a finger at the end of a boom are as exact as those of a
+        hand; from the tree's first node they would be differences of two far places. Joints of the nodes `still` move
+        nothing: they carry what the motion is relative to as well.
+        """
         columns: dict[int, Motion] = {}
-        for i in reversed(supports(self.model, node)):
+        place = Vector3.zero()  # of the joint's node, seen from the origin of the given one
+        for i in supports(self.model, node):
+            X, above = SE3(self.in_tree[i].rotation, place), self.model.nodes[i].parent
             for j, s in zip(self.model.nodes[i].v, self.relative.S[i], strict=True):
-                moved = self.in_tree[i] @ s
+                moved = Motion.zero() if i in still else X @ s
                 columns[j] = columns[j] + moved if j in columns else moved
+            if above >= 0:
+                place = place - self.in_tree[above].rotation @ self.relative.X[i].translation
         return columns
 
     def columns(self, node: int) -> dict[int, Motion]:

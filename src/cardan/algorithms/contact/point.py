@@ -146,38 +146,41 @@ class Contact:
 
 
 class TreeContact(Contact):
-    """A contact in the frame of the first node of a's tree, which joint space is written in.
+    """A contact in the axes of the first node of a's tree, which joint space is written in, at the origin of a's node.
 
-    There the columns of a base that floats are 0 and 1 but for the levers of its turns, they are the same for all
-    contacts of the tree, and those of what carries both bodies cancel.
+    There the columns of a base that floats are 0 and 1 but for the levers of its turns, and those of what carries both
+    bodies are 0.
 
     Args:
         contact: in the axes of a's node.
     """
 
     def __init__(self, contact: Contact) -> None:
-        X = contact.moment.in_tree[contact.a]
-        seen = contact.candidate._replace(point=X @ contact.point, normal=X.rotation @ contact.normal)
+        R = contact.moment.in_tree[contact.a].rotation
+        seen = contact.candidate._replace(point=R @ contact.point, normal=R @ contact.normal)
         super().__init__(contact.moment, contact.nodes, seen, contact.material)
         self._in_node = contact
 
     @cached_property
     def node_columns(self) -> dict[int, Motion]:
-        """The columns of V_a - V_b at the origin of the tree's frame, by the index in v."""
-        columns = dict(self.moment.tree_columns(self.a))
+        """The columns of V_a - V_b at the origin of a's node, by the index in v."""
+        moment, model = self.moment, self.moment.model
+        both = [] if self.is_with_world else [i for i in supports(model, self.a) if i in supports(model, self.b)]
+        columns = moment.tree_columns(self.a, both)
         if not self.is_with_world:
-            X = self._between_trees
-            for j, column in self.moment.tree_columns(self.b).items():
-                seen = column if X is None else X @ column
+            X = self._between_nodes
+            for j, column in moment.tree_columns(self.b, both).items():
+                seen = X @ column
                 columns[j] = columns[j] - seen if j in columns else -seen
         return columns
 
     @property
-    def _between_trees(self) -> SE3 | None:
-        """The frame of b's tree in that of a's; None if it is the same."""
-        moment = self.moment
+    def _between_nodes(self) -> SE3:
+        """The origin of b's node, with the axes of its tree, in that of a's."""
+        moment, place = self.moment, self._axes @ self._in_node.X_ab.translation
         first, other = (supports(moment.model, node)[-1] for node in self.nodes)
-        return None if first == other else moment.poses[first].inverse() @ moment.poses[other]
+        turn = None if first == other else moment.poses[first].rotation.T @ moment.poses[other].rotation
+        return SE3(turn, place)
 
     @cached_property
     def velocity(self) -> Motion:
