@@ -106,7 +106,7 @@ class Moment:
         return [A + dA for A, dA in zip(self.still, self.changes(a), strict=True)]
 
     def tree_columns(self, node: int, still: Sequence[int] = ()) -> dict[int, Motion]:
-        """Return the columns of a node's Jacobian that are not zero, at its origin in the axes of its tree's first node.
+        """Return the columns of a node's Jacobian that are not zero, at its origin in its tree's first node's axes.
 
         Levers are summed from the node on, so that those of a finger at the end of a boom are as exact as those of a
         hand; from the tree's first node they would be differences of two far places. Joints of the nodes `still` move

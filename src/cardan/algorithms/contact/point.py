@@ -121,7 +121,7 @@ class Contact:
         return force
 
     def in_tree(self) -> TreeContact:
-        """Return the contact in the frame of the first node of a's tree."""
+        """Return the contact in the axes of the first node of a's tree."""
         return TreeContact(self)
 
     def forces(self, force: Force) -> list[tuple[int, Force]]:
