@@ -346,6 +346,15 @@ def test_a_function_of_another_target_is_refused(device, pendulum):
         cardan.inverse_dynamics.on(checked=True)(pendulum, *d)
 
 
+def test_an_array_that_is_given_for_an_option(device, pendulum):
+    @cardan.function
+    def own(model, q, *, option=None):
+        return q[0]
+
+    with pytest.raises((DTypeError, ParameterError), match="option"):
+        own(pendulum, np.zeros(2), option=to_device(np.zeros(2)))
+
+
 class OnDevice:
     """An array of a library that is not known, on a device; NumPy could copy it."""
 

@@ -59,8 +59,8 @@ def _modules() -> list[ModuleType]:
 
 def _files() -> str | None:
     """Return the files the loaded code is of, one a line; None where some is of no file."""
-    files = [getattr(module, "__file__", None) for module in _modules()]
-    return None if None in files else "\n".join(sorted(file.removeprefix(_HERE) for file in files))
+    files = [file.removeprefix(_HERE) for module in _modules() if (file := getattr(module, "__file__", None))]
+    return "\n".join(sorted(files)) if len(files) == len(_modules()) else None
 
 
 @cache

@@ -166,8 +166,12 @@ class Given:
 
     def __init__(self, library: Library, where: str, arrays: Mapping[str, Any], cores: Mapping[str, Any]) -> None:
         self.library, self.where = library, where
-        self.like = next(x for x in arrays.values() if library.holds(x))
-        first = next(n for n, x in arrays.items() if x is self.like)
+        first = next((n for n, x in arrays.items() if library.holds(x)), None)
+        if first is None:
+            hint = "Options are text, whole numbers, truth values, and tuples of these."
+            got, expected = "given where an option belongs", "one of the arrays"
+            raise DTypeError(where, library.kind, got=got, expected=expected, hint=hint)
+        self.like = arrays[first]
         layout = library.layout(self.like)
         self._check_dtype(first, layout)
         self.dtype, self.device = cast("np.dtype", layout.dtype), layout.device

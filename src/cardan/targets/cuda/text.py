@@ -28,8 +28,14 @@ TEAM = 30_000  # operations that a team takes: its functions are not cut, and ta
 SHARED = 160 * 1024  # bytes of shared memory a block may have: an A100 has 163 kB, later ones more
 WHOLE = 6000  # operations that stay in one function, whose values the compiler keeps in registers as far as they go
 PART = 300  # operations of each function of a longer program
-_FUSED = {Fused.FMA: "fma{f}({0}, {1}, {2})", Fused.FMS: "fma{f}({0}, {1}, -{2})", Fused.FNMA: "fma{f}(-{0}, {1}, {2})"}
-_OURS = {Op.MIN: "smaller({0}, {1})", Op.MAX: "larger({0}, {1})", Op.NEG: "-({0})"}
+_WRITTEN: dict[Enum, str] = {
+    Fused.FMA: "fma{f}({0}, {1}, {2})",
+    Fused.FMS: "fma{f}({0}, {1}, -{2})",
+    Fused.FNMA: "fma{f}(-{0}, {1}, {2})",
+    Op.MIN: "smaller({0}, {1})",
+    Op.MAX: "larger({0}, {1})",
+    Op.NEG: "-({0})",
+}
 _ANALYSIS = (Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN2, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P)
 
 
@@ -106,7 +112,7 @@ def _dialect(program: Program, single: bool) -> Dialect:
 
     def expression(op: Enum, operands: Sequence[str]) -> str:
         suffix = "f" if single else ""
-        own = _FUSED.get(op) or _OURS.get(op)
+        own = _WRITTEN.get(op)
         if own:
             return own.format(*operands, f=suffix)
         if not single and op in _ANALYSIS:
