@@ -112,7 +112,7 @@ GUESSES = [
     ("cardan.inverse_dynamics(arm, q, v, qdd=a)", "there is no argument 'qdd'; did you mean 'a'?"),
     ("cardan.mass_matrix(arm7, q)", "argument 'model' is a Mechanism, expected a cardan.Model"),
     ("cardan.mass_matrix(arm, np.zeros((7, 5)))", "The batch comes first: is it transposed?"),
-    ('cardan.inverse_dynamics.on("cuda")', "no target named 'cuda'; the names are 'llvm', 'numpy'"),
+    ('cardan.inverse_dynamics.on("gpu")', "no target named 'gpu'; the names are 'cuda', 'llvm', 'numpy'"),
     ("cardan.mass_matrix(dog, np.zeros(dog.nq))", "Begin with model.neutral()"),
     ('cardan.function(shapes={"x": ("nv-6",)})(lambda model, x: x)', "lambda model: (model.nv - 6,)"),
     ('cardan.function(shapes={"x": 3})(lambda model, x: x)', "expected a tuple of whole numbers"),
