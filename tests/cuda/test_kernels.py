@@ -175,6 +175,12 @@ def test_results_of_no_size_inputs_that_nothing_needs_and_results_without_operat
     np.testing.assert_array_equal(found[1], np.stack([inputs[0][:, 1], np.full(5, 2.0), np.full(5, -0.0)], axis=1))
 
 
+@needs_compiler
+def test_a_program_of_no_instructions_has_a_kernel():
+    program = trace("f", lambda x: {"none": np.zeros((0,))}, [Array("x", (2,))])
+    assert [y.shape for y in run(program, states(program, 5))] == [(5, 0)]
+
+
 @pytest.mark.parametrize("warps", [2, 4, 8])
 def test_teams_compute_each_value_once_after_what_it_needs(warps):
     program = cardan.forward_dynamics.program(cardan.robots.humanoid().model())

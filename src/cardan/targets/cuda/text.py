@@ -102,7 +102,7 @@ def most_alive(joined: Joined) -> int:
 
 
 def _dialect(program: Program, single: bool) -> Dialect:
-    part = len(program.instructions) if program.operations <= WHOLE else PART
+    part = WHOLE if program.operations <= WHOLE else PART
 
     def expression(op: Enum, operands: Sequence[str]) -> str:
         suffix = "f" if single else ""
