@@ -67,6 +67,13 @@ def test_every_operation_has_the_bits_of_the_processor():
 
 
 @needs_compiler
+def test_the_negative_of_a_joined_product_that_is_0_has_its_sign():
+    program = trace("f", lambda x: {"y": -(x[2] - x[0] * x[1])}, [Array("x", (3,))])
+    x = np.array([[2.0, 3.0, 6.0]])
+    assert np.signbit(run(program, [x])[0]) == np.signbit(evaluated(program, "llvm", [x])[0]) == np.array([[True]])
+
+
+@needs_compiler
 def test_every_operation_in_single_precision():
     program = trace("f", lambda x: {"y": np.array(everything(x), dtype=object)}, [Array("x", (2,))])
     x = np.array([(a, b) for a in EDGES[:11] for b in EDGES[:11]]).astype(np.float32)
