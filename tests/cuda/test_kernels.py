@@ -154,6 +154,19 @@ def test_teams_in_loops(monkeypatch, seed):
 
 
 @needs_compiler
+def test_sine_before_a_loop_and_cosine_of_the_same_angle_behind_it(monkeypatch):
+    monkeypatch.setattr(text, "team_size", lambda *_: 2)
+
+    def results(x):
+        turned = cardan.repeat(3, lambda value: 0.5 * value + x[1], cardan.sin(x[0]))
+        return {"y": turned * cardan.cos(x[0])}
+
+    program = trace("f", results, [Array("x", (2,))], regions=True)
+    inputs = states(program, 33)
+    assert_same(run(program, inputs), evaluated(program, "llvm", inputs))
+
+
+@needs_compiler
 @pytest.mark.parametrize("size", [50, 10_000])
 @pytest.mark.parametrize("team", [1, 4])
 def test_long_programs_in_parts_and_in_teams(monkeypatch, size, team):
