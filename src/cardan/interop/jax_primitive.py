@@ -223,7 +223,8 @@ def _device_target(call: Call, dtype: np.dtype) -> str:
     compiled = call.function.on("cuda").compiled(call.model, call.names, call.options)
 
     def handler() -> Handler:
-        found = driver().on_all(compiled.run.outline, compiled.run.program, dtype == np.float32)
+        run: Any = compiled.run
+        found = driver().on_all(run.outline, run.program, dtype == np.float32)
         return Handler(found.words, dtype, *_shapes(compiled), device=True, keep=found)
 
     return _registered(f"{_name(call, compiled, dtype)}_cuda", handler, "CUDA")

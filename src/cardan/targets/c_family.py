@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from cardan.program.fusing import Joined
 from cardan.program.liveness import heads_of, last_readers, places_in, stretches, tables_of
@@ -210,8 +210,8 @@ def _cut(own: list[int], size: int) -> list[list[int]]:
 
 
 def in_c(op: Enum, operands: Sequence[str], suffix: str) -> str:
-    """Return an operation as C99 writes it."""
-    return SPEC[op].c.format(*operands, f=suffix)
+    """Return an operation of a program as C99 writes it."""
+    return SPEC[cast("Op", op)].c.format(*operands, f=suffix)
 
 
 def finite(value: float, suffix: str = "") -> str:

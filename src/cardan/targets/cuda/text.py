@@ -22,14 +22,20 @@ from cardan.targets.cuda.solo_text import APART, INLINE, SoloText
 from cardan.targets.cuda.staging import STAGING, WARP, WARPS
 from cardan.targets.cuda.team_text import SHARES, STRIDE, TeamText
 
-SOLO = 400  # registers' worth of values that wait in the order of the program, up to which the compiler hardly spills
+SOLO = 390  # registers' worth of values that wait in the order of the program, up to which the compiler hardly spills
 SHARE = 220  # likewise, a warp of a team
 TEAM = 30_000  # operations that a team takes: its functions are not cut, and take long to compile
 SHARED = 160 * 1024  # bytes of shared memory a block may have: an A100 has 163 kB, later ones more
 WHOLE = 6000  # operations that stay in one function, whose values the compiler keeps in registers as far as they go
 PART = 300  # operations of each function of a longer program
-_FUSED = {Fused.FMA: "fma{f}({0}, {1}, {2})", Fused.FMS: "fma{f}({0}, {1}, -{2})", Fused.FNMA: "fma{f}(-{0}, {1}, {2})"}
-_OURS = {Op.MIN: "smaller({0}, {1})", Op.MAX: "larger({0}, {1})", Op.NEG: "-({0})"}
+_WRITTEN: dict[Enum, str] = {
+    Fused.FMA: "fma{f}({0}, {1}, {2})",
+    Fused.FMS: "fma{f}({0}, {1}, -{2})",
+    Fused.FNMA: "fma{f}(-{0}, {1}, {2})",
+    Op.MIN: "smaller({0}, {1})",
+    Op.MAX: "larger({0}, {1})",
+    Op.NEG: "-({0})",
+}
 _ANALYSIS = (Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN2, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P)
 
 
@@ -63,8 +69,11 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     """
     program = _renamed(program)
     name = f"cardan_{re.sub(r'[^A-Za-z0-9_]', '_', program.name)}"
-    joined, dialect = joined_products(program), _dialect(program, single)
-    warps = team_size(program, joined, 1 if single else 2)
+    joined = joined_products(program)
+    registers = most_alive(joined) * (1 if single else 2)
+    is_whole = program.operations <= WHOLE and registers <= 2 * SOLO
+    dialect = _dialect(WHOLE if is_whole else PART, single)
+    warps = team_size(program, registers, 2 if single else 4)
     if warps > 1:
         team = TeamText(program, joined, warps, dialect, name)
         shared = team.places * STRIDE * (4 if single else 8)
@@ -76,18 +85,17 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     return CudaCode("\n".join(lines), name, WARPS * WARP, WARPS * WARP, 0)
 
 
-def team_size(program: Program, joined: Joined, registers: int) -> int:
+def team_size(program: Program, registers: int, least: int) -> int:
     """Return how many threads share a state: 1 where its values find room in the registers of one.
 
     Args:
         program: what to compute.
-        joined: its instructions.
-        registers: of a number.
+        registers: that its values take at most, in its order.
+        least: threads of a team.
     """
-    needed = registers * most_alive(joined)
-    if program.operations > TEAM or needed <= SOLO or any(picked or kept for picked, kept in rows_of(program)):
+    if program.operations > TEAM or registers <= SOLO or any(picked or kept for picked, kept in rows_of(program)):
         return 1
-    return next((n for n in (2, 4) if needed <= n * SHARE), 8)
+    return next((n for n in (2, 4) if n >= least and registers <= n * SHARE), 8)
 
 
 def most_alive(joined: Joined) -> int:
@@ -101,12 +109,10 @@ def most_alive(joined: Joined) -> int:
     return most
 
 
-def _dialect(program: Program, single: bool) -> Dialect:
-    part = WHOLE if program.operations <= WHOLE else PART
-
+def _dialect(part: int, single: bool) -> Dialect:
     def expression(op: Enum, operands: Sequence[str]) -> str:
         suffix = "f" if single else ""
-        own = _FUSED.get(op) or _OURS.get(op)
+        own = _WRITTEN.get(op)
         if own:
             return own.format(*operands, f=suffix)
         if not single and op in _ANALYSIS:
