@@ -158,6 +158,26 @@ def test_a_program_that_was_found_is_not_traced_again_as_another(tmp_path):
     assert run(tmp_path, STALE.format(second=2.0)) == ["1"]
 
 
+NAMED = """
+import cardan
+
+model = cardan.robots.cart_pole().model()
+for name in ("first", "second"):
+    def scaled(model, q):
+        return 2.0 * q[0]
+    scaled.__name__ = name
+    function = cardan.function(scaled)
+    function(model, [1.0, 0.0])
+    print(function.program(model).name)
+"""
+
+
+@native
+def test_functions_of_one_text_under_two_names_are_two(tmp_path):
+    """The second was found as the first on disk, and refused as stale when it was traced: for another dtype, say."""
+    assert run(tmp_path, NAMED) == ["first", "second"]
+
+
 PATCHED = """
 import sys
 import cardan

@@ -404,6 +404,9 @@ def test_a_launch_is_on_the_callers_stream(emulation, pendulum):
     assert emulation.launches[-1][3] == found.stream == mine
     with pytest.raises(DTypeError, match=rf"'v' is on stream 1, expected on {mine}, as 'q' is"):
         cardan.inverse_dynamics(pendulum, to_device(q, stream=mine), *there(v, a))
+    bound, out = cardan.inverse_dynamics.bind(pendulum), to_device(np.zeros((4, 2)), stream=mine)
+    with pytest.raises(DTypeError, match=rf"'out' is on stream {mine}, expected on 1, as 'q' is"):
+        bound(*there(q, v, a), out=out)  # out.to_numpy() would not wait for what is on another stream
 
 
 class Stream:
@@ -586,6 +589,28 @@ def test_the_array_interface(device):
     empty = to_device(np.zeros((0, 3)))
     assert empty.__cuda_array_interface__["data"] == (0, False)
     assert as_device_array(empty).to_numpy().shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"shape": (4,), "strides": (12,)}, "with strides .*expected multiples of 8 bytes.*Fields of records"),
+        ({"shape": (2, 2), "strides": (20, 8)}, "expected multiples of 8 bytes"),
+        ({"mask": object()}, "is masked"),
+    ],
+)
+def test_entries_between_others_or_under_a_mask_are_refused(device, said, message):
+    x = to_device(np.arange(6.0))
+    other = type("Other", (), {"__cuda_array_interface__": {**x.__cuda_array_interface__, **said}})()
+    with pytest.raises(DTypeError, match=message):
+        as_device_array(other)
+
+
+def test_entries_at_a_part_of_an_address_are_refused(device):
+    x = to_device(np.arange(6.0))
+    said = {**x.__cuda_array_interface__, "shape": (5,), "data": (x.layout.address + 4, False)}
+    with pytest.raises(DTypeError, match="expected multiples of 8 bytes"):
+        as_device_array(type("Other", (), {"__cuda_array_interface__": said})())
 
 
 def test_lent_by_dlpack(emulation):

@@ -67,6 +67,13 @@ def test_every_operation_has_the_bits_of_the_processor():
 
 
 @needs_compiler
+def test_the_negative_of_a_joined_product_that_is_0_has_its_sign():
+    program = trace("f", lambda x: {"y": -(x[2] - x[0] * x[1])}, [Array("x", (3,))])
+    x = np.array([[2.0, 3.0, 6.0]])
+    assert np.signbit(run(program, [x])[0]) == np.signbit(evaluated(program, "llvm", [x])[0]) == np.array([[True]])
+
+
+@needs_compiler
 def test_every_operation_in_single_precision():
     program = trace("f", lambda x: {"y": np.array(everything(x), dtype=object)}, [Array("x", (2,))])
     x = np.array([(a, b) for a in EDGES[:11] for b in EDGES[:11]]).astype(np.float32)
@@ -147,6 +154,19 @@ def test_teams_in_loops(monkeypatch, seed):
 
 
 @needs_compiler
+def test_sine_before_a_loop_and_cosine_of_the_same_angle_behind_it(monkeypatch):
+    monkeypatch.setattr(text, "team_size", lambda *_: 2)
+
+    def results(x):
+        turned = cardan.repeat(3, lambda value: 0.5 * value + x[1], cardan.sin(x[0]))
+        return {"y": turned * cardan.cos(x[0])}
+
+    program = trace("f", results, [Array("x", (2,))], regions=True)
+    inputs = states(program, 33)
+    assert_same(run(program, inputs), evaluated(program, "llvm", inputs))
+
+
+@needs_compiler
 @pytest.mark.parametrize("size", [50, 10_000])
 @pytest.mark.parametrize("team", [1, 4])
 def test_long_programs_in_parts_and_in_teams(monkeypatch, size, team):
@@ -173,6 +193,12 @@ def test_results_of_no_size_inputs_that_nothing_needs_and_results_without_operat
     found = run(program, inputs)
     assert found[0].shape == (5, 0)
     np.testing.assert_array_equal(found[1], np.stack([inputs[0][:, 1], np.full(5, 2.0), np.full(5, -0.0)], axis=1))
+
+
+@needs_compiler
+def test_a_program_of_no_instructions_has_a_kernel():
+    program = trace("f", lambda x: {"none": np.zeros((0,))}, [Array("x", (2,))])
+    assert [y.shape for y in run(program, states(program, 5))] == [(5, 0)]
 
 
 @pytest.mark.parametrize("warps", [2, 4, 8])

@@ -65,6 +65,16 @@ def test_bound_functions(place, pendulum):
         bound(tensors[0], tensors[1].requires_grad_(), tensors[2])
 
 
+def test_an_out_whose_memory_does_not_hold_its_values(place, pendulum):
+    arrays, tensors = states(pendulum, place)
+    bound, plain = cardan.inverse_dynamics.bind(pendulum), torch.zeros((5, 2), dtype=torch.float64, device=place)
+    np.testing.assert_array_equal(bound(*tensors, out=plain).cpu(), cardan.inverse_dynamics(pendulum, *arrays))
+    with pytest.raises(DTypeError, match="'out' is read-only"):
+        bound(*tensors, out=torch._neg_view(plain))  # a view that says "negate me", as z.conj().imag is
+    with pytest.raises(DTypeError, match="'out' is one that requires a gradient"):
+        bound(*tensors, out=plain.requires_grad_())
+
+
 def test_views(place, pendulum):
     (q, v, a), (tq, tv, ta) = states(pendulum, place, (6,))
     torques = wrap(cardan.inverse_dynamics, pendulum)

@@ -155,7 +155,7 @@ class Kernel(Source):
     def content(self) -> Any:
         """Return the kernel's code with all it reads, and how it is called."""
         signature = self.signature
-        called = (str(signature.parameters), dict(signature.declared), signature.fixed)
+        called = (signature.name, str(signature.parameters), dict(signature.declared), signature.fixed)
         return (self.kernel, *called, self.returns, self.simplified)
 
 

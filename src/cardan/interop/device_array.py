@@ -201,7 +201,8 @@ def as_device_array(array: Any, stream: Any = None) -> DeviceArray:
         stream: see `to_device`; by default the one the array names, which its library says it may be read after.
 
     Raises:
-        DTypeError: for entries of another type, or what is not on a device.
+        DTypeError: for entries of another type or between others (fields of records), with a mask, or what is not on
+            a device.
     """
     said = getattr(array, "__cuda_array_interface__", None)
     if said is None:
@@ -212,11 +213,26 @@ def as_device_array(array: Any, stream: Any = None) -> DeviceArray:
         hint = "Convert it on its device."
         raise DTypeError("as_device_array", "array", got=f"of {dtype}", expected="of float64 or float32", hint=hint)
     address, is_read_only = said["data"]
-    strides = said.get("strides")
-    steps = contiguous_strides(shape) if strides is None else tuple(s // dtype.itemsize for s in strides)
+    steps = _steps(said, shape, dtype)
     number = driver().device_of(address) if address else driver().current()
     handle = (said.get("stream") or LEGACY) if stream is None else handle_of(stream)
     return DeviceArray(Layout(address, shape, steps, dtype, number, not is_read_only), handle, array, stream)
+
+
+def _steps(said: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
+    """Return the strides, in entries, that an array names.
+
+    Raises:
+        DTypeError: where entries are not whole steps apart, and where a mask says that some are none.
+    """
+    strides, address = said.get("strides"), said["data"][0]
+    if said.get("mask") is not None:
+        raise DTypeError("as_device_array", "array", got="masked", expected="an array of which every entry counts")
+    if any(b % dtype.itemsize for b in (address or 0, *(strides or ()))):
+        got, expected = f"at address {address} with strides {strides}", f"multiples of {dtype.itemsize} bytes"
+        hint = "Fields of records are copied on their device first."
+        raise DTypeError("as_device_array", "array", got=got, expected=expected, hint=hint)
+    return contiguous_strides(shape) if strides is None else tuple(s // dtype.itemsize for s in strides)
 
 
 def _number(device: Any) -> int:

@@ -278,6 +278,7 @@ class Given:
                 raise ShapeError(self.where, "out", got=layout.shape, expected=str(shape))
             if not layout.writable:
                 raise DTypeError(self.where, "out", got="read-only", expected="an array that may be written")
+            self.library.stream(self.where, {**self.arrays, "out": array}, self.device)  # is that of the arguments
         return arrays
 
     def _check_apart(self, held: Sequence[Buffer], rows: Sequence[Buffer]) -> None:

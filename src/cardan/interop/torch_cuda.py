@@ -32,7 +32,8 @@ class Torch(Library):
 
     def layout(self, array: Any) -> Layout:
         dtype, shape = _DTYPES.get(array.dtype), tuple(array.shape)
-        return Layout(array.data_ptr(), shape, tuple(array.stride()), dtype, self.number_of(array))
+        holds_values = not array.is_neg()  # else they are the negatives of what is written
+        return Layout(array.data_ptr(), shape, tuple(array.stride()), dtype, self.number_of(array), holds_values)
 
     def stream(self, where: str, arrays: Mapping[str, Any], device: int) -> int:
         return torch.cuda.current_stream(device).cuda_stream
@@ -65,7 +66,8 @@ def called_bound(bound: Bound, arrays: Sequence[Any], out: Any) -> Any:
     if not any(map(library.holds, arrays)):
         return NotImplemented
     function, _, names, *_ = bound.made_by
-    tracked = [n for n, x in zip(names, arrays, strict=False) if getattr(x, "requires_grad", False)]
+    given = {**dict(zip(names, arrays, strict=False)), "out": out}
+    tracked = [n for n, x in given.items() if getattr(x, "requires_grad", False)]
     if tracked and torch.is_grad_enabled():
         expected = "a tensor without: a bound function has no gradient"
         hint = f"cardan.interop.torch.wrap({function.name}, model) has; {tracked[0]}.detach() needs none."

@@ -161,11 +161,14 @@ class TeamText:
             op, args = self.joined.ops[k], self.joined.args[k]
             operands = [self._value(a, step, warp, names, lines) for a in args]
             if op in (Op.SIN, Op.COS):
-                a = args[0]
-                if a not in pairs:
-                    pairs.add(a)
-                    lines += [f"    real s{a}_, c{a}_;", f"    {self.dialect.pair}({operands[0]}, &s{a}_, &c{a}_);"]
-                expression = f"{'s' if op is Op.SIN else 'c'}{a}_"
+                sine, cosine = f"s{args[0]}_{step}_", f"c{args[0]}_{step}_"
+                if args[0] not in pairs:
+                    pairs.add(args[0])
+                    lines += [
+                        f"    real {sine}, {cosine};",
+                        f"    {self.dialect.pair}({operands[0]}, &{sine}, &{cosine});",
+                    ]
+                expression = sine if op is Op.SIN else cosine
             else:
                 expression = self.dialect.expression(op, operands)
             is_truth = op in TRUTHS

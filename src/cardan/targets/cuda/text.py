@@ -72,7 +72,7 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     joined = joined_products(program)
     registers = most_alive(joined) * (1 if single else 2)
     is_whole = program.operations <= WHOLE and registers <= 2 * SOLO
-    dialect = _dialect(len(program.instructions) if is_whole else PART, single)
+    dialect = _dialect(WHOLE if is_whole else PART, single)
     warps = team_size(program, registers, 2 if single else 4)
     if warps > 1:
         team = TeamText(program, joined, warps, dialect, name)
