@@ -74,3 +74,13 @@ def test_what_is_refused(device, cupy, pendulum):
     ):
         with pytest.raises(DTypeError, match=said):
             cardan.inverse_dynamics(pendulum, *arrays)
+
+
+def test_entries_between_others_are_refused(emulation, monkeypatch, pendulum):
+    """As fields of records are: their strides are no whole entries, and were rounded down."""
+    q, v, a = states(pendulum, (6,))
+    records = np.zeros(6, [("q", "f8", (2,)), ("number", "i4")])
+    with fake_cupy.installed(monkeypatch) as cupy:
+        between = fake_cupy.ndarray(records["q"], 0)
+        with pytest.raises(DTypeError, match=r"strides \(20, 8\), expected multiples of 8 bytes"):
+            cardan.inverse_dynamics(pendulum, between, cupy.asarray(v), cupy.asarray(a))

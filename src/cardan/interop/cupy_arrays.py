@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.errors import DTypeError
 from cardan.interop import on_device
 from cardan.interop.on_device import Layout, Library
 
@@ -26,6 +27,9 @@ class Cupy(Library):
         return isinstance(value, self._cupy.ndarray)
 
     def layout(self, array: Any) -> Layout:
+        if any(s % array.itemsize for s in array.strides):
+            got, expected = f"one with strides {array.strides}", f"multiples of {array.itemsize} bytes"
+            raise DTypeError(self.kind, "array", got=got, expected=expected, hint="Copy it on its device first.")
         strides = tuple(s // array.itemsize for s in array.strides)
         return Layout(array.data.ptr, array.shape, strides, array.dtype, array.device.id)
 
