@@ -78,7 +78,7 @@ def test_what_is_refused(device, cupy, pendulum):
 
 def test_entries_between_others_are_refused(emulation, monkeypatch, pendulum):
     """As fields of records are: their strides are no whole entries, and were rounded down."""
-    q, v, a = states(pendulum, (6,))
+    _, v, a = states(pendulum, (6,))
     records = np.zeros(6, [("q", "f8", (2,)), ("number", "i4")])
     with fake_cupy.installed(monkeypatch) as cupy:
         between = fake_cupy.ndarray(records["q"], 0)
