@@ -57,7 +57,7 @@ class _Named(NamedTuple):
 
 
 def generate(
-    functions: One | Iterable[One] | Mapping[str, One],
+    functions: One | Iterable[One] | Mapping[str, Any],
     model: Model,
     output: str | PathLike[str],
     *,
