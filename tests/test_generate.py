@@ -24,6 +24,7 @@ from representatives import represented
 ARM7 = cardan.robots.urdf_path("arm7")
 EXAMPLES = Path(__file__).parents[1] / "examples" / "controllers"
 HAS_MUJOCO = importlib.util.find_spec("mujoco") is not None
+OF_MUJOCO = "use cardan.solvers.Featherstone" if HAS_MUJOCO else "needs the extra 'mujoco'"
 CONTROLLERS = ("computed_torque", "gravity_compensation", "operational_space")
 
 
@@ -474,7 +475,7 @@ def test_wrong_places_names_and_options(tmp_path, capsys):
         ([*mass, "--dt", "0.1", "-o", lib], "--step SOLVER with it"),
         ([*mass, "--frame", "tool", "-o", lib], "not about a frame"),
         (["--step", "featherstone", "--root", "link3", "-o", lib], "--base"),
-        (["--step", "mujoco", "-o", lib], "use cardan.solvers.Featherstone" if HAS_MUJOCO else "needs the extra 'mujoco'"),
+        (["--step", "mujoco", "-o", lib], OF_MUJOCO),
         (["--step", "xpbd", "--integrator", "rk4", "-o", lib], "another solver than xpbd"),
         (["--step", "featherstone", "--steps", "0", "-o", lib], "a whole number >= 1"),
         (["--step", "featherstone", "--dt", "nan", "-o", lib], "a finite step > 0"),
