@@ -245,10 +245,6 @@ def _batch_body(program: Program, name: str, workspace: int) -> list[str]:
     return ["    size_t k;", "    for (k = 0; k < n; ++k)", f"        {name}({', '.join(arguments)});"]
 
 
-def _entries(arrays: tuple[Array, ...]) -> list[str]:
-    return [f"{a.name}[{k}]" for a in arrays for k in range(a.size)]
-
-
 class _Writer:
     """Writes the operations of a program, in parts if there are many."""
 

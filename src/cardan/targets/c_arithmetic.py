@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable
 from cardan.program.ops import Op
 from cardan.targets.c_family import finite, rounded
 from cardan.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
-from cardan.targets.libm.exp_log import exp, expm1, log, log1p
 from cardan.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
-from cardan.targets.libm.inverse_trig import acos, asin, atan2
+from cardan.targets.libm.functions import FUNCTIONS
 from cardan.targets.libm.trig import sincos, tan
 
 _CONDITIONS = {"olt": "<", "ogt": ">", "oeq": "=="}
@@ -122,15 +121,6 @@ def single_number(value: float) -> str:
     return f"from_bits({struct.unpack('<I', struct.pack('<f', value))[0]}u)"
 
 
-_FUNCTIONS: dict[Op, Callable[..., str]] = {
-    Op.ASIN: asin,
-    Op.ACOS: acos,
-    Op.ATAN2: atan2,
-    Op.EXP: exp,
-    Op.LOG: log,
-    Op.EXPM1: expm1,
-    Op.LOG1P: log1p,
-}
 PREFIX = "cardan_"
 """Of the functions' names."""
 
@@ -150,7 +140,7 @@ def analysis(ops: Iterable[Op], inline: str, apart: str) -> list[str]:
         texts += _with_far("sincos", sincos, inline, apart)
     if Op.TAN in ops:
         texts += _with_far("tan", tan, apart, apart)
-    return texts + [_definition(op, function, apart) for op, function in _FUNCTIONS.items() if op in ops]
+    return texts + [_definition(op, function, apart) for op, function in FUNCTIONS.items() if op in ops]
 
 
 def _definition(op: Op, function: Callable[..., str], words: str) -> str:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from cardan.errors import UnknownNameError
 from cardan.targets.cuda.compiler import Resources
+from cardan.targets.cuda.staging import WARP
 
-WARP = 32
 _QUARTERS, _REGISTER_UNIT, _SHARED_UNIT, _OWN_SHARED = 4, 256, 128, 1024
 
 

@@ -67,7 +67,6 @@ class TeamText:
                     self.copies.setdefault(r, []).append(first + column)
         last = last_readers(self.program, home, self.team.spans, self.heads, self.joined.args)
         starts = {k: home[k] for k in handed(self.program, self.joined, self.team)} | self.heads
-        starts |= {k: first for k, first in self.heads.items() if k in last}
         for k, start in sorted(starts.items(), key=lambda item: item[1]):
             self.slot[k] = _taken(busy, 1, start, max(last.get(k, start), self._read_as_result(k, start)))
         return len(busy)

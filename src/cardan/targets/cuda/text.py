@@ -21,6 +21,7 @@ from cardan.targets.c_family import Dialect, in_c
 from cardan.targets.cuda.solo_text import APART, INLINE, SoloText
 from cardan.targets.cuda.staging import STAGING, WARP, WARPS
 from cardan.targets.cuda.team_text import SHARES, STRIDE, TeamText
+from cardan.targets.libm.functions import FUNCTIONS
 
 SOLO = 390  # registers' worth of values that wait in the order of the program, up to which the compiler hardly spills
 SHARE = 220  # likewise, a warp of a team
@@ -36,7 +37,7 @@ _WRITTEN: dict[Enum, str] = {
     Op.MAX: "larger({0}, {1})",
     Op.NEG: "-({0})",
 }
-_ANALYSIS = (Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN2, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P)
+_ANALYSIS = {Op.TAN, *FUNCTIONS}
 
 
 class CudaCode(NamedTuple):

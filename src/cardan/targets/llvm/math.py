@@ -11,9 +11,8 @@ from enum import Enum
 from functools import partial
 
 from cardan.program.ops import Op
-from cardan.targets.libm.exp_log import exp, expm1, log, log1p
 from cardan.targets.libm.far import FAST_RANGE
-from cardan.targets.libm.inverse_trig import acos, asin, atan2
+from cardan.targets.libm.functions import FUNCTIONS
 from cardan.targets.libm.trig import sincos, tan
 from cardan.targets.llvm.far_lanes import far_definitions
 from cardan.targets.llvm.lanes import Lanes
@@ -21,15 +20,6 @@ from cardan.targets.llvm.writer import Writer
 
 Results = str | tuple[str, ...]
 SINCOS = "lanes_sincos"
-FUNCTIONS: dict[Op, Callable[..., str]] = {
-    Op.ASIN: asin,
-    Op.ACOS: acos,
-    Op.ATAN2: atan2,
-    Op.EXP: exp,
-    Op.LOG: log,
-    Op.EXPM1: expm1,
-    Op.LOG1P: log1p,
-}
 RARELY = '!1 = !{!"branch_weights", i32 1, i32 100000}'
 
 
@@ -53,7 +43,7 @@ def math_definitions(ops: Iterable[Op], lanes: Lanes) -> list[str]:
 
 def _definition(name: str, function: Callable[..., Results], lanes: Lanes, attributes: str = "#0") -> str:
     w, outer = Writer(Lanes(lanes.width, "double")), lanes.vector
-    parameters = ["%y", "%x"] if function is atan2 else ["%x"]
+    parameters = ["%y", "%x"] if function is FUNCTIONS[Op.ATAN2] else ["%x"]
     single = lanes.scalar == "float"
     results = function(w, *(w.emit(f"fpext {outer} {p} to {w.v}") if single else p for p in parameters))
     results = (results,) if isinstance(results, str) else results
