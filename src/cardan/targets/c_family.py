@@ -157,22 +157,10 @@ class Parts:
         lines: list[str] = []
         pairs: set[int] = set()
         for k in self.parts[p]:
-            op, args, real = self.ops[k], self.args[k], self.dialect.real
-            is_truth = op in TRUTHS
-            if self.dialect.pair and op in (Op.SIN, Op.COS):
-                a = args[0]
-                if a not in pairs:
-                    lines += [
-                        f"    {real} s{a}_, c{a}_;",
-                        f"    {self.dialect.pair}({self.value(a, p)}, &s{a}_, &c{a}_);",
-                    ]
-                    pairs.add(a)
-                expression = f"{'s' if op is Op.SIN else 'c'}{a}_"
-            else:
-                expression = self.dialect.expression(op, [self.value(a, p) for a in args])
-            lines.append(f"    const {'int' if is_truth else real} t{k}_ = {expression};")
-            if k in self.slots:
-                lines.append(f"    {self.place(k)} = {f'({real})' if is_truth else ''}t{k}_;")
+            args = self.args[k]
+            operands = [self.value(a, p) for a in args]
+            places = [self.place(k)] if k in self.slots else []
+            lines += operation_lines(self.dialect, self.ops[k], k, args, operands, places, pairs)
         return lines
 
     def place(self, k: int) -> str:
@@ -189,6 +177,42 @@ class Parts:
         if op is Op.CONST:
             return self.dialect.number(value)
         return f"t{k}_" if self.home[k] == p else self.place(k)
+
+
+def operation_lines(
+    dialect: Dialect,
+    op: Enum,
+    k: int,
+    args: Sequence[int],
+    operands: Sequence[str],
+    places: Sequence[str],
+    pairs: set[int],
+    scope: str = "",
+) -> list[str]:
+    """Return the lines that compute an instruction, and put its value where others look for it.
+
+    Args:
+        dialect: of the language.
+        op: the operation.
+        k: number of the instruction.
+        args: its operands, ...
+        operands: ... as they are written.
+        places: where its value goes.
+        pairs: angles of which sine and cosine are there; those computed now join them.
+        scope: ends the names of sine and cosine, where those of an angle occur in several scopes.
+    """
+    lines: list[str] = []
+    if dialect.pair and op in (Op.SIN, Op.COS):
+        sine, cosine = (f"{letter}{args[0]}_{scope}" for letter in "sc")
+        if args[0] not in pairs:
+            pairs.add(args[0])
+            lines = [f"    {dialect.real} {sine}, {cosine};", f"    {dialect.pair}({operands[0]}, &{sine}, &{cosine});"]
+        expression = sine if op is Op.SIN else cosine
+    else:
+        expression = dialect.expression(op, operands)
+    is_truth = op in TRUTHS
+    lines.append(f"    const {'int' if is_truth else dialect.real} t{k}_ = {expression};")
+    return lines + [f"    {place} = {f'({dialect.real})' if is_truth else ''}t{k}_;" for place in places]
 
 
 def entries_of(arrays: Iterable[Array]) -> list[str]:

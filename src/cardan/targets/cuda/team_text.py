@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from cardan.program.fusing import Joined
 from cardan.program.liveness import heads_of, last_readers
-from cardan.program.ops import TRUTHS, Op
+from cardan.program.ops import Op
 from cardan.program.program import Program, Region, phases
-from cardan.targets.c_family import Dialect
+from cardan.targets.c_family import Dialect, operation_lines
 from cardan.targets.cuda.staging import COLUMNS, WARP, Chunk, chunks_of
 from cardan.targets.cuda.teams import Team, handed, team_of
 
@@ -155,25 +155,12 @@ class TeamText:
         names: dict[int, str] = {}
         lines: list[str] = []
         pairs: set[int] = set()
-        real = self.dialect.real
         for k in self.team.steps[step][warp]:
-            op, args = self.joined.ops[k], self.joined.args[k]
+            args = self.joined.args[k]
             operands = [self._value(a, step, warp, names, lines) for a in args]
-            if op in (Op.SIN, Op.COS):
-                sine, cosine = f"s{args[0]}_{step}_", f"c{args[0]}_{step}_"
-                if args[0] not in pairs:
-                    pairs.add(args[0])
-                    lines += [
-                        f"    real {sine}, {cosine};",
-                        f"    {self.dialect.pair}({operands[0]}, &{sine}, &{cosine});",
-                    ]
-                expression = sine if op is Op.SIN else cosine
-            else:
-                expression = self.dialect.expression(op, operands)
-            is_truth = op in TRUTHS
-            lines.append(f"    const {'int' if is_truth else real} t{k}_ = {expression};")
-            kept = [*self.copies.get(k, []), *([self.slot[k]] if k in self.slot else [])]
-            lines += [f"    {self.at(p)} = {f'({real})' if is_truth else ''}t{k}_;" for p in kept]
+            kept = [self.at(p) for p in (*self.copies.get(k, []), *([self.slot[k]] if k in self.slot else []))]
+            op, scope = self.joined.ops[k], f"{step}_"
+            lines += operation_lines(self.dialect, op, k, args, operands, kept, pairs, scope)
         return [*lines, *self._leaves(step, warp)]
 
     def _value(self, k: int, step: int, warp: int, names: dict[int, str], lines: list[str]) -> str:
