@@ -121,6 +121,8 @@ class Joint(ABC):
     """
 
     manifold: Manifold
+    _names_of_q: tuple[str, ...] = ()  # where all joints of a class call their coordinates alike; else a property
+    _names_of_v: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how.
@@ -183,17 +185,16 @@ class Joint(ABC):
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """The nq coordinates' names, for layout tables."""
-        return ("q",) if self.nq == 1 else tuple(f"q{i}" for i in range(self.nq))
+        numbered = ("q",) if self.nq == 1 else tuple(f"q{i}" for i in range(self.nq))
+        return self._names_of_q or numbered
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
         """The nv velocities' names, for layout tables."""
-        return tuple(f"d{n}" for n in self.coordinate_names) if self.nq == self.nv else self._numbered_velocities()
+        rates = self.coordinate_names if self.nq == self.nv else ()
+        return self._names_of_v or tuple(f"d{n}" for n in rates) or tuple(f"v{i}" for i in range(self.nv))
 
     # What follows is the same for every joint.
-
-    def _numbered_velocities(self) -> tuple[str, ...]:
-        return tuple(f"v{i}" for i in range(self.nv))
 
     @property
     def nq(self) -> int:

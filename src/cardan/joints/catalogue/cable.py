@@ -52,6 +52,7 @@ class Cable(Joint):
     stretch_damping: float = 0.0
     bend_damping: float = 0.0
     manifold = Euclidean(3, reach=(0.5, math.pi, math.pi))
+    _names_of_q = ("stretch", "bend1", "bend2")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a cable joint"))
@@ -93,7 +94,3 @@ class Cable(Joint):
         if near is not None:
             bend = rotation_vector_near(bend, self.across[0] * near[1] + self.across[1] * near[2])
         return self.axis.dot(X_pc.translation), *(e.dot(bend) for e in self.across)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("stretch", "bend1", "bend2")

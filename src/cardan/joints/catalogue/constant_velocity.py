@@ -42,6 +42,7 @@ class ConstantVelocity(Joint):
     axis2: Axis = Vector3(0.0, 1.0, 0.0)
     length: float = 0.0
     manifold = Euclidean(2, reach=1.2)
+    _names_of_q = ("bend1", "bend2")
 
     def __post_init__(self) -> None:
         for name in ("axis1", "axis2"):
@@ -78,10 +79,6 @@ class ConstantVelocity(Joint):
         sign = where(ahead.dot(X_pc.translation) * self.length < 0.0, -1.0, 1.0)
         outer, inner = atan2(sign * x, sign * w), atan2(sign * y, sqrt(x * x + w * w))
         return (outer, inner) if near is None else other_branch((outer, inner, outer), (*near, near[0]))[:2]
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("bend1", "bend2")
 
 
 def _twice(q: Scalars) -> Scalars:

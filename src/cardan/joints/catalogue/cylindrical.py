@@ -29,6 +29,7 @@ class Cylindrical(ConstantSubspaceJoint):
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)
     manifold = Euclidean(2, reach=(1.0, math.pi))
+    _names_of_q = ("displacement", "angle")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a cylindrical joint"))
@@ -41,7 +42,3 @@ class Cylindrical(ConstantSubspaceJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return self.axis.dot(X_pc.translation), angle_about_axis(self.axis, X_pc.rotation)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("displacement", "angle")

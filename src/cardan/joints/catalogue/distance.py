@@ -45,6 +45,7 @@ class Distance(FloatingJoint):
     stiffness: float | None = None
     damping: float = 0.0
     manifold = RigidMotions()
+    _names_of_q = ("px", "py", "pz", "x", "y", "z", "w")
 
     def __post_init__(self) -> None:
         try:
@@ -92,10 +93,6 @@ class Distance(FloatingJoint):
             back = self.stiffness * (self.maximum - d) - self.damping * rate  # pyright: ignore[reportOptionalOperand]
             total = where(d > self.maximum, minimum(back, 0.0), total)
         return total
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("px", "py", "pz", "x", "y", "z", "w")
 
 
 def _non_negative(name: str, value: float) -> float:

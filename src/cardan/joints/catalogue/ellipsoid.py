@@ -33,6 +33,7 @@ class Ellipsoid(Joint):
 
     radii: tuple[float, float, float] = (1.0, 1.0, 1.0)
     manifold = Euclidean(3)
+    _names_of_q = ("qx", "qy", "qz")
 
     def __post_init__(self) -> None:
         try:
@@ -51,7 +52,3 @@ class Ellipsoid(Joint):
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         angles = tuple(xyz_from_matrix(X_pc.rotation))
         return angles if near is None else other_branch(angles, near)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("qx", "qy", "qz")

@@ -12,6 +12,7 @@ class FloatingJoint(ConstantSubspaceJoint):
     """Any motion. v: twist of the child in child axes at its origin, linear part first [m/s, rad/s]."""
 
     manifold: RigidMotions  # pyright: ignore[reportIncompatibleVariableOverride]
+    _names_of_v = ("vx", "vy", "vz", "wx", "wy", "wz")
 
     def transform(self, q: Scalars) -> SE3:
         return self.manifold.pose(q)
@@ -22,7 +23,3 @@ class FloatingJoint(ConstantSubspaceJoint):
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         quaternion = quaternion_xyzw_from_matrix(X_pc.rotation)
         return (*X_pc.translation, *self.manifold.orientation.from_quaternion_xyzw(quaternion))
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return ("vx", "vy", "vz", "wx", "wy", "wz")

@@ -21,7 +21,4 @@ class FloatingMRP(FloatingJoint):
     """
 
     manifold = RigidMotions(MRP())
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("px", "py", "pz", "s1", "s2", "s3")
+    _names_of_q = ("px", "py", "pz", "s1", "s2", "s3")

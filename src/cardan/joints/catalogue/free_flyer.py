@@ -20,7 +20,4 @@ class FreeFlyer(FloatingJoint):
     """
 
     manifold = RigidMotions()
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("px", "py", "pz", "x", "y", "z", "w")
+    _names_of_q = ("px", "py", "pz", "x", "y", "z", "w")

@@ -29,6 +29,7 @@ class Helical(ConstantSubspaceJoint):
     axis: Axis = Vector3(0.0, 0.0, 1.0)
     pitch: float = 0.01
     manifold = Euclidean(1)
+    _names_of_q = ("angle",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a helical joint"))
@@ -50,7 +51,3 @@ class Helical(ConstantSubspaceJoint):
         by_translation = self.axis.dot(X_pc.translation) / self.pitch
         turns = floor((by_translation - angle) / (2.0 * math.pi) + 0.5)
         return (angle + 2.0 * math.pi * turns,)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("angle",)

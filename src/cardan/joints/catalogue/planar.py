@@ -25,6 +25,8 @@ class Planar(ConstantSubspaceJoint):
     """
 
     manifold = _SPACE
+    _names_of_q = ("x", "y", "cos", "sin")
+    _names_of_v = ("vx", "vy", "wz")
 
     def transform(self, q: Scalars) -> SE3:
         c, s = _SPACE.cos_sin(q)
@@ -39,11 +41,3 @@ class Planar(ConstantSubspaceJoint):
         heading = angle_about_axis((0.0, 0.0, 1.0), X_pc.rotation)
         x, y, _ = X_pc.translation
         return x, y, cos(heading), sin(heading)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("x", "y", "cos", "sin")
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return ("vx", "vy", "wz")

@@ -30,6 +30,8 @@ class PlanarAngle(ConstantSubspaceJoint):
     x_axis: Axis = Vector3(1.0, 0.0, 0.0)
     y_axis: Axis = Vector3(0.0, 1.0, 0.0)
     manifold = SE2(Euclidean(1))
+    _names_of_q = ("x", "y", "angle")
+    _names_of_v = ("vx", "vy", "wz")
 
     def __post_init__(self) -> None:
         for name in ("x_axis", "y_axis"):
@@ -53,11 +55,3 @@ class PlanarAngle(ConstantSubspaceJoint):
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         p = X_pc.translation
         return self.x_axis.dot(p), self.y_axis.dot(p), angle_about_axis(self.normal, X_pc.rotation)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("x", "y", "angle")
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return ("vx", "vy", "wz")

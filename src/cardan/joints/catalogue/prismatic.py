@@ -23,6 +23,7 @@ class Prismatic(ConstantSubspaceJoint):
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)
     manifold = Euclidean(1, reach=1.0)
+    _names_of_q = ("displacement",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a prismatic joint"))
@@ -35,7 +36,3 @@ class Prismatic(ConstantSubspaceJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return (self.axis.dot(X_pc.translation),)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("displacement",)

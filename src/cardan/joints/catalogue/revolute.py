@@ -24,6 +24,7 @@ class Revolute(ConstantSubspaceJoint):
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)
     manifold = Euclidean(1)
+    _names_of_q = ("angle",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a revolute joint"))
@@ -36,7 +37,3 @@ class Revolute(ConstantSubspaceJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return (angle_about_axis(self.axis, X_pc.rotation),)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("angle",)

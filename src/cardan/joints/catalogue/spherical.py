@@ -24,6 +24,8 @@ class Spherical(ConstantSubspaceJoint):
     """
 
     manifold = _SPACE
+    _names_of_q = ("x", "y", "z", "w")
+    _names_of_v = ("wx", "wy", "wz")
 
     def transform(self, q: Scalars) -> SE3:
         return SE3(_SPACE.matrix(q))
@@ -33,11 +35,3 @@ class Spherical(ConstantSubspaceJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return quaternion_xyzw_from_matrix(X_pc.rotation)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("x", "y", "z", "w")
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return ("wx", "wy", "wz")

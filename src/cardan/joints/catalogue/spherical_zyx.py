@@ -24,6 +24,7 @@ class SphericalZYX(Joint):
     """
 
     manifold = Euclidean(3)
+    _names_of_q = ("yaw", "pitch", "roll")
 
     def transform(self, q: Scalars) -> SE3:
         return SE3(matrix_from_zyx(q))
@@ -44,7 +45,3 @@ class SphericalZYX(Joint):
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         angles = tuple(zyx_from_matrix(X_pc.rotation))
         return angles if near is None else other_branch(angles, near)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("yaw", "pitch", "roll")

@@ -40,6 +40,7 @@ class Spline(Joint):
 
     frames: Sequence[SE3]
     span: tuple[float, float] = (0.0, 1.0)
+    _names_of_q = ("parameter",)
 
     def __post_init__(self) -> None:
         frames = tuple(checked_pose(f"frame {k} of a spline joint", T) for k, T in enumerate(self.frames))
@@ -73,10 +74,6 @@ class Spline(Joint):
         for k, V in enumerate(self.screws):
             X = X @ _along(V, _weight(t - float(k), at_start=k == 0, at_end=k == n - 1))
         return X
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("parameter",)
 
 
 def _weight(u: Scalar, *, at_start: bool, at_end: bool) -> Scalar:

@@ -19,6 +19,7 @@ class Translation(ConstantSubspaceJoint):
     """
 
     manifold = Euclidean(3, reach=1.0)
+    _names_of_q = ("x", "y", "z")
 
     def transform(self, q: Scalars) -> SE3:
         return SE3(translation=Vector3(*q))
@@ -28,7 +29,3 @@ class Translation(ConstantSubspaceJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return tuple(X_pc.translation)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("x", "y", "z")

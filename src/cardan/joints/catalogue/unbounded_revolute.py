@@ -29,6 +29,7 @@ class UnboundedRevolute(ConstantSubspaceJoint):
 
     axis: Axis = Vector3(0.0, 0.0, 1.0)
     order: Order = "cos_sin"
+    _names_of_v = ("dangle",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of an unbounded revolute joint"))
@@ -52,7 +53,3 @@ class UnboundedRevolute(ConstantSubspaceJoint):
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         return self.manifold.pack("cos", "sin")
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return ("dangle",)

@@ -29,6 +29,7 @@ class Universal(ChainJoint):
     axis1: Axis = Vector3(1.0, 0.0, 0.0)
     axis2: Axis = Vector3(0.0, 1.0, 0.0)
     manifold = Euclidean(2)
+    _names_of_q = ("angle1", "angle2")
 
     def __post_init__(self) -> None:
         for name in ("axis1", "axis2"):
@@ -43,7 +44,3 @@ class Universal(ChainJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return angles_about_axes((self.axis1, self.axis2), X_pc.rotation)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("angle1", "angle2")

@@ -42,6 +42,7 @@ class VariableScrew(Joint):
     axis: Axis = Vector3(0.0, 0.0, 1.0)
     pitch: Sequence[float] = (0.01,)
     manifold = Euclidean(1)
+    _names_of_q = ("angle",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a variable screw joint"))
@@ -73,7 +74,3 @@ class VariableScrew(Joint):
             better = distance < error
             best, error = where(better, other, best), where(better, distance, error)
         return (best,)
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("angle",)
