@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from cardan.functions.function import function
-from cardan.functions.vocabulary import Reals, algorithms
+from cardan.functions.vocabulary import Reals
 from cardan.model import Model
+
+
+def _space(model: Model) -> Any:
+    """Return the configuration space as kernels see it: it takes and gives symbols where types promise arrays."""
+    return model.manifold
 
 
 @function(returns=("nq",))
@@ -36,7 +43,7 @@ def integrate(model: Model, q: ArrayLike, v: ArrayLike) -> Reals:
 
     Source: Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics (2018).
     """
-    return algorithms.integrate(model, q, v)
+    return _space(model).integrate(q, v)
 
 
 @function(returns=("nv",))
@@ -65,7 +72,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Reals:
 
     Source: Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics (2018).
     """
-    return algorithms.difference(model, q0, q1)
+    return _space(model).difference(q0, q1)
 
 
 @function(returns=("nq",))
@@ -91,7 +98,7 @@ def normalize(model: Model, q: ArrayLike) -> Reals:
 
     Source: the projection of each joint's manifold (`cardan.manifolds`).
     """
-    return algorithms.normalize(model, q)
+    return _space(model).normalize(q)
 
 
 @function(returns=("nq",))
@@ -119,7 +126,7 @@ def principal_value(model: Model, q: ArrayLike) -> Reals:
 
     Source: Schaub and Junkins (1996) for modified Rodrigues parameters and their shadow set.
     """
-    return algorithms.principal_value(model, q)
+    return _space(model).principal_value(q)
 
 
 @function(returns=("nq",))
@@ -146,7 +153,7 @@ def velocity_to_configuration_derivative(model: Model, q: ArrayLike, v: ArrayLik
 
     Source: Featherstone (2008), section 4.5, and each joint's manifold (`cardan.manifolds`).
     """
-    return algorithms.velocity_to_configuration_derivative(model, q, v)
+    return _space(model).velocity_to_configuration_derivative(q, v)
 
 
 @function(returns=("nv",))
@@ -173,7 +180,7 @@ def configuration_derivative_to_velocity(model: Model, q: ArrayLike, qdot: Array
 
     Source: Featherstone (2008), section 4.5, and each joint's manifold (`cardan.manifolds`).
     """
-    return algorithms.configuration_derivative_to_velocity(model, q, qdot)
+    return _space(model).configuration_derivative_to_velocity(q, qdot)
 
 
 @function(returns=("nv",))
@@ -197,4 +204,4 @@ def limit_coordinates(model: Model, q: ArrayLike) -> Reals:
 
     Source: each joint's chart (docs/joints.md).
     """
-    return algorithms.limit_coordinates(model, q)
+    return _space(model).limit_coordinates(q)
