@@ -78,7 +78,7 @@ def compare(a, b, seed):
     errors["accelerations (ABA)"] = relative(acc_b, alg.forward_dynamics(b, q_b, v_b, tau_b))
     errors["efforts, from RNEA"] = relative(tau_b, alg.inverse_dynamics(b, q_b, v_b, acc_b))
     back = paths.converted_configuration(b, a, q_b)
-    errors["round trip of q"] = relative(np.zeros(a.nv), alg.difference(a, q, back))
+    errors["round trip of q"] = relative(np.zeros(a.nv), a.manifold.difference(q, back))
     backs = [
         paths.converted_velocity(b, a, q_b, v_b),
         paths.converted_acceleration(b, a, q_b, v_b, acc_b),

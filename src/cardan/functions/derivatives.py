@@ -15,17 +15,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan.algorithms import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from cardan.errors import ParameterError, ShapeError, UnknownNameError
 from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.dynamics import without_loops, wrenches
-from cardan.functions.function import Function, function
+from cardan.functions.function import Function, function, made_into
 from cardan.functions.results import RESULT, Form
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, given_for, replayed
+from cardan.functions.traced import OfProgram, Source, Traced
 from cardan.functions.vocabulary import Reals, algorithms
 from cardan.manifolds import Euclidean
 from cardan.model import Model
@@ -329,7 +328,7 @@ class _Maker(NamedTuple):
         return self.maker(self.of, self.wrt, **self.options)
 
 
-class _Transformed(Source):
+class _Transformed(OfProgram):
     """A function made from the program of another one.
 
     Args:
@@ -354,7 +353,6 @@ class _Transformed(Source):
         further = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self.extra]
         parameters = inspect.Signature([*inner.parameters.parameters.values(), *further])
         self.signature = Signature(name, parameters, {**inner.declared, **self.extra}, inner.fixed)
-        self.returns = None
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
         """Return the other function's program, transformed."""
@@ -378,12 +376,6 @@ class _Transformed(Source):
             got = "none" if wrt in self.of.interface.shapes else "an option, fixed while tracing"
             expected = "it given, in numbers: its derivative is taken"
             raise ParameterError(f"{self.of.name}: argument {wrt!r}", got=got, expected=expected)
-
-    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
-        """Return the results by running the program on symbols."""
-        model, arrays = given_for(model, arrays)
-        traced = self.traced(model, self.signature.order(model, arrays), options)
-        return replayed(traced, arrays)
 
     def content(self) -> Any:
         """Return what it is made from, and how."""
@@ -418,10 +410,7 @@ def _made(
         expected = "a function without an argument of that name; wrap it in one that calls it otherwise"
         raise ParameterError(f"{name}: argument {taken[0]!r}", got=f"one of {of.name} itself", expected=expected)
     source = _Transformed(made_by, inner or of, name, transform, extra)
-    made = Function(source, target=of.target, threads=of.threads, checked=of.checked)
-    made.__name__ = made.__qualname__ = name  # pyright: ignore[reportAttributeAccessIssue]
-    made.__doc__ = f"{text}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else text
-    return made
+    return made_into(of, source, f"{text}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else text)
 
 
 def _form(inner: Form, program: Program) -> Form:

@@ -355,10 +355,8 @@ class Function(Generic[P, R]):
         source = Repeated(self, count, carry)
         key = source.count, source.carry
         if key not in self._repeated:
-            made = Function(source, target=self.target, threads=self.threads, checked=self.checked)
-            made.__name__ = made.__qualname__ = source.signature.name  # pyright: ignore[reportAttributeAccessIssue]
-            made.__doc__ = f"Run {self.name} {source.count} times on its own results.\n\n{self.__doc__ or ''}".rstrip()
-            self._repeated[key] = made
+            text = f"Run {self.name} {source.count} times on its own results.\n\n{self.__doc__ or ''}".rstrip()
+            self._repeated[key] = made_into(self, source, text)
         return self._repeated[key]
 
     # --- what there is to look at ---
@@ -459,6 +457,14 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
+
+
+def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:
+    """Return a function made from another one, which runs where that does, with a docstring."""
+    made = Function(source, target=of.target, threads=of.threads, checked=of.checked)
+    made.__name__ = made.__qualname__ = source.signature.name  # pyright: ignore[reportAttributeAccessIssue]
+    made.__doc__ = text
+    return made
 
 
 def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:

@@ -11,17 +11,15 @@ be pushed and pulled again; they are made for one choice of options, as the numb
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from cardan.errors import ParameterError, UnknownNameError
-from cardan.functions.function import Function
+from cardan.functions.function import Function, made_into
 from cardan.functions.results import Form
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, given_for, replayed
+from cardan.functions.traced import OfProgram, Traced
 from cardan.model import Model
 from cardan.program import Array, autodiff
 from cardan.runtime.collector import collection_paused
@@ -127,14 +125,11 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _function(source: _Plain) -> Function:
-    of, name = source.of, source.signature.name
-    made = Function(source, target=of.target, threads=of.threads, checked=of.checked)
-    made.__name__ = made.__qualname__ = name  # pyright: ignore[reportAttributeAccessIssue]
-    made.__doc__ = f"{of.name}, {source.way} along the entries of {', '.join(source.wrt)}."
-    return made
+    text = f"{source.of.name}, {source.way} along the entries of {', '.join(source.wrt)}."
+    return made_into(source.of, source, text)
 
 
-class _Plain(Source):
+class _Plain(OfProgram):
     """A plain derivative of another function.
 
     Args:
@@ -163,7 +158,6 @@ class _Plain(Source):
         parameters = inspect.Signature([*list(inner.parameters.parameters.values())[:1], *arguments, *further])
         shapes = {n: inner.shapes.get(n, ()) for n in own} | {a.name: a.shape for a in extra}
         self.signature = Signature(f"{of.name}_{way}_{'_'.join(wrt)}", parameters, shapes)
-        self.returns = None
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
         """Return the other function's program, differentiated."""
@@ -179,11 +173,6 @@ class _Plain(Source):
                 outputs, form = tuple(Array(n, shapes[n]) for n in self.wrt), Form("dict", self.wrt)
         program = autodiff.with_inputs_in_order(found, names)
         return Traced(replace(program, name=self.signature.name, outputs=outputs), form, inner.seconds)
-
-    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
-        """Return the results by running the program on symbols."""
-        model, arrays = given_for(model, arrays)
-        return replayed(self.traced(model, self.signature.order(model, arrays), options), arrays)
 
     def content(self) -> Any:
         """Return what it is made from, and how."""

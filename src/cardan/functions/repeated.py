@@ -11,11 +11,10 @@ import numpy as np
 
 from cardan.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
 from cardan.functions.signature import Options, Signature
-from cardan.functions.traced import Source, Traced, given_for, replayed
+from cardan.functions.traced import OfProgram, Source, Traced
 from cardan.model import Model
 from cardan.program import Array, Program
 from cardan.program.repeated import repeated
-from cardan.program.replay import straight
 
 if TYPE_CHECKING:
     from cardan.functions.function import Function
@@ -25,7 +24,7 @@ MOST = 10**9
 Carry = tuple[tuple[str, str], ...] | None
 
 
-class Repeated(Source):
+class Repeated(OfProgram):
     """A function run several times: its program in a region.
 
     Args:
@@ -49,12 +48,6 @@ class Repeated(Source):
         inner = self.of.traced(model, names, options)
         program = repeated(inner.program, self.count, self._carried(model, inner.program))
         return replace(inner, program=replace(program, name=self.signature.name), key=None)
-
-    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
-        """Return the results, every pass written out."""
-        model, arrays = given_for(model, arrays)
-        traced = self.traced(model, self.signature.order(model, arrays), options)
-        return replayed(replace(traced, program=straight(traced.program)), arrays)
 
     def _carried(self, model: Model, program: Program) -> dict[str, str]:
         """Return the names of inputs, and of the outputs carried to them."""

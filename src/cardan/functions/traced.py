@@ -15,10 +15,12 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from cardan.arrays import symbolic
 from cardan.by_fields import ByFields
 from cardan.content import digest
 from cardan.errors import FunctionReferenceError, ResultError
@@ -30,7 +32,7 @@ from cardan.functions.signature import Options, Signature
 from cardan.model import Model, simplified_tree
 from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
-from cardan.program.replay import replay
+from cardan.program.replay import replay, straight
 from cardan.runtime.collector import collection_paused
 
 
@@ -61,7 +63,7 @@ class Source(ABC):
     """What a compiled function is made from."""
 
     signature: Signature
-    returns: Shape | None
+    returns: Shape | None = None
 
     @abstractmethod
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
@@ -78,6 +80,21 @@ class Source(ABC):
     @abstractmethod
     def content(self) -> Any:
         """Return what tells this source from every other: things whose content (`cardan/content.py`) says so."""
+
+
+class OfProgram(Source):
+    """What a function is made from that transforms the program of another one."""
+
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return the results by running the program on symbols, every pass of a region written out."""
+        standing = stands_for(model)
+        if standing is not None:
+            model, arrays = standing.model, {**arrays, **standing.values}
+        traced = self.traced(model, self.signature.order(model, arrays), options)
+        program = straight(traced.program)
+        values = replay(program, [e for a in program.inputs for e in arrays[a.name].ravel().tolist()])
+        flat = iter([values[r] for r in program.results])
+        return traced.form.rebuilt([bare(symbolic(islice(flat, a.size), a.shape)) for a in program.outputs])
 
 
 class Kernel(Source):
@@ -173,24 +190,6 @@ def _kernel(
 def _kernel_of(kernel: Any, shapes: Any, fixed: Any, returns: Any, simple: bool) -> Kernel:
     name = getattr(kernel, "__name__", "function")
     return Kernel(kernel, Signature(name, inspect.signature(kernel), dict(shapes), fixed), returns, simple)
-
-
-def replayed(traced: Traced, arrays: Mapping[str, np.ndarray]) -> Any:
-    """Return the results of a traced function, in their form, for arrays of symbols."""
-    program = traced.program
-    values = replay(program, [e for a in program.inputs for e in arrays[a.name].ravel().tolist()])
-    flat, results = iter([values[r] for r in program.results]), []
-    for output in program.outputs:
-        array = np.empty(output.size, dtype=object)
-        array[:] = [next(flat) for _ in range(output.size)]
-        results.append(array.reshape(output.shape) if output.shape else array[0])
-    return traced.form.rebuilt(results)
-
-
-def given_for(model: Model, arrays: Mapping[str, Any]) -> tuple[Model, dict[str, Any]]:
-    """Return the model with inputs for which one with symbols stands, and the arrays with the inputs' values."""
-    standing = stands_for(model)
-    return (model, dict(arrays)) if standing is None else (standing.model, {**arrays, **standing.values})
 
 
 def bare(array: np.ndarray) -> Any:
