@@ -18,7 +18,7 @@ from cardan.algorithms.kinematics import Kinematics, Reference
 from cardan.algorithms.linear import Rows
 from cardan.algorithms.tree import Vector, supports
 from cardan.model import Model, Node
-from cardan.spatial import SE3, Motion
+from cardan.spatial import SE3, Motion, MotionSubspace
 
 
 def jacobian(model: Model, q: Vector, frame: str, at: str = "frame", expressed_in: str = "world") -> Rows:
@@ -27,7 +27,7 @@ def jacobian(model: Model, q: Vector, frame: str, at: str = "frame", expressed_i
     columns = [Motion.zero()] * model.nv
     for node, X_rk in _supporting(kinematics, frame, Reference.of(frame, at, expressed_in)):
         _accumulate(columns, node, (X_rk @ s for s in kinematics.relative.S[node.index]))
-    return _rows(columns)
+    return MotionSubspace(columns).rows()
 
 
 def jacobian_derivative(
@@ -42,7 +42,7 @@ def jacobian_derivative(
         rates = subspace_rates(kinematics, node, q, v)
         S = kinematics.relative.S[node.index]
         _accumulate(columns, node, (X_rk @ dS - W.cross(X_rk @ s) for s, dS in zip(S, rates, strict=True)))
-    return _rows(columns)
+    return MotionSubspace(columns).rows()
 
 
 def subspace_rates(kinematics: Kinematics, node: Node, q: Vector, v: Vector) -> list[Motion]:
@@ -63,9 +63,3 @@ def _supporting(kinematics: Kinematics, frame: str, reference: Reference) -> Ite
 def _accumulate(columns: list[Motion], node: Node, part: Iterable[Motion]) -> None:
     for i, column in zip(node.v, part, strict=True):
         columns[i] = columns[i] + column
-
-
-def _rows(columns: list[Motion]) -> Rows:
-    if not columns:
-        return [[] for _ in range(6)]
-    return [list(row) for row in zip(*(column.scalars() for column in columns), strict=True)]

@@ -20,7 +20,7 @@ from cardan.lazy import fetcher
 from cardan.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
 from cardan.model.annotations import check_coordinates, check_gears, kinds_of
 from cardan.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
-from cardan.spatial import SE3, Inertia, Vector3
+from cardan.spatial import SE3, Inertia, MotionSubspace, Vector3
 from cardan.words import Explained
 
 if TYPE_CHECKING:
@@ -761,10 +761,7 @@ class Mechanism(Explained):
         """
         graph = self._graph(q)
         found = graph.motion_subspace(q, child, parent)
-        return {
-            name: _stacked([[column.scalars()[k] for column in columns] for k in range(6)])
-            for name, columns in found.items()
-        }
+        return {name: _stacked(MotionSubspace(columns).rows()) for name, columns in found.items()}
 
     def traversal(self, base: str = WORLD) -> list[Visit]:
         """Return all bodies connected with a base, each after the one it is reached from: (body, parent, joint).

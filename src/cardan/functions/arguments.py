@@ -14,29 +14,15 @@ from cardan.model import Model
 
 Shape = tuple[int | str, ...] | Callable[[Any], tuple[int, ...]]
 
-SHAPES: dict[str, Shape] = {
-    "q": ("nq",),
-    "q0": ("nq",),
-    "q1": ("nq",),
-    "qdot": ("nq",),
-    "v": ("nv",),
-    "a": ("nv",),
-    "tau": ("nv",),
-    "external_forces": ("nbodies", 6),
+KNOWN: dict[str, tuple[Shape, str]] = {
+    **dict.fromkeys(("q", "q0", "q1"), (("nq",), "rad, m")),
+    "qdot": (("nq",), "rad/s, m/s"),
+    "v": (("nv",), "rad/s, m/s"),
+    "a": (("nv",), "rad/s^2, m/s^2"),
+    "tau": (("nv",), "N m, N"),
+    "external_forces": (("nbodies", 6), "N, N m"),
 }
-"""Core shapes of the arguments every function knows by name."""
-
-UNITS: dict[str, str] = {
-    "q": "rad, m",
-    "q0": "rad, m",
-    "q1": "rad, m",
-    "qdot": "rad/s, m/s",
-    "v": "rad/s, m/s",
-    "a": "rad/s^2, m/s^2",
-    "tau": "N m, N",
-    "external_forces": "N, N m",
-}
-"""Their units."""
+"""Core shapes and units of the arguments every function knows by name."""
 
 
 DIMENSIONS = 32  # that NumPy broadcasts

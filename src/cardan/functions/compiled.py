@@ -12,7 +12,7 @@ import numpy as np
 
 from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, check_finite, checked_batch
-from cardan.functions.kinds import bound_caller
+from cardan.functions.kinds import module_of
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
 from cardan.program import Program
@@ -154,8 +154,8 @@ class Bound:
             ShapeError, DTypeError: for arrays or an `out` that do not fit.
             TypeError: for a wrong number of arrays, or arguments by keyword.
         """
-        called = None if named else bound_caller(arrays)
-        if called is not None and (returned := called(self, arrays, out)) is not NotImplemented:
+        theirs = None if named else module_of(arrays)
+        if theirs is not None and (returned := theirs.called_bound(self, arrays, out)) is not NotImplemented:
             return returned
         batch = self._checked(arrays, named)
         given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)

@@ -26,7 +26,7 @@ from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbol
 from cardan.functions.compiled import Bound, Compiled, bound
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
-from cardan.functions.kinds import caller
+from cardan.functions.kinds import module_of
 from cardan.functions.repeated import Repeated
 from cardan.functions.results import Form
 from cardan.functions.signature import Options, Signature, token
@@ -153,9 +153,9 @@ class Function(Generic[P, R]):
 
     def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Evaluate, whatever the arguments are."""
-        called = caller((*args, *kwargs.values()))
-        if called is not None:
-            return called(self, model, args, kwargs)
+        theirs = module_of((*args, *kwargs.values()))
+        if theirs is not None:
+            return theirs.called(self, model, args, kwargs)
         arrays, options = self.interface.call(model, args, kwargs)
         cores = self.interface.cores(model)
         if stands_for(model) is not None or any(is_symbolic(value) for value in arrays.values()):

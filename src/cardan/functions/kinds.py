@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -19,19 +19,8 @@ _LOADED = ("torch", "cupy", "cardan.interop.device_array")
 """Modules of which one is there if there are such arrays."""
 
 
-def caller(values: Iterable[Any]) -> Callable[..., Any] | None:
-    """Return what calls a function for arrays of another library; None where there are none, only NumPy's."""
-    module = _of(values)
-    return module.called if module else None
-
-
-def bound_caller(values: Iterable[Any]) -> Callable[..., Any] | None:
-    """Return what calls a bound function for arrays of another library; None where there are none."""
-    module = _of(values)
-    return module.called_bound if module else None
-
-
-def _of(values: Iterable[Any]) -> Any:
+def module_of(values: Iterable[Any]) -> Any:
+    """Return the module that takes arrays of another library; None where there are none, only NumPy's."""
     if not any(name in sys.modules for name in _LOADED):
         return None
     module = next((found for value in values if (found := _module(type(value)))), None)

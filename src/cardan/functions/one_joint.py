@@ -10,7 +10,7 @@ from cardan.errors import ShapeError, UnknownNameError
 from cardan.functions.arguments import broadcast, common_dtype, numeric_array
 from cardan.functions.results import packed
 from cardan.joints import Joint
-from cardan.spatial import Force
+from cardan.spatial import Force, MotionSubspace
 
 Sizes = tuple[str, ...]
 
@@ -65,28 +65,19 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray:
     if len(arrays) != len(sizes):
         raise ShapeError(where, "arguments", got=(len(arrays),), expected=f"{len(sizes)} arrays: {', '.join(sizes)}")
     checked = [_checked(where, joint, size, array) for size, array in zip(sizes, arrays, strict=True)]
-    batch = broadcast(where, {size: array.shape[:-1] for size, array in zip(_unique(sizes), checked, strict=True)})
+    named = enumerate(zip(sizes, checked, strict=True))
+    batch = broadcast(where, {f"argument {k} ({size})": array.shape[:-1] for k, (size, array) in named})
     dtype = common_dtype(checked)
     parts = [_scalars(size, array.astype(dtype)) for size, array in zip(sizes, checked, strict=True)]
     with np.errstate(all="ignore"):
         result = getattr(joint, quantity)(*parts)
     if quantity in _COLUMNS:
-        result = _rows(result)
+        result = MotionSubspace(result).rows()
     entries = packed(result, batched=True).reshape([_count(joint, size) for size in shape])
     out = np.empty((*batch, *entries.shape), dtype=dtype)
     for index in np.ndindex(entries.shape):
         out[(..., *index)] = entries[index]
     return out
-
-
-def _unique(sizes: tuple[str, ...]) -> list[str]:
-    """Return names for the arguments that tell equal sizes apart."""
-    return [f"argument {k} ({size})" for k, size in enumerate(sizes)]
-
-
-def _rows(columns: Any) -> list[list[Any]]:
-    """Return motions or forces as the six rows of a matrix."""
-    return [[column.scalars()[k] for column in columns] for k in range(6)]
 
 
 def _count(joint: Joint, size: str) -> int:

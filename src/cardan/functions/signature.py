@@ -1,6 +1,6 @@
 """The signature of a compiled function: its arguments by name, which of them are arrays, which are options.
 
-Arrays have a core shape and a batch before it: the names every function knows (`SHAPES`), those declared, and every
+Arrays have a core shape and a batch before it: the names every function knows (`KNOWN`), those declared, and every
 float, which is an array of shape (): a gain that changes compiles nothing anew. Options are what shapes the program
 itself: text, whole numbers, truth values, None, and tuples of these; each value of an option is a program of its own.
 """
@@ -19,8 +19,7 @@ from cardan.by_fields import ByFields
 from cardan.content import PLAIN
 from cardan.errors import DTypeError, ParameterError, UnknownNameError
 from cardan.functions.arguments import (
-    SHAPES,
-    UNITS,
+    KNOWN,
     Batch,
     Shape,
     check_configuration,
@@ -87,7 +86,8 @@ class Signature(ByFields):
                 raise ParameterError(f"{what} of {self.name}", got=unknown, expected=expected)
         for n, shape in self.declared.items():
             check_shape(f"shape of argument {n!r} of {self.name}", shape)
-        known = {**SHAPES, **{n: () for n in rest if self._is_number(rest[n])}, **self.declared}
+        known = {n: shape for n, (shape, _) in KNOWN.items()} | {n: () for n in rest if self._is_number(rest[n])}
+        known |= self.declared
         object.__setattr__(self, "shapes", {n: known[n] for n in rest if n in known})
         object.__setattr__(self, "open", tuple(n for n in rest if n not in known))
         object.__setattr__(self, "positional", tuple(n for n, p in rest.items() if p.kind != p.KEYWORD_ONLY))
@@ -116,7 +116,7 @@ class Signature(ByFields):
     @property
     def units(self) -> dict[str, str]:
         """Return the units of the arrays every function knows by name."""
-        return {n: UNITS[n] for n in self.shapes if n in UNITS}
+        return {n: KNOWN[n][1] for n in self.shapes if n in KNOWN}
 
     def cores(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Return the core shapes of all arrays for a model: the function's own, open numbers, the model's inputs."""

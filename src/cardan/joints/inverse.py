@@ -14,7 +14,7 @@ Source: Marquardt (1963); Yamashita and Fukushima, On the rate of convergence of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,9 +60,9 @@ def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Scalar] | None = 
 def _written_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Scalar, ...]:
     if near is not None:
         return _descended(joint, X, near, STEPS_NEAR)
-    count = (joint.nv + 1) // 2
-    starts = [_nearest_of_table(joint, X, k) for k in range(count)]
-    return _best(joint, X, [_descended(joint, X, start, STEPS_FAR) for start in starts])
+    starts = [_nearest_of_table(joint, X, k) for k in range((joint.nv + 1) // 2)]
+    found = [_descended(joint, X, start, STEPS_FAR) for start in starts]
+    return _least(found, (_square(_offset(joint, X, q)) for q in found)) if len(found) > 1 else found[0]
 
 
 def _descended(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
@@ -71,18 +71,14 @@ def _descended(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Sca
     return tuple(q)
 
 
-def _best(joint: Any, X: SE3, found: Sequence[tuple[Scalar, ...]]) -> tuple[Scalar, ...]:
-    """Return the configuration whose pose is nearest to X."""
-    best, *others = found
-    if not others:
-        return best
-    least = _square(_offset(joint, X, best))
-    for q in others:
-        square = _square(_offset(joint, X, q))
-        nearer = square < least
-        best = tuple(where(nearer, a, b) for a, b in zip(q, best, strict=True))
-        least = where(nearer, square, least)
-    return best
+def _least(configurations: Iterable[Sequence[Scalar]], sizes: Iterable[Scalar]) -> tuple[Scalar, ...]:
+    """Return the configuration for which a number is the smallest."""
+    (best, least), *others = zip(configurations, sizes, strict=True)
+    for q, size in others:
+        nearer = size < least
+        best = [where(nearer, a, b) for a, b in zip(q, best, strict=True)]
+        least = where(nearer, size, least)
+    return tuple(best)
 
 
 def _offset(joint: Any, X: SE3, q: Sequence[Scalar]) -> Motion:
@@ -107,17 +103,12 @@ def _product(a: Motion, b: Motion) -> Scalar:
     return a.linear.dot(b.linear) + a.angular.dot(b.angular)
 
 
-def _nearest_of_table(joint: Any, X: SE3, seed: int) -> list[Scalar]:
+def _nearest_of_table(joint: Any, X: SE3, seed: int) -> tuple[Scalar, ...]:
     """Return the configuration of a table with the least |R - R_k|^2 + |p - p_k|^2 / L^2, L its places' spread."""
     table = [joint.neutral(), *joint.random_configuration((TABLE - 1,), seed=seed).tolist()]
     poses = [joint.transform(tuple(q)) for q in table]
     scale = _inverse_spread([P.translation for P in poses])
-    best, least = list(table[0]), _distance(X, poses[0], scale)
-    for q, P in zip(table[1:], poses[1:], strict=True):
-        away = _distance(X, P, scale)
-        best = [where(away < least, a, b) for a, b in zip(q, best, strict=True)]
-        least = where(away < least, away, least)
-    return best
+    return _least(table, (_distance(X, P, scale) for P in poses))
 
 
 def _distance(X: SE3, P: SE3, scale: Scalar) -> Scalar:
@@ -167,12 +158,12 @@ def _descend(joint: Any, X: SE3, q: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _error(joint: Any, X: SE3, q: Any) -> np.ndarray:
-    return np.array(log_se3(joint.transform(tuple(q)).inverse() @ X).scalars(), dtype=float)
+    return np.array(_offset(joint, X, q).scalars(), dtype=float)
 
 
 def check_reached(joint: Any, X: SE3, q: Any, tolerance: float) -> None:
     """Raise `ReachError` if numbers q do not have the transform X; symbols pass."""
-    offsets = log_se3(joint.transform(q).inverse() @ X).scalars()
+    offsets = _offset(joint, X, q).scalars()
     if not all(isinstance(e, (int, float, np.ndarray, np.generic)) for e in offsets):
         return
     residual = max(float(np.max(np.abs(e), initial=0.0)) for e in offsets)

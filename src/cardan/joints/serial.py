@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cardan.joints.derivation.parameters import split
 from cardan.joints.joint import Joint, Scalars
 from cardan.spatial import SE3, Motion, Scalar
 
@@ -20,12 +21,7 @@ Links = Sequence[tuple[Any, SE3 | None]]
 
 
 def _split(links: Links, q: Sequence[Scalar], size: str) -> list[Sequence[Scalar]]:
-    parts, start = [], 0
-    for joint, _ in links:
-        stop = start + getattr(joint, size)
-        parts.append(q[start:stop])
-        start = stop
-    return parts
+    return split(q, *(getattr(joint, size) for joint, _ in links))[:-1]
 
 
 def chain_transform(links: Links, q: Sequence[Scalar]) -> SE3:

@@ -19,7 +19,7 @@ from cardan.errors import CardanError, ParameterError, ShapeError, UnknownNameEr
 from cardan.joints import Joint, Mimic
 from cardan.joints.derivation.derived import rates_program, subspace_program
 from cardan.joints.derivation.parameters import Slot, parameter, replaced, with_parameter
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3
+from cardan.spatial import SE3, Inertia, Symmetric3, Vector3
 
 if TYPE_CHECKING:
     from cardan.model.model import Model
@@ -212,7 +212,7 @@ def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
     bodies = tuple(_body(b, given) for b in model.bodies)
     connections = tuple(_connection(c, given) for c in model.connections)
     frames = tuple(
-        f if (X := given.get((f.name, "pose"))) is None else replaced(f, pose=pose_of(X)) for f in model.frames
+        f if (X := given.get((f.name, "pose"))) is None else replaced(f, pose=SE3.of(X)) for f in model.frames
     )
     twin = replace(model, bodies=bodies, connections=connections, frames=frames, inputs={})
     gravity = given.get(("", "gravity"))
@@ -287,7 +287,7 @@ def _symmetric(J: np.ndarray) -> Symmetric3:
 
 
 def _connection(c: Connection, given: Values) -> Connection:
-    changes: dict[str, Any] = {n: pose_of(X) for n in POSES if (X := given.get((c.name, n))) is not None}
+    changes: dict[str, Any] = {n: SE3.of(X) for n in POSES if (X := given.get((c.name, n))) is not None}
     along = {n: tuple(values) for n in PASSIVE if (values := given.get((c.name, n))) is not None}
     parts: dict[str, dict[str, Any]] = {}
     for part, key in (OF_A_PART[name] for name in along.keys() & OF_A_PART.keys()):
@@ -298,8 +298,3 @@ def _connection(c: Connection, given: Values) -> Connection:
         if owner == c.name and constant not in (*POSES, *PASSIVE, *INERTIAL, "pose"):
             joint = with_parameter(joint, constant, value)
     return replaced(c, joint=joint, **changes) if changes or joint is not c.joint else c
-
-
-def pose_of(X: np.ndarray) -> SE3:
-    """Return a homogeneous matrix of scalars as a pose."""
-    return SE3(Matrix3(X[i, j] for i in range(3) for j in range(3)), Vector3(*X[:3, 3]))

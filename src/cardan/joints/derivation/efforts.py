@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.derived import directions
 from cardan.joints.derivation.parameters import given, joint_program, opened
@@ -66,10 +64,8 @@ def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
 
 
 def _efforts(template: Joint) -> Program:
-    def entries(joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, np.ndarray]:
-        found = np.empty(joint.nv, dtype=object)
-        found[:] = list(joint.efforts(q, v))
-        return {"efforts": found}
+    def entries(joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        return {"efforts": list(joint.efforts(q, v))}
 
     try:
         return joint_program("efforts", template, entries, q=template.nq, v=template.nv)
