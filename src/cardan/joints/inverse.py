@@ -62,7 +62,7 @@ def _written_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Sca
         return _descended(joint, X, near, STEPS_NEAR)
     starts = [_nearest_of_table(joint, X, k) for k in range((joint.nv + 1) // 2)]
     found = [_descended(joint, X, start, STEPS_FAR) for start in starts]
-    return _least(found, (_square(_offset(joint, X, q)) for q in found)) if len(found) > 1 else found[0]
+    return found[0] if len(found) == 1 else _least(found, (_square(_offset(joint, X, q)) for q in found))
 
 
 def _descended(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
@@ -73,8 +73,9 @@ def _descended(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Sca
 
 def _least(configurations: Iterable[Sequence[Scalar]], sizes: Iterable[Scalar]) -> tuple[Scalar, ...]:
     """Return the configuration for which a number is the smallest."""
-    (best, least), *others = zip(configurations, sizes, strict=True)
-    for q, size in others:
+    pairs = zip(configurations, sizes, strict=True)
+    best, least = next(pairs)
+    for q, size in pairs:
         nearer = size < least
         best = [where(nearer, a, b) for a, b in zip(q, best, strict=True)]
         least = where(nearer, size, least)
