@@ -18,7 +18,7 @@ import cardan
 from benchmarks.robots import robot
 from cardan import algorithms
 from cardan.algorithms import stepping
-from cardan.algorithms.maximal_steps import Efforts, semi_implicit_step, variational_step, xpbd_step
+from cardan.algorithms.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
 
 STEP, BATCH, ROUNDS = 1e-3, 1024, 5
 
@@ -76,6 +76,11 @@ def maximal(take: Callable[..., Any], substeps: int = 1, **options: Any) -> Any:
         return {"q": q, "v": v, "gaps": gaps}
 
     return maximal_step
+
+
+def semi_implicit_step(model: Any, q: Any, v: Any, loads: Efforts, h: float, parts: int) -> Any:
+    """Return the state after a step that is cut into parts."""
+    return semi_implicit_start(model, q, v, h, parts).finish(loads)
 
 
 METHODS = {

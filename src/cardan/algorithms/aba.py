@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.crba import mass_matrix
-from cardan.algorithms.linear import Factor, Rows, SingularError
+from cardan.algorithms.linear import Factor, Rows, SingularError, combined
 from cardan.algorithms.rnea import bias_forces, node_forces
 from cardan.algorithms.spin import body_motions
 from cardan.algorithms.tree import Relative, Vector, of_parent, relative_kinematics
@@ -91,10 +91,7 @@ def articulated_inertias(
         armature: nv inertias felt along the joints, beside those of the nodes.
         impedances: (node, inertia) felt by bodies, in the nodes' frames, beside their own.
     """
-
-    def felt_along(node: Node) -> Sequence[Scalar]:
-        return [0.0] * len(node.v) if armature is None else node.velocity(armature)
-
+    felt_along = [0.0] * model.nv if armature is None else armature
     I_A = [node.inertia.articulated() for node in model.nodes]
     for i, felt in impedances:
         I_A[i] = I_A[i] + felt
@@ -102,7 +99,7 @@ def articulated_inertias(
     for node in reversed(model.nodes):
         i, S = node.index, relative.S[node.index]
         U = [I_A[i] @ s for s in S]  # (2)
-        rotors = [a + b for a, b in zip(node.armature, felt_along(node), strict=True)]
+        rotors = [a + b for a, b in zip(node.armature, node.velocity(felt_along), strict=True)]
         D = _joint_inertia(node, S, U, rotors)
         inertia = None
         if node.parent >= 0:
@@ -179,13 +176,6 @@ def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
     return [Force.of(tuple(row[k] for row in rows)) for k in range(len(U))]
 
 
-def _combined(columns: Sequence[Force], factors: Sequence[Scalar]) -> Force:
-    total = Force.zero()
-    for column, factor in zip(columns, factors, strict=True):
-        total = total + column * factor
-    return total
-
-
 def inward_forces(
     model: Model,
     relative: Relative,
@@ -202,7 +192,7 @@ def inward_forces(
         u.append([t - f for t, f in zip(node.velocity(tau), felt, strict=True)])  # (3)
         U, D, _ = articulated[i]
         if node.parent >= 0:
-            carried = p[i] + _combined(U, D.solve(u[-1]))  # (5)
+            carried = p[i] + combined(U, D.solve(u[-1]))  # (5)
             p[node.parent] = p[node.parent] + relative.X[i] @ carried
     return u[::-1]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from cardan.scalar import is_zero
-from cardan.spatial import Motion, Scalar
+from cardan.spatial import Force, Motion, Scalar
 
 Rows = list[list[Scalar]]
 
@@ -48,6 +48,11 @@ def mirrored(block: Sequence[Sequence[Scalar]]) -> Rows:
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Return the product of two vectors."""
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+def combined(columns: Iterable[Force], factors: Sequence[Scalar]) -> Force:
+    """Return the sum of wrenches times factors."""
+    return sum((column * factor for column, factor in zip(columns, factors, strict=True)), Force.zero())
 
 
 def coordinates(S: Iterable[Motion], V: Motion) -> list[Scalar]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cardan.algorithms.linear import Rows, coordinates
+from cardan.algorithms.linear import Rows, combined, coordinates
 from cardan.algorithms.rows import joint_rows
 from cardan.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan.model import Connection, Model, Node
@@ -98,10 +98,7 @@ class Loop:
 
     def wrench(self, multipliers: Sequence[Scalar]) -> Force:
         """Return T times multipliers: the wrench on the child, in the joint's child frame."""
-        total = Force.zero()
-        for wrench, amount in zip(self.T, multipliers, strict=True):
-            total = total + wrench * amount
-        return total
+        return combined(self.T, multipliers)
 
     @property
     def moves(self) -> bool:

@@ -113,13 +113,6 @@ def node_states(model: Model, poses: Sequence[Vector], twists: Sequence[Vector])
     return X, V
 
 
-def link_states(model: Model, X: Sequence[SE3], V: Sequence[Motion]) -> MaximalState[list[list[Scalar]]]:
-    """Return the poses and twists of the links, of those of the nodes."""
-    at = [model.attachment(link) for link in model.link_names]
-    poses = [pose_scalars(X[a.node] @ a.pose) for a in at]
-    return MaximalState(poses, [list(a.pose.inverse_act(V[a.node]).scalars()) for a in at])
-
-
 def across(node: Node, X: Sequence[SE3]) -> SE3:
     """Return the pose of a joint's child frame, the node's, in its parent frame."""
     return (of_parent(X, node.parent, SE3.identity()) @ node.placement).inverse() @ X[node.index]

@@ -41,7 +41,7 @@ class Advanced(NamedTuple):
 
 
 def advance(
-    model: Model, q: Vector, v: Vector, servo: Servo, h: float, start: Start, *, passes: int = 2, limits: bool = True
+    model: Model, q: Vector, v: Vector, servo: Servo, h: float, start: Start, *, limits: bool = True
 ) -> Advanced:
     """Return the state after a step.
 
@@ -52,7 +52,6 @@ def advance(
         servo: what drives are asked for.
         h: the step [s].
         start: how bodies and joints take it.
-        passes: how often it is decided which part of its line a force is on; one is exact where they have no ends.
         limits: whether the joints' position limits are stops.
     """
     begun = start(model, q, v, h)
@@ -62,7 +61,7 @@ def advance(
         return [(new - old) * (1.0 / h) for new, old in zip(after, v, strict=True)]
 
     lines = elements.linear()
-    for _ in range(0 if elements.are_lines else passes - 1):
+    if not elements.are_lines:  # decided once more: which part of its line a force is on hangs on the acceleration
         efforts = Efforts(*elements.total(lines))
         a = mean(begun.estimate(efforts) if begun.estimate else begun.finish(efforts).v)
         lines = elements.linear(elements.on(lines, a), a)

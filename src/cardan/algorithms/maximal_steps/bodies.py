@@ -125,10 +125,6 @@ class Placed(NamedTuple):
         """Return the twist at the centre of mass, in body axes."""
         return Motion(matrix_from_quaternion_xyzw(self.r).transpose_apply(self.v), self.w)
 
-    def kicked(self, change: Motion) -> Placed:
-        """Return the body with a change of velocity, given in its axes."""
-        return self._replace(v=self.v + matrix_from_quaternion_xyzw(self.r) @ change.linear, w=self.w + change.angular)
-
 
 def turned(r: Sequence[Scalar], x: Vector3) -> tuple[Scalar, ...]:
     """Return the orientation r cay(x)."""
@@ -154,9 +150,9 @@ def momentum_after_turn(body: Body, w: Vector3, h: float) -> Vector3:
     return momentum_of_turn(body, w, -h)
 
 
-def turn_of_momentum(body: Body, momentum: Vector3, w: Vector3, h: float, steps: int = NEWTON) -> Vector3:
+def turn_of_momentum(body: Body, momentum: Vector3, w: Vector3, h: float) -> Vector3:
     """Return the w whose turn has a momentum, by Newton's method from an estimate."""
-    for _ in range(steps):
+    for _ in range(NEWTON):
         L = body.J @ w
         slope = body.J + (w.skew() @ body.J - L.skew()) * (0.5 * h)
         slope = slope + (w.outer(L) * 2.0 + Matrix3.identity() * w.dot(L)) * (0.25 * h * h)
@@ -354,7 +350,7 @@ class System:
             W: inertia along v that is not the bodies' and not the drives'.
         """
         p = self.along(relative_kinematics(self.model, q), momenta, own)
-        return response(self.model, q, mass_matrix(self.model, q), W)(p)
+        return response(self.model, q, W)(p)
 
     def along(self, relative: Relative, wrenches: Sequence[Force], own: Vector) -> list[Scalar]:
         """Return what wrenches on the bodies, about their centres of mass in their axes, and `own` do along v."""
@@ -372,12 +368,22 @@ class System:
         return [body.frame @ twist for body, twist in zip(self.bodies, V, strict=True)]
 
 
-def response(model: Model, q: Vector, M: Rows, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:
+def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:
     """Return what impulses along v change velocities by, loops closed, with W added to the joints' inertias."""
-    M = [[e + W[i] if W is not None and i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
+    M = mass_matrix(model, q)
+    return inverse(model, q, M if W is None else stiffened(M, W))
+
+
+def inverse(model: Model, q: Vector, A: Rows) -> Callable[[Vector], list[Scalar]]:
+    """Return what impulses along v change velocities by, loops closed, A being what the joints feel."""
     if any(c.joint.num_constraints for c in model.closures):
-        return Closed(model, q, M).response
-    return factored(model, M).solve
+        return Closed(model, q, A).response
+    return factored(model, A).solve
+
+
+def stiffened(M: Rows, W: Vector) -> Rows:
+    """Return M + W."""
+    return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
 
 
 def _is_mimic(pair: Pair) -> bool:
@@ -520,8 +526,13 @@ def gain(bodies: Sequence[Body], row: Row) -> Scalar:
 
 def impulses(count: int, rows: Sequence[Row], multipliers: Vector) -> list[Force]:
     """Return the impulse on each body."""
+    parts = zip(rows, multipliers, strict=True)
+    return together(count, ((k, wrench * amount) for row, amount in parts for k, wrench in row.wrenches.items()))
+
+
+def together(count: int, wrenches: Iterable[tuple[int, Force]]) -> list[Force]:
+    """Return the sum of wrenches on each body."""
     total = [Force.zero() for _ in range(count)]
-    for row, amount in zip(rows, multipliers, strict=True):
-        for k, wrench in row.wrenches.items():
-            total[k] = total[k] + wrench * amount
+    for k, wrench in wrenches:
+        total[k] = total[k] + wrench
     return total

@@ -50,11 +50,3 @@ class Meeting(NamedTuple):
                 b = placed[k]
                 found = found + (b.v + (b.pose.rotation @ b.w).cross(point - b.p)) * sign
         return self.axes.transpose_apply(found)
-
-
-def together(count: int, wrenches: Iterable[tuple[int, Force]]) -> list[Force]:
-    """Return the sum of wrenches on each body."""
-    total = [Force.zero() for _ in range(count)]
-    for k, wrench in wrenches:
-        total[k] = total[k] + wrench
-    return total

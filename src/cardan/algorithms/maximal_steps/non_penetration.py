@@ -34,8 +34,17 @@ from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.implicit import Moment, closed_solution
 from cardan.algorithms.linear import dot
-from cardan.algorithms.maximal_steps.bodies import Efforts, Placed, Stepped, System, response
-from cardan.algorithms.maximal_steps.meeting import Meeting, together
+from cardan.algorithms.maximal_steps.bodies import (
+    Efforts,
+    Placed,
+    Stepped,
+    System,
+    inverse,
+    response,
+    stiffened,
+    together,
+)
+from cardan.algorithms.maximal_steps.meeting import Meeting
 from cardan.algorithms.rnea import bias_forces
 from cardan.algorithms.tree import Vector, relative_kinematics
 from cardan.arrays.repeat import repeat
@@ -165,7 +174,7 @@ class Touched:
         sweeps: int,
     ) -> None:
         self.system, self.start, self.moment, self.W, self.sweeps = system, start, moment, W, sweeps
-        felt = response(moment.model, moment.q, mass_matrix(moment.model, moment.q), W)
+        felt = response(moment.model, moment.q, W)
         self.touching = Touching(moment, pairs, felt, h)
         self.pushed = self.touching.by_positions(v, sweeps)
         self.meetings = [Meeting.of(touch.contact, start) for touch in self.touching.touches]
@@ -192,7 +201,7 @@ class Touched:
         more = [new - old for new, old in zip(leaving.impulses, self.pushed.impulses, strict=True)]
         model, none = self.system.model, [0.0] * len(stepped.v)
         along = self.system.along(relative_kinematics(model, stepped.q), self._on_bodies(more, placed), none)
-        change = response(model, stepped.q, mass_matrix(model, stepped.q), self.W)(along)
+        change = response(model, stepped.q, self.W)(along)
         v = [a + b for a, b in zip(stepped.v, change, strict=True)]
         return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack))
 
@@ -201,7 +210,7 @@ def fallen(system: System, start: Sequence[Placed], moment: Moment, loads: Effor
     """Return the velocity after weight and efforts have acted for a step, as the joints allow."""
     model = moment.model
     weights = [body.weight(b, model.gravity * h) for body, b in zip(system.bodies, start, strict=True)]
-    felt = response(model, moment.q, mass_matrix(model, moment.q), loads.W)
+    felt = response(model, moment.q, loads.W)
     change = felt(system.along(moment.relative, weights, [h * tau for tau in loads.tau]))
     return [a + b for a, b in zip(moment.v, change, strict=True)]
 
@@ -209,8 +218,7 @@ def fallen(system: System, start: Sequence[Placed], moment: Moment, loads: Effor
 def estimated(moment: Moment, loads: Efforts, h: float, pairs: Sequence[Pair], sweeps: int) -> list[Scalar]:
     """Return the velocity after a step, about: that of joint space, with contacts by positions."""
     model, q, v = moment.model, moment.q, moment.v
-    M = mass_matrix(model, q)
-    A = [[e + loads.W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
+    A = stiffened(mass_matrix(model, q), loads.W)
     b = [tau - bias for tau, bias in zip(loads.tau, bias_forces(model, q, v), strict=True)]
     after = [old + h * a for old, a in zip(v, closed_solution(moment, A, b, h), strict=True)]
-    return Touching(moment, pairs, response(model, q, M, loads.W), h).by_positions(after, sweeps).v
+    return Touching(moment, pairs, inverse(model, q, A), h).by_positions(after, sweeps).v

@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 from cardan.algorithms.contact.cone import SMALL
 from cardan.algorithms.contact.touching import Pair
-from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.maximal_steps.bodies import (
     Begun,
@@ -43,9 +42,10 @@ from cardan.algorithms.maximal_steps.bodies import (
     momentum_after_turn,
     response,
     started,
+    together,
 )
 from cardan.algorithms.maximal_steps.bounds import Bounds
-from cardan.algorithms.maximal_steps.meeting import Meeting, together
+from cardan.algorithms.maximal_steps.meeting import Meeting
 from cardan.algorithms.maximal_steps.non_penetration import Touch, Touching
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
@@ -68,33 +68,6 @@ class Spring(NamedTuple):
         return -(self.stiffness * residual + self.damping * self.row.velocity(twists))
 
 
-def semi_implicit_step(
-    model: Model,
-    q: Vector,
-    v: Vector,
-    loads: Efforts,
-    h: float,
-    parts: int = 4,
-    stiffness: float | None = None,
-    damping: float | None = None,
-    pairs: Sequence[Pair] = (),
-) -> Stepped:
-    """Return the state after a step.
-
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        loads: efforts along v.
-        h: the step [s].
-        parts: into which the step is cut.
-        stiffness: of the springs [N/m, N m/rad]; by default each row's own.
-        damping: [N s/m, N m s/rad]; by default each row's own.
-        pairs: what may touch.
-    """
-    return semi_implicit_start(model, q, v, h, parts, stiffness, damping, pairs).finish(loads)
-
-
 def semi_implicit_start(
     model: Model,
     q: Vector,
@@ -105,7 +78,18 @@ def semi_implicit_start(
     damping: float | None = None,
     pairs: Sequence[Pair] = (),
 ) -> Begun:
-    """Return a step whose bodies have moved, so that efforts answer to where they are; see `semi_implicit_step`."""
+    """Return a step whose bodies have moved, so that efforts answer to where they are.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        h: the step [s].
+        parts: into which the step is cut.
+        stiffness: of the springs [N/m, N m/rad]; by default each row's own.
+        damping: [N s/m, N m s/rad]; by default each row's own.
+        pairs: what may touch.
+    """
     system, part = System(model), h / parts
     placed = start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
@@ -194,9 +178,7 @@ class Cushions:
         self, system: System, start: Sequence[Placed], moment: Moment, pairs: Sequence[Pair], h: float
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
-        touches = Touching(
-            moment, pairs, response(moment.model, moment.q, mass_matrix(moment.model, moment.q)), h
-        ).touches
+        touches = Touching(moment, pairs, response(moment.model, moment.q), h).touches
         among = Counter(touch.contact.nodes for touch in touches)
         self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]
         self.gaps = [touch.contact.gap for touch in touches]
