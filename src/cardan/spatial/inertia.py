@@ -56,9 +56,6 @@ class Inertia(tuple[Any, Any, Any]):
         _check_numbers(mass, c, full)
         return Inertia.from_origin(mass, c * mass, Symmetric3.of(full) + Symmetric3.point(c) * mass)
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.mass, self.com, self.inertia_at_com
-
     def __reduce__(self) -> Any:
         return Inertia.from_origin, tuple(self)
 

@@ -266,8 +266,7 @@ class SE3(tuple[Any, Any]):
     def adjoint(self) -> Rows:
         """Return the rows of the 6x6 matrix that maps motions: [R, [p] R; 0, R]."""
         R, p = self
-        upper = [[*a, *b] for a, b in zip(R.rows(), (p.skew() @ R).rows(), strict=True)]
-        return upper + [[0.0, 0.0, 0.0, *row] for row in R.rows()]
+        return _upper_triangular(R, p.skew() @ R)
 
     def __repr__(self) -> str:
         rows = [tuple(row) for row in self[0].rows()]
