@@ -7,7 +7,7 @@ A message says what was wrong, what was given, what was expected, where, and how
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -153,6 +153,12 @@ class UnknownNameError(CardanError, KeyError):
 
     def __str__(self) -> str:
         return shortened(self.message, self.longest)  # KeyError would show its repr
+
+
+def check_known(kind: str, name: Any, known: Collection[str], where: str = "") -> None:
+    """Raise `UnknownNameError` unless a name is among those there are."""
+    if name not in known:
+        raise UnknownNameError(kind, name, known, where)
 
 
 class DuplicateNameError(CardanError, ValueError):

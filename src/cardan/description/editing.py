@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
+from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError, check_known
 from cardan.joints import Fixed, Joint, Limits, Mimic
 from cardan.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan.model.layout import resolve_mimics
@@ -138,7 +138,8 @@ def with_joint(
     Raises:
         ParameterError: if limits or passive properties would be lost because the degrees of freedom differ.
     """
-    old = _joint(parts, name)
+    check_known("joint", name, [c.name for c in parts.joints])
+    old = next(c for c in parts.joints if c.name == name)
     given = {key: value for key, value in {"limits": limits, **properties}.items() if value is not None}
     if not isinstance(joint, Joint):
         raise ParameterError(f"joint {name!r}", got=joint, expected="a joint, such as cardan.joints.Revolute()")
@@ -202,8 +203,7 @@ def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:
     """
     known = {x.name for x in (*parts.bodies, *parts.joints, *parts.frames)}
     for name in names:
-        if name not in known:
-            raise UnknownNameError("body, joint or frame", name, known)
+        check_known("body, joint or frame", name, known)
     bodies = {b.name for b in parts.bodies if b.name in names}
     joints = {c.name for c in parts.joints if c.name in names or c.parent in bodies or c.child in bodies}
     frames = {f.name for f in parts.frames if f.name in names or f.body in bodies}
@@ -227,8 +227,7 @@ def extracted(parts: Parts, bodies: Iterable[str]) -> tuple[Parts, Report]:
     kept = set(bodies)
     known = [b.name for b in parts.bodies]
     for name in kept - {WORLD}:
-        if name not in known:
-            raise UnknownNameError("body", name, known)
+        check_known("body", name, known)
     outside = [b for b in known if b not in kept]
     if WORLD not in kept:
         outside += [c.name for c in parts.joints if WORLD in (c.parent, c.child)]
@@ -274,8 +273,7 @@ def with_fixed_merged(parts: Parts, keep: Collection[str] = ()) -> tuple[Parts, 
     reports = []
     names = {b.name for b in parts.bodies}
     for name in keep:
-        if name not in names:
-            raise UnknownNameError("body", name, names, where="keep")
+        check_known("body", name, names, "keep")
     while True:
         c = next((c for c in parts.joints if _is_mergeable(c, keep)), None)
         if c is None:
@@ -323,13 +321,6 @@ def _has_inertia(body: Body) -> bool:
 
 def _joints_of(parts: Parts, body: str) -> list[Connection]:
     return [c for c in parts.joints if body in (c.parent, c.child)]
-
-
-def _joint(parts: Parts, name: str) -> Connection:
-    for c in parts.joints:
-        if c.name == name:
-            return c
-    raise UnknownNameError("joint", name, [c.name for c in parts.joints])
 
 
 def _together(reports: Sequence[Report]) -> Report:

@@ -13,7 +13,7 @@ from cardan.description.paths import Graph, Visit
 from cardan.description.rooting import base_name, rooted
 from cardan.description.serial_chain import Place
 from cardan.description.text import graphviz_text, tree_text
-from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError
+from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError, check_known
 from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.lazy import fetcher
@@ -161,8 +161,7 @@ class Mechanism(Explained):
             >>> spare = m.add_body("spare")
             >>> m.discard_body("spare")
         """
-        if name not in self._bodies:
-            raise UnknownNameError("body", name, self._bodies, where=f"mechanism {self.name!r}")
+        check_known("body", name, self._bodies, f"mechanism {self.name!r}")
         used = [c.name for c in self.joints if name in (c.parent, c.child)]
         used += [f.name for f in self.frames if f.body == name]
         if used or any(s.body == name for s in self._shapes):
@@ -283,7 +282,7 @@ class Mechanism(Explained):
         if actuator.name in self._actuators:
             raise DuplicateNameError("actuator", actuator.name, f"mechanism {self.name!r}")
         for name in actuator.joints:
-            self._check_joint(name, f"actuator {actuator.name!r}")
+            check_known("joint", name, self._joints, f"actuator {actuator.name!r}")
         check_gears(actuator, {name: self._joints[name].joint for name in actuator.joints})
         self._actuators[actuator.name] = actuator
         return actuator
@@ -309,7 +308,7 @@ class Mechanism(Explained):
         if group.name in self._groups:
             raise DuplicateNameError("group", group.name, f"mechanism {self.name!r}")
         for name in group.joints:
-            self._check_joint(name, f"group {group.name!r}")
+            check_known("joint", name, self._joints, f"group {group.name!r}")
         for name in group.bodies:
             self._check_body(name, f"group {group.name!r}")
         self._groups[group.name] = group
@@ -389,8 +388,7 @@ class Mechanism(Explained):
         if not self._bodies:
             raise MechanismError(f"mechanism {self.name!r} has no body; add one with add_body.")
         for name in closing:
-            if name not in self._joints:
-                raise UnknownNameError("joint", name, self._joints, where="closing")
+            check_known("joint", name, self._joints, "closing")
         joint = base_joint(base)
         bases = [] if root == WORLD else [self._base(root, joint)]
         tree, closures = rooted(tuple(self._bodies), self.joints, bases, joint, closing)
@@ -453,9 +451,9 @@ class Mechanism(Explained):
             >>> m.renamed({"hinge": "knee"}).mechanism.joints[0].name
             'knee'
         """
-        known = list(editing.names(self._parts()))
-        for name in set(names) - set(known):
-            raise UnknownNameError("body, joint or frame", name, known)
+        known = dict.fromkeys(editing.names(self._parts()))
+        for name in names:
+            check_known("body, joint or frame", name, known)
         return self._edited(editing.renamed(self._parts(), lambda name: names.get(name, name)))
 
     def append(self, other: Mechanism, *, prefix: str = "") -> Edited:
@@ -849,10 +847,6 @@ class Mechanism(Explained):
     def _check_body(self, body: str, where: str) -> None:
         if body != WORLD and body not in self._bodies:
             raise UnknownNameError("body", body, [WORLD, *self._bodies], where=where)
-
-    def _check_joint(self, joint: str, where: str) -> None:
-        if joint not in self._joints:
-            raise UnknownNameError("joint", joint, self._joints, where=where)
 
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"

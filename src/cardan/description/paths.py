@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.description.rooting import rooted
-from cardan.errors import MechanismError, ShapeError, UnknownNameError
+from cardan.errors import MechanismError, ShapeError, UnknownNameError, check_known
 from cardan.joints import Fixed, Mimic, reverse
 from cardan.model import WORLD, Connection, Frame
 from cardan.model.layout import resolve_mimics
@@ -127,8 +127,7 @@ class Graph:
             raise ShapeError("configuration", "q", got=np.shape(q), expected="a mapping {joint: its coordinates}")
         names = [c.name for c in self.tree.values() if c.name not in self.mimics]
         for name in q:
-            if name not in names:
-                raise UnknownNameError("joint with coordinates", name, names)
+            check_known("joint with coordinates", name, names)
 
     def _place(self, name: str) -> tuple[str, SE3]:
         """Return the body of a body or frame, and its pose on it."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cardan.description.paths import Graph
-from cardan.joints import Mimic
 from cardan.model import WORLD, Body, Connection, Frame
+from cardan.model.table import kind_of
 
 
 def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]) -> str:
@@ -26,7 +26,7 @@ def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], f
                 below.setdefault(visit.parent, []).append((visit.body, visit.joint))
         lines.append(base)
         lines += _branches(graph, base, below, "")
-    lines += [f"closing: {c.parent} <-[{c.name}: {_kind(c)}]-> {c.child}" for c in graph.closures]
+    lines += [f"closing: {c.parent} <-[{c.name}: {kind_of(c.joint)}]-> {c.child}" for c in graph.closures]
     return "\n".join(lines)
 
 
@@ -42,7 +42,7 @@ def _branches(graph: Graph, body: str, below: dict[str | None, list[tuple[str, s
         c = graph.tree[joint]
         arrow = "" if c.child == child else " (reversed)"
         last = not rest
-        lines.append(f"{indent}{'└─' if last else '├─'}[{joint}: {_kind(c)}{arrow}]─ {child}")
+        lines.append(f"{indent}{'└─' if last else '├─'}[{joint}: {kind_of(c.joint)}{arrow}]─ {child}")
         stack.append((list(below.get(child, ())), indent + ("   " if last else "│  ")))
     return lines
 
@@ -63,15 +63,9 @@ def graphviz_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection
         lines.append(f"  {_quoted(f.body)} -> {_quoted(f.name)} [style=dotted, arrowhead=none];")
     for c in joints:
         style = ", style=dashed, constraint=false" if c.name in closing else ""
-        label = _quoted(c.name, _kind(c))
+        label = _quoted(c.name, kind_of(c.joint))
         lines.append(f"  {_quoted(c.parent)} -> {_quoted(c.child)} [label={label}{style}];")
     return "\n".join([*lines, "}"]) + "\n"
-
-
-def _kind(c: Connection) -> str:
-    if isinstance(c.joint, Mimic):
-        return f"{type(c.joint.joint).__name__} = {c.joint.multiplier:g} {c.joint.primary} + {c.joint.offset:g}"
-    return type(c.joint).__name__
 
 
 def _quoted(*lines: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from cardan.algorithms import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
-from cardan.errors import ParameterError, ShapeError, UnknownNameError
+from cardan.errors import ParameterError, ShapeError, UnknownNameError, check_known
 from cardan.functions.arguments import Shape, core_shape
 from cardan.functions.dynamics import without_loops, wrenches
 from cardan.functions.function import Function, function, made_into
@@ -447,8 +447,7 @@ def moving_results(where: str, model: Model, program: Program, chosen: bool | Se
     if chosen is not True:
         names = [f"{RESULT}_{n}" if isinstance(n, int) else n for n in chosen or ()]
         for name in names:
-            if name not in shapes:
-                raise UnknownNameError("result", name, shapes, where=where)
+            check_known("result", name, shapes, where)
             if shapes[name] != (model.nq,):
                 raise ShapeError(where, name, got=shapes[name], expected=f"({model.nq},), a configuration")
         return names

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
 import numpy as np
 
-from cardan.errors import RecompilationWarning, StaleProgramError, UnknownNameError
+from cardan.errors import RecompilationWarning, StaleProgramError, check_known
 from cardan.functions import store
 from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled, bound
@@ -320,8 +320,8 @@ class Function(Generic[P, R]):
             >>> bool(np.allclose(reference(arm, q), cardan.mass_matrix(arm, q)))
             True
         """
-        if target is not None and target not in LOADERS:
-            raise UnknownNameError("target", target, LOADERS, where=self.name)
+        if target is not None:
+            check_known("target", target, LOADERS, self.name)
         threads = None if threads is None else checked_count(threads)
         checked = self.checked if checked is None else checked
         sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
@@ -404,8 +404,7 @@ class Function(Generic[P, R]):
             >>> "double" in cardan.mass_matrix.source(arm, "c")
             True
         """
-        if form not in SOURCES:
-            raise UnknownNameError("form", form, SOURCES, where=f"{self.name}.source")
+        check_known("form", form, SOURCES, f"{self.name}.source")
         return SOURCES[form](self.program(model, **options))
 
     def sparsity(self, model: Model, *optional: str, **options: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import ShapeError, UnknownNameError
+from cardan.errors import ShapeError, check_known
 from cardan.functions.arguments import broadcast, common_dtype, numeric_array
 from cardan.functions.results import packed
 from cardan.joints import Joint
@@ -59,8 +59,7 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray:
         >>> cardan.evaluate_joint(hinge, "transform", np.zeros((100, 1))).shape
         (100, 4, 4)
     """
-    if quantity not in QUANTITIES:
-        raise UnknownNameError("quantity of a joint", quantity, QUANTITIES)
+    check_known("quantity of a joint", quantity, QUANTITIES)
     where, (sizes, shape) = f"{type(joint).__name__}.{quantity}", QUANTITIES[quantity]
     if len(arrays) != len(sizes):
         raise ShapeError(where, "arguments", got=(len(arrays),), expected=f"{len(sizes)} arrays: {', '.join(sizes)}")

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from cardan.errors import ParameterError, UnknownNameError
+from cardan.errors import ParameterError, check_known
 from cardan.functions.function import Function, made_into
 from cardan.functions.results import Form
 from cardan.functions.signature import Options, Signature
@@ -95,8 +95,7 @@ def _arrays(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str]
     if not wrt or len({*wrt}) < len(wrt):
         raise ParameterError("what to differentiate by", got=tuple(wrt), expected="names of arguments, each once")
     for name in wrt:
-        if name not in names:
-            raise UnknownNameError("array argument", name, names, where=of.name)
+        check_known("array argument", name, names, of.name)
     cores = of.interface.cores(model)
     return [(n, cores[n]) for n in wrt]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import DTypeError, ParameterError, ShapeError, check_known
 from cardan.functions.signature import Options, Signature
 from cardan.functions.traced import OfProgram, Source, Traced
 from cardan.model import Model
@@ -64,13 +64,11 @@ class Repeated(OfProgram):
     ) -> None:
         where = f"{self.of.name}.repeated"
         known = self.of.interface.cores(model)
-        if x not in known:
-            raise UnknownNameError("array argument", x, known, where=where)
+        check_known("array argument", x, known, where)
         if x not in inputs:
             got = "not given, or an option, fixed while tracing"
             raise ParameterError(f"{where}: argument {x!r}", got=got, expected="it given, in numbers: it is carried")
-        if y not in outputs:
-            raise UnknownNameError("result", y, outputs, where=where)
+        check_known("result", y, outputs, where)
         if inputs[x].shape != outputs[y].shape:
             expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
             raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)

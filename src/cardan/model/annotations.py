@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardan.by_fields import ByFields
-from cardan.errors import DuplicateNameError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import DuplicateNameError, ParameterError, ShapeError, UnknownNameError, check_known
 from cardan.joints import Joint, Mimic
 from cardan.records import WORLD, Actuator, Configuration, Connection, Drive, Group
 from cardan.spatial import SE3
@@ -74,12 +74,14 @@ class Annotations(ByFields):
             *((f"group {g.name!r}", g.bodies) for g in self.groups),
             *(("disabled contacts", pair) for pair in self.disabled_contacts),
         ):
-            _check_known("body", names, known, where)
+            for name in names:
+                check_known("body", name, known, where)
         for where, names in (
             *((f"actuator {a.name!r}", a.joints) for a in self.actuators),
             *((f"group {g.name!r}", g.joints) for g in self.groups),
         ):
-            _check_known("joint", names, joints, where)
+            for name in names:
+                check_known("joint", name, joints, where)
 
     # --- what becomes of them ---
 
@@ -181,12 +183,6 @@ class Annotations(ByFields):
             groups=tuple(replace(g, bodies=tuple(dict.fromkeys(map(there, g.bodies)))) for g in self.groups),
             disabled_contacts=tuple(pair for pair in pairs if pair[0] != pair[1]),
         )
-
-
-def _check_known(kind: str, names: Iterable[str], known: Collection[str], where: str) -> None:
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(kind, name, known, where=where)
 
 
 def check_gears(actuator: Actuator, joints: Mapping[str, Joint]) -> None:

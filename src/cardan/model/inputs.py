@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.by_fields import ByFields
-from cardan.errors import CardanError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import CardanError, ParameterError, ShapeError, UnknownNameError, check_known
 from cardan.joints import Joint, Mimic
 from cardan.joints.derivation.derived import rates_program, subspace_program
 from cardan.joints.derivation.parameters import Slot, parameter, replaced, with_parameter
@@ -155,8 +155,7 @@ def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
         return np.array(_inertial(model.body(owner).inertia, constant), dtype=float)
     if constant == "pose":
         names = [f.name for f in model.frames]
-        if owner not in names:
-            raise UnknownNameError("frame", owner, names, where="with_inputs")
+        check_known("frame", owner, names, "with_inputs")
         return _matrices([model.frames[names.index(owner)].pose])[0]
     if owner in model.body_names and owner not in model.slices:
         raise UnknownNameError("constant", constant, INERTIAL, where=f"with_inputs: body {owner!r}")

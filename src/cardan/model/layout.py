@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError
+from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError, check_known
 from cardan.joints import Joint, Mimic
 from cardan.model.node import Attachment, Node
 from cardan.records import WORLD, Body, Connection, Frame
@@ -33,8 +33,7 @@ def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> No
     names = {WORLD, *(b.name for b in bodies)}
     for c in closures:
         for body in (c.parent, c.child):
-            if body not in names:
-                raise UnknownNameError("body", body, names, where=f"joint {c.name!r}")
+            check_known("body", body, names, f"joint {c.name!r}")
         drive = (*c.drive_stiffness, *c.drive_damping)
         for what, values in (("an armature", c.armature), ("a drive", drive), ("a spring", c.spring_stiffness)):
             if any(values or ()):
@@ -102,7 +101,8 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
             if name in chain:
                 raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(chain)[:6]}.")
             chain[name] = joint
-            name = _primary_name(name, joint, by_name)
+            check_known("joint", joint.primary, by_name, f"mimic joint {name!r}")
+            name = joint.primary
         for name, joint in reversed(chain.items()):
             primary = resolved.get(joint.primary)
             resolved[name] = _checked_copy(name, joint if primary is None else joint.of_mimic(primary), by_name)
@@ -119,12 +119,6 @@ def _checked_copy(name: str, joint: Mimic, by_name: dict[str, Joint]) -> Mimic:
             f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
         )
     return found
-
-
-def _primary_name(name: str, mimic: Mimic, by_name: dict[str, Joint]) -> str:
-    if mimic.primary not in by_name:
-        raise UnknownNameError("joint", mimic.primary, by_name, where=f"mimic joint {name!r}")
-    return mimic.primary
 
 
 def place(
@@ -147,8 +141,7 @@ def place(
             attachments[c.child] = Attachment(len(skeleton), snapped(to_child))
             skeleton.append((c, base.node, snapped(at_joint)))
     for frame in frames:
-        if frame.body not in attachments:
-            raise UnknownNameError("body", frame.body, attachments, where=f"frame {frame.name!r}")
+        check_known("body", frame.body, attachments, f"frame {frame.name!r}")
         base = attachments[frame.body]
         attachments[frame.name] = Attachment(base.node, snapped(base.pose @ frame.pose))
     inertias = [Inertia.zero() for _ in skeleton]

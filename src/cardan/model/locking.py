@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import MechanismError, ParameterError, ShapeError, check_known
 from cardan.joints import Fixed, Mimic
 from cardan.model.layout import resolve_mimics
 from cardan.records import Connection
@@ -46,8 +46,7 @@ def locked(connections: Sequence[Connection], configurations: Mapping[str, Any])
 
 
 def _configuration(joints: Mapping[str, Any], name: str, value: Any) -> tuple[float, ...]:
-    if name not in joints:
-        raise UnknownNameError("joint", name, joints, where="lock")
+    check_known("joint", name, joints, "lock")
     joint = joints[name]
     if isinstance(joint, Mimic):
         raise MechanismError(f"joint {name!r} mimics {joint.primary!r}: lock that one.")

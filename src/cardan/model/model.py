@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from cardan import content
-from cardan.errors import MechanismError, UnknownNameError
+from cardan.errors import MechanismError, UnknownNameError, check_known
 from cardan.joints import Joint, Mimic
 from cardan.lazy import fetcher
 from cardan.manifolds import Product
@@ -188,8 +188,7 @@ class Model(Explained):
         return self._slices(joint)[1]
 
     def _slices(self, joint: str) -> tuple[slice, slice]:
-        if joint not in self.slices:
-            raise UnknownNameError("joint", joint, self.slices, where=f"model {self.name!r}")
+        check_known("joint", joint, self.slices, f"model {self.name!r}")
         return self.slices[joint]
 
     def connection(self, joint: str) -> Connection:
@@ -230,10 +229,8 @@ class Model(Explained):
             >>> arm.body("upper_arm_roll").inertia.mass > 0.0
             True
         """
-        for b in self.bodies:
-            if b.name == body:
-                return b
-        raise UnknownNameError("body", body, self.body_names, where=f"model {self.name!r}")
+        check_known("body", body, self.body_names, f"model {self.name!r}")
+        return next(b for b in self.bodies if b.name == body)
 
     def attachment(self, frame: str) -> Attachment:
         """Return where a body or frame rides: its node, and its pose in the node's frame.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cardan.joints import Mimic
+from cardan.joints import Joint, Mimic
 
 if TYPE_CHECKING:
     from cardan.model.model import Model
@@ -29,12 +29,16 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
+def kind_of(joint: Joint) -> str:
+    """Return what kind of joint it is, and what a mimic copies."""
+    if isinstance(joint, Mimic):
+        return f"{type(joint.joint).__name__} = {joint.multiplier:g} {joint.primary} + {joint.offset:g}"
+    return type(joint).__name__
+
+
 def _row(model: Model, c: Any) -> tuple[str, ...]:
     iq, iv = model.slices[c.name]
-    kind = type(c.joint).__name__
-    if isinstance(c.joint, Mimic):
-        kind = f"{type(c.joint.joint).__name__} = {c.joint.multiplier:g} {c.joint.primary} + {c.joint.offset:g}"
-    return c.name, kind, f"{c.parent} -> {c.child}", _slice(iq), _slice(iv), _limits(c.limits)
+    return c.name, kind_of(c.joint), f"{c.parent} -> {c.child}", _slice(iq), _slice(iv), _limits(c.limits)
 
 
 def _slice(s: slice) -> str:
