@@ -211,8 +211,7 @@ def gradient(of: Function, wrt: str) -> Function:
         >>> bool(np.allclose(slope(arm, q), cardan.gravity_forces(arm, q)))
         True
     """
-    _check_function(of)
-    _check_one_name(wrt)
+    _check_one_name(of, wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
         (tangent,) = tangents
@@ -241,8 +240,7 @@ def hessian(of: Function, wrt: str) -> Function:
         >>> bool(np.allclose(H, cardan.mass_matrix(arm, q)))
         True
     """
-    _check_function(of)
-    _check_one_name(wrt)
+    _check_one_name(of, wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
         (tangent,) = tangents
@@ -270,8 +268,7 @@ def jacobian_vector_product(of: Function, wrt: str) -> Function:
         >>> along(arm, q, "tool", direction=v).shape
         (4, 4)
     """
-    _check_function(of)
-    _check_one_name(wrt)
+    _check_one_name(of, wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
         found = autodiff.jacobian_vector_product(program, tangents, ["direction"])
@@ -301,8 +298,7 @@ def vector_jacobian_product(of: Function, wrt: str) -> Function:
         >>> bool(np.allclose(back(arm, q, v, a, weights=v), v @ cardan.mass_matrix(arm, q)))
         True
     """
-    _check_function(of)
-    _check_one_name(wrt)
+    _check_one_name(of, wrt)
     shape = of.made_from.returns or ()
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
@@ -527,7 +523,9 @@ def _check_function(of: Any) -> None:
         )
 
 
-def _check_one_name(wrt: Any) -> None:
+def _check_one_name(of: Any, wrt: Any) -> None:
+    """Raise unless these are a function and the name of one argument."""
+    _check_function(of)
     if not isinstance(wrt, str):
         hint = "cardan.derivative takes several, and goes backwards where there are fewer results."
         raise ParameterError("what to differentiate by", got=wrt, expected="the name of one argument", hint=hint)

@@ -75,15 +75,9 @@ def _numbers(node: Node) -> tuple[Any, ...]:
     return *node.placement.rotation.entries(), *node.placement.translation, *node.inertia.parameters()
 
 
-def _is_numeric(scalars: Iterable[object]) -> bool:
-    return all(isinstance(e, Real) for e in scalars)
-
-
 def _is_symbolic(node: Node) -> bool:
     """Return whether a node holds constants that are only known when the program runs, so that it stays as it is."""
-    X = node.placement
-    known = _is_numeric(X.rotation.entries()) and _is_numeric(X.translation) and _is_numeric(node.inertia.parameters())
-    return not known or bool(opened(node.joint)[1])
+    return not all(isinstance(e, Real) for e in _numbers(node)) or bool(opened(node.joint)[1])
 
 
 def _moved(at: Attachment, moves: Sequence[SE3]) -> Attachment:
@@ -246,7 +240,7 @@ def _own(node: Node) -> float:
     if type(joint) not in TURNING:
         return _least(J)
     u = joint.axis
-    return max(u.dot(J @ u), 0.0) + sum(e for e in node.armature if _is_numeric((e,)))
+    return max(u.dot(J @ u), 0.0) + sum(e for e in node.armature if isinstance(e, Real))
 
 
 def _least(J: Symmetric3) -> float:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from cardan.arrays import as_argument
 from cardan.errors import CardanError
 from cardan.formats import from_json, to_json
 from cardan.joints import Joint
-from cardan.joints.derivation.parameters import object_array
 from cardan.joints.first_checks import (
     MEMORY,
     cause_of,
@@ -156,7 +156,7 @@ def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     }
     for name, (method, inputs) in methods.items():
         try:
-            trace(name, lambda *arrays, method=method: {"result": object_array(method(*arrays))}, inputs)
+            trace(name, lambda *arrays, method=method: {"result": as_argument(method(*arrays))}, inputs)
         except Exception as error:  # the joint's code may raise anything
             ledger.fail(f"{name} raises {type(error).__name__}: {first_line(error)}")
             ledger.cause = cause_of(error)

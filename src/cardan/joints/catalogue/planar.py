@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cardan.joints.joint import ConstantSubspaceJoint, Scalars
 from cardan.manifolds import SE2
 from cardan.scalar import cos, sin
-from cardan.spatial import SE3, Motion, Scalar, Vector3
+from cardan.spatial import SE3, Matrix3, Motion, Scalar, Vector3
 from cardan.spatial.rotations import angle_about_axis, matrix_about_axis
 
 _SPACE = SE2()
@@ -33,8 +33,7 @@ class Planar(ConstantSubspaceJoint):
         return SE3(matrix_about_axis((0.0, 0.0, 1.0), c, s), Vector3(q[0], q[1], 0.0))
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
-        rows = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-        x, y, z = (Vector3(*row) for row in rows)
+        x, y, z = Matrix3.identity().columns()
         return [Motion(x, Vector3.zero()), Motion(y, Vector3.zero()), Motion(Vector3.zero(), z)]
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:

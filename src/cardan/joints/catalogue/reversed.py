@@ -17,7 +17,7 @@ from cardan.joints.derivation.parameters import joint_program, opened
 from cardan.joints.joint import Joint, Scalars
 from cardan.joints.state import kept_by_state
 from cardan.manifolds import Manifold
-from cardan.program import Op, Program
+from cardan.program import Op
 from cardan.spatial import SE3, Motion, Scalar
 
 
@@ -116,26 +116,20 @@ def _is_better_derived(template: _Derived) -> bool:
     Not asked where S is constant: mapping it is as good, and deriving takes its time.
     """
 
-    def program(quantities: Callable[[Any, Any, Any], list[Any]]) -> Program:
+    def subspace(derived: Any, q: Any) -> dict[str, list[Any]]:
+        return {"entries": [e for s in derived.joint.motion_subspace(q) for e in s.scalars()]}
+
+    def operations(form: type[_Derived]) -> int:
         def entries(derived: Any, q: Any, v: Any) -> dict[str, list[Any]]:
-            return {"entries": quantities(derived.joint, q, v)}
-
-        return joint_program("reversed", template, entries, q=template.nq, v=template.nv)
-
-    def own_subspace(joint: Joint, q: Any, v: Any) -> list[Any]:
-        return [e for s in joint.motion_subspace(q) for e in s.scalars()]
-
-    def together(form: type[_Derived]) -> Callable[[Any, Any, Any], list[Any]]:
-        def values(inner: Joint, q: Any, v: Any) -> list[Any]:
-            joint = form(inner)
+            joint = form(derived.joint)
             X, motions = joint.transform(q), [*joint.motion_subspace(q), joint.bias(q, v)]
-            return [*X.rotation.entries(), *X.translation, *(e for s in motions for e in s.scalars())]
+            return {"entries": [*X.rotation.entries(), *X.translation, *(e for s in motions for e in s.scalars())]}
 
-        return values
+        return joint_program("reversed", template, entries, q=template.nq, v=template.nv).operations
 
-    if all(i.op is Op.CONST for i in program(own_subspace).instructions):
+    if all(i.op is Op.CONST for i in joint_program("reversed", template, subspace, q=template.nq).instructions):
         return False
-    return program(together(_Derived)).operations < program(together(_Mapped)).operations
+    return operations(_Derived) < operations(_Mapped)
 
 
 def _turned(joint: Any) -> Joint:

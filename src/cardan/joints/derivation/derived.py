@@ -145,10 +145,7 @@ def _subspace(template: Joint, form: Form) -> Program:
     graph = Graph()
     symbols = graph.symbols(form.program.inputs)
     joint, first, (q,) = given(template, symbols, template.nq)
-    values = replay(form.program, symbols)
-    rates = pushforward(form.program, values, directions(joint, q, first))
-    entries = [values[r] for r in form.program.results]
-    changes = [[rates[r].get(j, 0.0) for r in form.program.results] for j in range(joint.nv)]
+    entries, changes = _changes(form.program, joint, symbols, q, first)
 
     def leaf(part: Part, rotation: Moving | None) -> Moving:
         own = _own(part, entries)
@@ -188,10 +185,7 @@ def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
     graph = Graph()
     symbols = graph.symbols(arguments)
     joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
-    values = replay(form.program, symbols)
-    found = pushforward(form.program, values, directions(joint, q, first))
-    entries = [values[r] for r in form.program.results]
-    changes = [[found[r].get(j, 0.0) for r in form.program.results] for j in range(joint.nv)]
+    entries, changes = _changes(form.program, joint, symbols, q, first)
     rates: list[Any] = []
     places: dict[int, int] = {}
     for part in leaves(form.whole):
@@ -203,6 +197,16 @@ def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
             rates.extend(_rate(part, own, _weighed(along, v, len(own))))
     outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
     return merge_identities(assemble("motion", graph, arguments, outputs, [*entries, *rates])), places
+
+
+def _changes(
+    program: Program, joint: Joint, symbols: Scalars, q: Scalars, first: int
+) -> tuple[list[Any], list[list[Any]]]:
+    """Return a program's results, and how they change along each direction of the tangent."""
+    values = replay(program, symbols)
+    rates = pushforward(program, values, directions(joint, q, first))
+    changes = [[rates[r].get(j, 0.0) for r in program.results] for j in range(joint.nv)]
+    return [values[r] for r in program.results], changes
 
 
 def _own(part: Part, entries: Sequence[Any]) -> Sequence[Any]:

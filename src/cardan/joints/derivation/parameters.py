@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.arrays import symbolic
 from cardan.by_fields import ByFields
 from cardan.content import attributes
 from cardan.errors import ParameterError
@@ -95,16 +96,9 @@ def joint_program(
 
     def of_symbols(*arrays: Any) -> dict[str, np.ndarray]:
         joint, _, vectors = given(template, [e for array in arrays for e in array], *sizes.values())
-        return {key: object_array(entries) for key, entries in results(joint, *vectors).items()}
+        return {key: symbolic(entries, (len(entries),)) for key, entries in results(joint, *vectors).items()}
 
     return trace(name, of_symbols, inputs(template, **sizes))
-
-
-def object_array(entries: Sequence[Any] | np.ndarray) -> np.ndarray:
-    """Return an array of these entries, whatever they are."""
-    array = np.empty(len(entries), dtype=object)
-    array[:] = entries
-    return array
 
 
 def parameter(joint: Joint, path: str) -> np.ndarray:
