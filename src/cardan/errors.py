@@ -7,7 +7,7 @@ A message says what was wrong, what was given, what was expected, where, and how
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -167,6 +167,12 @@ class DuplicateNameError(CardanError, ValueError):
     def __init__(self, kind: str, name: str, where: str) -> None:
         self.kind, self.name, self.where = kind, name, where
         super().__init__(f"{where}: there is already a {kind} named {quoted(name)}; give every {kind} its own name.")
+
+
+def check_new(kind: str, name: str, taken: Container[str], where: str) -> None:
+    """Raise `DuplicateNameError` if a name is taken."""
+    if name in taken:
+        raise DuplicateNameError(kind, name, where)
 
 
 class ConfigurationError(CardanError, ValueError):

@@ -125,10 +125,6 @@ class Closed:
         """Return the accelerations that the closed mechanism adds for efforts: M^-1 (tau - K^T G^+ K M^-1 tau)."""
         return self.accelerations(self.close(self.mass.inwards(tau)).inwards)
 
-    def unit(self, i: int) -> list[Scalar]:
-        """Return the unit effort on one coordinate."""
-        return [float(i == j) for j in range(self.model.nv)]
-
     def by_joint(self, rows: Sequence[Scalar]) -> list[Sequence[Scalar]]:
         """Return what belongs to each closing joint, nothing for one that takes no part."""
         found: list[Sequence[Scalar]] = []

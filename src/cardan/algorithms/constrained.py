@@ -24,6 +24,7 @@ from cardan.algorithms.closed import Closed
 from cardan.algorithms.proximal import SHARING, proximal, regularization
 from cardan.algorithms.rnea import bias_forces, inverse_dynamics
 from cardan.algorithms.tree import Vector
+from cardan.manifolds.manifold import identity_rows
 from cardan.model import Model
 from cardan.spatial import Force, Scalar
 
@@ -107,7 +108,8 @@ def constrained_inverse_dynamics(
     closed = Closed(model, q)
     tree = inverse_dynamics(model, q, v, a, external_forces)
     chosen = range(model.nv) if actuated is None else actuated
-    columns = {i: closed.response(closed.unit(i)) for i in chosen}
+    units = identity_rows(model.nv)
+    columns = {i: closed.response(units[i]) for i in chosen}
     L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]
     wanted = closed.response(tree)
     weights = closed.drive_weights()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError, check_known
+from cardan.errors import MechanismError, ParameterError, UnknownNameError, check_known, check_new
 from cardan.joints import Fixed, Joint, Limits, Mimic
 from cardan.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan.model.layout import resolve_mimics
@@ -106,8 +106,7 @@ def joined(a: Parts, b: Parts, where: str) -> Parts:
     ):
         taken = {x.name for x in mine}
         for x in theirs:
-            if x.name in taken:
-                raise DuplicateNameError(kind, x.name, f"{where} (give prefix=...)")
+            check_new(kind, x.name, taken, f"{where} (give prefix=...)")
     annotations = a.annotations.joined(b.annotations, where)
     return Parts(a.bodies + b.bodies, a.joints + b.joints, a.frames + b.frames, annotations)
 
@@ -244,13 +243,11 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
     that has to move its armature, damping, friction, drive or spring, or exerts efforts of its own.
     """
     reports = []
-    while True:
-        leaf = next((b.name for b in parts.bodies if _is_idle_leaf(parts, b)), None)
-        if leaf is None:
-            return parts, _together(reports)
+    while leaf := next((b.name for b in parts.bodies if _is_idle_leaf(parts, b)), None):
         (c,) = _joints_of(parts, leaf)
         parts, report = _onto(parts, c, leaf) if isinstance(c.joint, Fixed) else without(parts, {leaf})
         reports.append(report)
+    return parts, _together(reports)
 
 
 def _is_idle_leaf(parts: Parts, body: Body) -> bool:
@@ -270,16 +267,14 @@ def with_fixed_merged(parts: Parts, keep: Collection[str] = ()) -> tuple[Parts, 
 
     Bodies fixed on the world stay: the world has no inertia to add theirs to. So do those on a joint that gives way.
     """
-    reports = []
     names = {b.name for b in parts.bodies}
     for name in keep:
         check_known("body", name, names, "keep")
-    while True:
-        c = next((c for c in parts.joints if _is_mergeable(c, keep)), None)
-        if c is None:
-            return parts, _together(reports)
+    reports = []
+    while c := next((c for c in parts.joints if _is_mergeable(c, keep)), None):
         parts, report = _onto(parts, c, c.parent if c.child in keep else c.child)
         reports.append(report)
+    return parts, _together(reports)
 
 
 def _is_mergeable(c: Connection, keep: Collection[str]) -> bool:

@@ -13,7 +13,7 @@ from cardan.description.paths import Graph, Visit
 from cardan.description.rooting import base_name, rooted
 from cardan.description.serial_chain import Place
 from cardan.description.text import graphviz_text, tree_text
-from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError, check_known
+from cardan.errors import DuplicateNameError, MechanismError, ParameterError, UnknownNameError, check_known, check_new
 from cardan.geometry.shapes import Shape
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.lazy import fetcher
@@ -211,8 +211,7 @@ class Mechanism(Explained):
         given: dict[str, Any] = {key: value for key, value in optional.items() if value is not None}
         given |= {"damping": damping, "friction": friction, "armature": armature}
         record = Connection(name, joint, parent, child, drive=drive, compliance=compliance, spring=spring, **given)
-        if name in self._joints:
-            raise DuplicateNameError("joint", name, f"mechanism {self.name!r}")
+        check_new("joint", name, self._joints, f"mechanism {self.name!r}")
         for body in (parent, child):
             self._check_body(body, f"joint {name!r}")
         if parent == child:
@@ -279,8 +278,7 @@ class Mechanism(Explained):
         """
         if not isinstance(actuator, Actuator):
             raise ParameterError("actuator", got=actuator, expected="a cardan.Actuator")
-        if actuator.name in self._actuators:
-            raise DuplicateNameError("actuator", actuator.name, f"mechanism {self.name!r}")
+        check_new("actuator", actuator.name, self._actuators, f"mechanism {self.name!r}")
         for name in actuator.joints:
             check_known("joint", name, self._joints, f"actuator {actuator.name!r}")
         check_gears(actuator, {name: self._joints[name].joint for name in actuator.joints})
@@ -305,8 +303,7 @@ class Mechanism(Explained):
         """
         if not isinstance(group, Group):
             raise ParameterError("group", got=group, expected="a cardan.Group")
-        if group.name in self._groups:
-            raise DuplicateNameError("group", group.name, f"mechanism {self.name!r}")
+        check_new("group", group.name, self._groups, f"mechanism {self.name!r}")
         for name in group.joints:
             check_known("joint", name, self._joints, f"group {group.name!r}")
         for name in group.bodies:
@@ -332,8 +329,7 @@ class Mechanism(Explained):
             [0.5]
         """
         configuration = Configuration(name, coordinates)
-        if name in self._configurations:
-            raise DuplicateNameError("configuration", name, f"mechanism {self.name!r}")
+        check_new("configuration", name, self._configurations, f"mechanism {self.name!r}")
         check_coordinates(configuration, kinds_of(self._joints.values()))
         self._configurations[name] = configuration
 
@@ -671,8 +667,7 @@ class Mechanism(Explained):
         for record in records:
             if kind in ("body", "frame"):
                 self._check_new(kind, record.name)
-            elif record.name in table:
-                raise DuplicateNameError(kind, record.name, f"mechanism {self.name!r}")
+            check_new(kind, record.name, table, f"mechanism {self.name!r}")
             table[record.name] = record
 
     def _side(self, name: str, pose: Any) -> tuple[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from cardan.errors import DuplicateNameError, MechanismError
+from cardan.errors import MechanismError, check_new
 from cardan.joints import Joint, Mimic
 from cardan.model import WORLD, Connection
 
@@ -123,8 +123,7 @@ def base_name(body: str, taken: Collection[str], *, plain: bool = True) -> str:
         DuplicateNameError: if that is taken, too.
     """
     name = "root" if plain and "root" not in taken else f"root_{body}"
-    if name in taken:
-        raise DuplicateNameError("joint", name, "the mechanism (this name is the base joint's)")
+    check_new("joint", name, taken, "the mechanism (this name is the base joint's)")
     return name
 
 

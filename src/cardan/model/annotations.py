@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardan.by_fields import ByFields
-from cardan.errors import DuplicateNameError, ParameterError, ShapeError, UnknownNameError, check_known
+from cardan.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new
 from cardan.joints import Joint, Mimic
 from cardan.records import WORLD, Actuator, Configuration, Connection, Drive, Group
 from cardan.spatial import SE3
@@ -56,11 +56,10 @@ class Annotations(ByFields):
             DuplicateNameError, UnknownNameError, ShapeError: for a name that is used twice, or does not exist; for
                 coordinates or gears that do not fit.
         """
-        seen: set[tuple[str, str]] = set()
+        seen: dict[str, set[str]] = {}
         for kind, name in self.named():
-            if (kind, name) in seen:
-                raise DuplicateNameError(kind, name, "the annotations")
-            seen.add((kind, name))
+            check_new(kind, name, seen.setdefault(kind, set()), "the annotations")
+            seen[kind].add(name)
         self._check_names(bodies, joints)
         for actuator in self.actuators:
             check_gears(actuator, joints)
@@ -110,8 +109,7 @@ class Annotations(ByFields):
         for kind, mine, theirs in (("actuator", self.actuators, other.actuators), ("group", self.groups, other.groups)):
             taken = {record.name for record in mine}
             for record in theirs:
-                if record.name in taken:
-                    raise DuplicateNameError(kind, record.name, f"{where} (give prefix=...)")
+                check_new(kind, record.name, taken, f"{where} (give prefix=...)")
         coordinates: dict[str, dict[str, Any]] = {}
         for c in (*self.configurations, *other.configurations):
             coordinates.setdefault(c.name, {}).update(c.coordinates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cardan.errors import DuplicateNameError, MechanismError, UnknownNameError, check_known
+from cardan.errors import MechanismError, UnknownNameError, check_known, check_new
 from cardan.joints import Joint, Mimic
 from cardan.model.node import Attachment, Node
 from cardan.records import WORLD, Body, Connection, Frame
@@ -18,13 +18,11 @@ def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: S
     """Raise `DuplicateNameError` where a name is used twice; bodies and frames share one set of names."""
     seen: set[str] = {WORLD}
     for kind, name in [("body", b.name) for b in bodies] + [("frame", f.name) for f in frames]:
-        if name in seen:
-            raise DuplicateNameError(kind, name, "model")
+        check_new(kind, name, seen, "model")
         seen.add(name)
     joints: set[str] = set()
     for connection in connections:
-        if connection.name in joints:
-            raise DuplicateNameError("joint", connection.name, "model")
+        check_new("joint", connection.name, joints, "model")
         joints.add(connection.name)
 
 

@@ -13,8 +13,7 @@ from cardan.joints import Fixed, Mimic
 from cardan.model.layout import resolve_mimics
 from cardan.records import Connection
 
-ALONG_V = ("limits", "damping", "friction", "armature", "drive", "spring")
-WITHOUT_MOTION: dict[str, Any] = dict.fromkeys(ALONG_V)
+WITHOUT_MOTION: dict[str, Any] = dict.fromkeys(("limits", "damping", "friction", "armature", "drive", "spring"))
 """What has no meaning at a joint without degrees of freedom."""
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from cardan.algorithms.proximal import is_double
 from cardan.scalar import sqrt, where
 from cardan.spatial import SE3, Scalar, Vector3
 
@@ -56,12 +57,8 @@ def select(condition: Any, a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector3:
 
 
 def in_precision(x: Scalar, double: float, single: float) -> Scalar:
-    """Return one of two numbers, for the precision the program runs in.
-
-    As in `proximal.regularization` it is seen in whether 1 + x^2, which no compiler can fold, keeps a small part of it.
-    """
-    number = 1.0 + x * x
-    return where(number + 1e-10 * number > number, double, single)
+    """Return one of two numbers, for the precision the program runs in, which is seen in any x (`is_double`)."""
+    return where(is_double((x,)), double, single)
 
 
 def length_and_direction(d: Vector3, otherwise: Vector3) -> tuple[Scalar, Vector3]:
