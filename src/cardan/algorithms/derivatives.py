@@ -34,7 +34,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from cardan.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
 from cardan.algorithms.rnea import node_forces
-from cardan.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics, weightless
+from cardan.algorithms.tree import Vector, relative_kinematics, weightless
 from cardan.joints.derivation.derived import JointRates, joint_rates
 from cardan.model import Model, Node
 from cardan.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
@@ -142,7 +142,8 @@ def outwards_in_one_frame(
         joints.append(_joint(node, rates, S, carried, p, v_i, joint_rates(node.joint, own, rates, accelerations)))
         inertia = p.X @ node.inertia
         bodies.append(Composite(inertia, v_i, inertia @ a_i + v_i.cross(inertia @ v_i)))
-    for i, wrench in external_forces_in(model, q, external_forces):
+    wrenches = [(i, moved[i].X @ f) for i, f in node_forces(model, external_forces)]
+    for i, wrench in wrenches:
         bodies[i].f = bodies[i].f - wrench
     return joints, bodies
 
@@ -216,12 +217,3 @@ def _blocks_before(
 def _dot(felt: Sequence[tuple[Force, Vector3]], motions: Sequence[tuple[Motion, Motion]]) -> Rows:
     """Return S . (I^C a + 2 B^C v) for what each coordinate feels, and pairs (a, v)."""
     return [[dot((*a.scalars(), *v.angular), (*I_s.scalars(), *B_s)) for a, v in motions] for I_s, B_s in felt]
-
-
-def external_forces_in(model: Model, q: Vector, external_forces: Sequence[Force] | None) -> list[tuple[int, Force]]:
-    """Return the external wrenches by node, each in the frame of the tree's first node."""
-    wrenches = node_forces(model, external_forces)
-    if not wrenches:
-        return []
-    pose = poses_in_one_frame(model, relative_kinematics(model, q))
-    return [(i, pose[i] @ f) for i, f in wrenches]

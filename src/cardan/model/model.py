@@ -313,13 +313,10 @@ class Model(Explained):
 
     # --- limits and passive properties, along v ---
 
-    def _along_v(self, values: list[Sequence[float]]) -> np.ndarray:
-        array = np.array([e for part in values for e in part], dtype=float)
+    def _limit(self, name: str) -> np.ndarray:
+        array = np.array([e for c in self._owners() for e in getattr(c.limits, name)], dtype=float)
         array.setflags(write=False)
         return array
-
-    def _limit(self, name: str) -> np.ndarray:
-        return self._along_v([getattr(c.limits, name) for c in self._owners()])
 
     @property
     def lower(self) -> np.ndarray:

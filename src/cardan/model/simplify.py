@@ -53,17 +53,13 @@ Rounding errors are of the moment's size: so no more than three digits are lost.
 def simplified_tree(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
     if model not in _twins:
-        _twins[model] = _simplified(model)
+        nodes, moves = _reframed(model.nodes)
+        places = {name: _moved(at, moves) for name, at in model.attachments.items()}
+        _twins[model] = replaced(model, nodes=_regrouped(nodes), attachments=places, _digest=[])  # it is another model
     return _twins[model]
 
 
 _twins: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
-
-
-def _simplified(model: Model) -> Model:
-    nodes, moves = _reframed(model.nodes)
-    places = {name: _moved(at, moves) for name, at in model.attachments.items()}
-    return replaced(model, nodes=_regrouped(nodes), attachments=places, _digest=[])  # it is another model
 
 
 def costly_numbers(model: Model) -> int:
