@@ -12,8 +12,9 @@ chapters 9 and 12.
 
 from __future__ import annotations
 
+from cardan.algorithms.kinematics import Kinematics
 from cardan.algorithms.linear import Rows, add_block, transposed, zeros
-from cardan.algorithms.tree import Vector, outward, relative_kinematics, twists, weightless, world_poses
+from cardan.algorithms.tree import Vector, outward, relative_kinematics, twists, weightless
 from cardan.model import Model
 from cardan.spatial import Force, Inertia, Motion, Scalar
 
@@ -59,11 +60,8 @@ def kinetic_energy_regressor(model: Model, q: Vector, v: Vector) -> list[Scalar]
 
 def potential_energy_regressor(model: Model, q: Vector) -> list[Scalar]:
     """Return y_U (10 nbodies): - g . (m p + R h) of each body with one unit parameter, R and p its pose."""
-    poses = world_poses(model, relative_kinematics(model, q).X)
     row: list[Scalar] = []
-    for body in model.body_names:
-        at = model.attachments[body]
-        X = poses[at.node] @ at.pose if at.node >= 0 else at.pose
+    for X in map(Kinematics(model, q).pose, model.body_names):
         down = X.rotation.transpose_apply(model.gravity)
         row += [-X.translation.dot(model.gravity), *(-down), *[0.0] * 6]
     return row
