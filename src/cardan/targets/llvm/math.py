@@ -44,7 +44,7 @@ def math_definitions(ops: Iterable[Op], lanes: Lanes) -> list[str]:
 def _definition(
     name: str, function: Callable[..., Results], lanes: Lanes, attributes: str = "#0", own: bool = False
 ) -> str:
-    """Return a function of vectors that computes in double precision, or, if it knows its `own`, in that of the lanes."""
+    """Return a function of vectors that computes in double precision, or, if it knows it, in its `own`."""
     w, outer = Writer(lanes if own else Lanes(lanes.width, "double")), lanes.vector
     parameters = ["%y", "%x"] if function is FUNCTIONS[Op.ATAN2] else ["%x"]
     single = w.lanes != lanes
