@@ -65,13 +65,17 @@ def _angular(name: str, function: Callable[..., Results], lanes: Lanes) -> list[
 
 
 def joined(w: Writer, x: str, near: str | tuple[str, ...], far_function: str) -> tuple[str, ...]:
-    """Write a branch to the far function if any angle is beyond the fast range, and return what then is right."""
+    """Write a branch to the far function if any angle is beyond the fast range, and return what then is right.
+
+    Its results are taken for those angles alone: what comes of an angle does not depend on those beside it.
+    """
     near = (near,) if isinstance(near, str) else near
-    flags = w.emit(f"bitcast {w.m} {w.compare('ogt', w.call('fabs', x), FAST_RANGE[w.word])} to i{w.width}")
-    some = w.emit(f"icmp ne i{w.width} {flags}, 0")
+    mask = w.compare("ogt", w.call("fabs", x), FAST_RANGE[w.word])
+    some = w.emit(f"icmp ne i{w.width} {w.emit(f'bitcast {w.m} {mask} to i{w.width}')}, 0")
     w.line(f"br i1 {some}, label %far, label %near, !prof !1")
     w.label("far")
     exact = w.invoke(far_function, [w.v] * len(near), [(w.v, x)])
+    exact = [w.select(mask, e, n) for e, n in zip(exact, near, strict=True)]
     w.line("br label %near")
     w.label("near")
     return tuple(w.emit(f"phi {w.v} [ {e}, %far ], [ {n}, %start ]") for e, n in zip(exact, near, strict=True))
