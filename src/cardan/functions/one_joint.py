@@ -36,8 +36,6 @@ QUANTITIES: dict[str, tuple[Sizes, Sizes]] = {
 }
 """For each quantity, the sizes of its arguments and the shape of its result."""
 
-_COLUMNS = {"motion_subspace", "motion_subspace_rate", "constraint_wrench_subspace"}
-
 
 def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray:
     """Return a quantity of a joint for a batch of configurations.
@@ -70,7 +68,7 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray:
     parts = [_scalars(size, array.astype(dtype)) for size, array in zip(sizes, checked, strict=True)]
     with np.errstate(all="ignore"):
         result = getattr(joint, quantity)(*parts)
-    if quantity in _COLUMNS:
+    if len(shape) == 2 and shape[0] == "6":  # columns
         result = MotionSubspace(result).rows()
     entries = packed(result, batched=True).reshape([_count(joint, size) for size in shape])
     out = np.empty((*batch, *entries.shape), dtype=dtype)

@@ -9,6 +9,7 @@ also a length, is none; that of a hinge, a heading or a user's joint is one.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -80,11 +81,7 @@ def _slope(op: Op, slopes: Sequence[float], constants: Sequence[float | None]) -
     return 0.0 if op in (Op.SIN, Op.COS, Op.TAN) and slopes[0] % 1.0 == 0.0 else NEITHER
 
 
-LINEAR: dict[Op, Callable[..., float]] = {
-    Op.ADD: lambda a, b: a + b,
-    Op.SUB: lambda a, b: a - b,
-    Op.NEG: lambda a: -a,
-}
+LINEAR: dict[Op, Callable[..., float]] = {Op.ADD: operator.add, Op.SUB: operator.sub, Op.NEG: operator.neg}
 
 
 def _constant(program: Program, index: int) -> float | None:

@@ -90,9 +90,11 @@ def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
     """
     changed: list[Node] = []
     moves: list[SE3] = []
-    below = children_of(nodes)
+    below: dict[int, list[Node]] = {}
     for node in nodes:
-        children = [nodes[k] for k in below[node.index]]
+        below.setdefault(node.parent, []).append(node)
+    for node in nodes:
+        children = below.get(node.index, [])
         above = moves[node.parent] if node.parent >= 0 else SE3.identity()
         placement = above.inverse() @ node.placement
         if any(map(_is_symbolic, (node, *children))):
@@ -109,15 +111,6 @@ def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
         inertia = _cleared(inertia, inertia)
         changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
     return changed, moves
-
-
-def children_of(nodes: Sequence[Node]) -> list[list[int]]:
-    """Return the indices of the nodes that hang on each node."""
-    children: list[list[int]] = [[] for _ in nodes]
-    for node in nodes:
-        if node.parent >= 0:
-            children[node.parent].append(node.index)
-    return children
 
 
 def _recognised(joint: Joint) -> Placed:
