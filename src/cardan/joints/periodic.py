@@ -81,7 +81,7 @@ def _slope(op: Op, slopes: Sequence[float], constants: Sequence[float | None]) -
     return 0.0 if op in (Op.SIN, Op.COS, Op.TAN) and slopes[0] % 1.0 == 0.0 else NEITHER
 
 
-LINEAR: dict[Op, Callable[..., float]] = {Op.ADD: operator.add, Op.SUB: operator.sub, Op.NEG: operator.neg}
+LINEAR: dict[Op, Callable[..., Any]] = {Op.ADD: operator.add, Op.SUB: operator.sub, Op.NEG: operator.neg}
 
 
 def _constant(program: Program, index: int) -> float | None:
