@@ -45,9 +45,9 @@ def settle():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give each worker half of the files in one piece, and what is left at the end to who is done.
+    """Give each worker its share of the files in one piece, and what is left at the end to who is done.
 
-    By default tests are dealt out in pieces that become smaller and smaller: then each worker loads what the file needs,
+    By default tests are dealt out in pieces that become smaller and smaller: then each worker loads what a file needs,
     makes its robots and traces their functions.
     """
     from xdist.scheduler import WorkStealingScheduling
@@ -72,3 +72,11 @@ def quick_target(request, monkeypatch):
     """The reference target, which compiles nothing; with --full, the native one, which ships."""
     if not request.config.getoption("--full"):
         monkeypatch.setenv("CARDAN_TARGET", "numpy")
+
+
+@pytest.fixture(scope="session")
+def all_joints_or(request):
+    """Return a function that gives the joints it is given; with --full, all of the catalogue."""
+    from cardan.joints import CATALOGUE
+
+    return lambda few: CATALOGUE if request.config.getoption("--full") else few
