@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection_finish():
     """Let the garbage collector come round less often: a tenth of the time of all tests was its own."""
     settle()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(5000, 20, 20)
 
 
 @pytest.hookimpl(trylast=True)
