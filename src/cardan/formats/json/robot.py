@@ -16,7 +16,7 @@ from cardan.formats.inertias import NO_INERTIA
 from cardan.formats.json.codec import Text, opened_json
 from cardan.formats.reading import Description, Options
 from cardan.formats.report import MAX_FAULTS, At, Report
-from cardan.formats.resources import Packages, resolve
+from cardan.formats.resources import Packages, Places
 from cardan.formats.source import Source
 from cardan.model import Model
 from cardan.spatial import Inertia
@@ -113,4 +113,4 @@ def _with_meshes(thing: Any, folder: Path | None, packages: Packages) -> Any:
 def _found(geometry: Any, folder: Path | None, packages: Packages) -> Any:
     if not isinstance(geometry, Mesh) or (geometry.path is not None and Path(geometry.path).is_file()):
         return geometry
-    return replace(geometry, path=resolve(geometry.uri, folder, packages))
+    return replace(geometry, path=Places(folder, packages).file(geometry.uri))
