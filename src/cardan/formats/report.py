@@ -7,25 +7,14 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
 
 from cardan.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean
-
-if TYPE_CHECKING:
-    from cardan.formats.xml import Element
+from cardan.formats.xml import Element
 
 MAX_FAULTS = 1000
 MAX_SUGGESTIONS = 30
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
-
-class HasLine(Protocol):
-    """Whatever knows its line: an element of XML."""
-
-    @property
-    def line(self) -> int:
-        """From 1; 0 for the file as a whole."""
-        ...
 
 
 class Line(int):
@@ -51,7 +40,7 @@ class Place(NamedTuple):
     file: str = ""
 
 
-At = HasLine | Place | int
+At = Element | Place | int
 
 
 @dataclass(slots=True)
