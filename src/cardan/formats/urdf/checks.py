@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cardan.errors import quoted
 from cardan.formats.report import Report
 from cardan.formats.urdf.joints import LOOP_ENDS, UrdfJoint
-from cardan.formats.urdf.links import Link
-from cardan.formats.urdf.loops import UrdfFrame
+from cardan.formats.urdf.links import Link, UrdfFrame
 from cardan.joints import Mimic
 from cardan.model import WORLD
 

@@ -1,4 +1,12 @@
-"""The joints of URDF, one function for each element. Faults go to the report."""
+"""The joints of URDF, one function for each element. Faults go to the report.
+
+URDF has no element for a joint that closes a loop; here it is that of URDF+: `<loop name type>` with `<predecessor
+link>` and `<successor link>`, each with the `<origin>` of the joint's frame on it, and an `<axis>`. Programs that do
+not know it skip it and see the tree.
+
+Source: Chignoli, Slotine, Wensing and Kim, URDF+: an enhanced URDF for robots with kinematic loops (2024), and the
+models of the authors' library.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,19 @@
-"""The links of URDF, one function for each element: poses, inertias, shapes, materials. Faults go to the report."""
+"""The links of URDF, one function for each element: poses, inertias, shapes, materials. Faults go to the report.
+
+URDF has no element for a frame on a link; here it is that of Drake, `<frame name link xyz rpy/>`, which other programs
+skip.
+
+Source: Drake's documentation of `multibody::Parser`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from cardan.errors import ParameterError
+from cardan.errors import ParameterError, quoted
 from cardan.formats.inertias import doubt_impossible, finite
 from cardan.formats.report import Report
 from cardan.formats.resources import Meshes, Places
@@ -15,6 +21,7 @@ from cardan.formats.source import Source
 from cardan.formats.urdf.schema import VOCABULARY
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from cardan.model import FRAME_KINDS
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
 
@@ -58,6 +65,29 @@ def read_link(r: Reading, element: Element) -> Link | None:
     if name is None:
         return None
     return Link(name, element.line, inertia, tuple(shape for shape in shapes if shape is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class UrdfFrame:
+    """A frame on a link as read; whether the link exists is checked later."""
+
+    name: str
+    line: int
+    link: str
+    pose: SE3
+    kind: Literal["operational", "sensor"]
+
+
+def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
+    """Return a frame, or None if it lacks its name or link."""
+    name, link, pose = r.report.text(element, "name"), r.report.text(element, "link"), read_pose(r, element)
+    kind = element.attributes.get("kind", "operational")
+    if kind not in FRAME_KINDS:
+        r.report.error(
+            element, f"frame {quoted(name or '')}: its kind is {quoted(kind)}, not 'operational' or 'sensor'"
+        )
+        return None
+    return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
 
 
 # --- poses -------------------------------------------------------------------------------------------------------
