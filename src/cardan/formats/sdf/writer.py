@@ -19,7 +19,7 @@ from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
 from cardan.formats.sdf.joints import PASSIVE
 from cardan.formats.sdf.links import ENTRIES
 from cardan.formats.urdf.numbers import axis, inertial, rpy
-from cardan.formats.written import Written
+from cardan.formats.written import Written, dimensions
 from cardan.formats.xml_text import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
 from cardan.joints import Helical, Mimic, Revolute, Universal
@@ -212,14 +212,8 @@ def _shape(w: _Writing, shape: Shape, name: str) -> Lines:
 
 def _geometry(shape: Shape, what: str) -> Lines:
     geometry = shape.geometry
-    if isinstance(geometry, Box):
-        return element("box", {}, value("size", numbers(geometry.size)))
-    if isinstance(geometry, Ellipsoid):
-        return element("ellipsoid", {}, value("radii", numbers(geometry.radii)))
-    if isinstance(geometry, Sphere):
-        return element("sphere", {}, value("radius", repr(geometry.radius)))
-    if isinstance(geometry, (Capsule, Cylinder)):
-        lengths = value("radius", repr(geometry.radius)), value("length", repr(geometry.length))
+    if isinstance(geometry, (Box, Sphere, Ellipsoid, Capsule, Cylinder)):
+        lengths = (value(tag, text) for tag, text in dimensions(geometry).items())
         return element(type(geometry).__name__.lower(), {}, *lengths)
     if isinstance(geometry, Plane):
         return element("plane", {}, value("normal", "0 0 1"))

@@ -22,7 +22,7 @@ from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan.formats.urdf.numbers import axis, inertial, rpy
 from cardan.formats.urdf.schema import VOCABULARY
-from cardan.formats.written import Written, first_of, losses_of
+from cardan.formats.written import Written, dimensions, first_of, losses_of
 from cardan.formats.xml_text import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Mimic, Planar, Revolute
@@ -143,13 +143,8 @@ def _shape(shape: Shape) -> list[str]:
 
 def _geometry(shape: Shape, what: str) -> list[str]:
     geometry = shape.geometry
-    if isinstance(geometry, Box):
-        return element("box", {"size": numbers(geometry.size)})
-    if isinstance(geometry, Sphere):
-        return element("sphere", {"radius": repr(geometry.radius)})
-    if isinstance(geometry, (Capsule, Cylinder)):
-        lengths = {"radius": repr(geometry.radius), "length": repr(geometry.length)}
-        return element(type(geometry).__name__.lower(), lengths)
+    if isinstance(geometry, (Box, Sphere, Capsule, Cylinder)):
+        return element(type(geometry).__name__.lower(), dimensions(geometry))
     if not isinstance(geometry, Mesh) or not geometry.uri.strip():
         expected = "a Box, Sphere, Cylinder, Capsule, or a Mesh with a uri"
         raise ParameterError(f"geometry of {what} in URDF", got=geometry, expected=expected, hint=HINT)
