@@ -35,21 +35,8 @@ TRUSTED = ("cardan", "numpy", "math", "builtins", "operator", "functools", "iter
 APART = ("formats", "cli", "robots", "comparison", "distributed")
 """Rooms of cardan that are not: they read files and make models, and no trace goes through them."""
 READS = frozenset(
-    {
-        "open",
-        "input",
-        "eval",
-        "exec",
-        "compile",
-        "globals",
-        "locals",
-        "vars",
-        "getattr",
-        "setattr",
-        "__import__",
-        "id",
-        "hash",
-    }
+    {"open", "input", "eval", "exec", "compile", "globals", "locals", "vars", "getattr", "setattr", "__import__"}
+    | {"id", "hash"}
     | {"random", "load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "DataSource"}
     | {"environ", "time", "perf_counter", "now"}
     | {"load_mechanism", "read_robot", "read_urdf", "check_urdf", "from_json", "compare", *APART}

@@ -79,11 +79,10 @@ def _named_records(thing: Mechanism | Model) -> dict[str, tuple[str, Sequence[An
     return lists if isinstance(thing, Mechanism) else lists | {"closures": ("joint", thing.closures)}
 
 
-def _doubts(opened: Text, thing: Any) -> list[Fault]:
-    bodies = thing.bodies if isinstance(thing, (Mechanism, Model)) else ()
+def _doubts(opened: Text, thing: Mechanism | Model) -> list[Fault]:
     told = (
         (("bodies", k, "inertia"), f"body {quoted(body.name)}: {reason}")
-        for k, body in enumerate(bodies)
+        for k, body in enumerate(thing.bodies)
         if body.inertia is not None
         for reason in _impossible(body.inertia)
     )
