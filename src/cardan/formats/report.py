@@ -78,7 +78,8 @@ class Report:
     def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
         if len(faults) > MAX_FAULTS:
             return
-        place = at if isinstance(at, Place) else _place(at if isinstance(at, int) else at.line)
+        line = at.line if isinstance(at, (Element, Place)) else at
+        place = at if isinstance(at, Place) else Place(int(line), file=getattr(line, "file", ""))
         told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
         faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
 
@@ -168,10 +169,6 @@ class Report:
         if not found and required:
             self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
         return found[0] if found else None
-
-
-def _place(line: int) -> Place:
-    return Place(int(line), file=line.file if isinstance(line, Line) else "")
 
 
 def _named(element: Element) -> str:

@@ -56,7 +56,7 @@ class Places:
 
     def file(self, uri: str) -> str | None:
         """Return the path of an existing file that the description may name, or None."""
-        return self._first(self._candidates(uri), os.path.isfile)
+        return self._first(self.candidates(uri), os.path.isfile)
 
     def package(self, name: str) -> str | None:
         """Return the folder of a package, or None."""
@@ -79,7 +79,7 @@ class Places:
             return f"was not found; {ALLOWING}"
         if self.folder is None:
             return f"is not looked for: a description that is no file may name files of packages alone; {ALLOWING}"
-        outside = not any(self.allow(candidate) for candidate in self._candidates(uri))
+        outside = not any(self.allow(candidate) for candidate in self.candidates(uri))
         return f"is outside of the description's folder and package; {ALLOWING}" if outside else "was not found"
 
     def _first(self, candidates: Iterable[Path], exists: Any) -> str | None:
@@ -88,7 +88,8 @@ class Places:
         except (OSError, ValueError):
             return None
 
-    def _candidates(self, uri: str) -> Iterator[Path]:
+    def candidates(self, uri: str) -> Iterator[Path]:
+        """Yield where a file may be, whether it is there, and may be named, or not."""
         scheme, separator, rest = uri.partition("://")
         if not separator:
             yield from () if self.folder is None else (self.folder / uri,)

@@ -156,8 +156,9 @@ def _opened(source: JsonSource) -> Source:
     if not isinstance(source, (str, bytes, os.PathLike)):
         expected = "a path, or JSON as text or bytes"
         raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
-    is_name = isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{")
-    return Source.of(Path(source) if is_name else source)
+    if isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{"):
+        source = Path(source)
+    return Source.of(source)
 
 
 def _decoded(source: Source) -> Text:

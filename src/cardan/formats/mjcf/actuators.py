@@ -7,10 +7,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cardan.formats.mjcf.found import Found, is_
+from cardan.formats.mjcf.found import Found, bounds, is_
 from cardan.formats.mjcf.marks import gear_from_marks
 from cardan.formats.mjcf.naming import Names
-from cardan.interop.mujoco_joints import meant
 from cardan.records import Actuator
 
 
@@ -186,6 +185,4 @@ def _kind(gain: float, bias: tuple[float, ...]) -> Kind:
 def _range(found: Found, k: int, key: str) -> tuple[float, float]:
     m = found.there.model
     row = int(m.actuator_ctrladr[k]) if key == "ctrl" else k
-    if not getattr(m, f"actuator_{key}limited")[row]:
-        return -math.inf, math.inf
-    return meant(*map(float, getattr(m, f"actuator_{key}range")[row][:2]))
+    return bounds(getattr(m, f"actuator_{key}limited")[row], getattr(m, f"actuator_{key}range")[row][:2])

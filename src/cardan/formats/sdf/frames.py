@@ -108,8 +108,6 @@ class Frames:
         """Return X_root_frame: where something is in the file as a whole."""
         if frame is None:
             return SE3.identity()
-        if frame.scope is None:
-            return _product(self.in_root(frame.home.owner), self.pose(frame))
         if frame not in self._in_root:
             self._in_root[frame] = _product(self.in_root(frame.home.owner), self.pose(frame))
         return self._in_root[frame]

@@ -275,17 +275,14 @@ def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
 def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
     inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
     what = f"joint {c.name!r}"
-    ends = [value(tag, _text(_end(group, body, what))) for tag, body in (("parent", c.parent), ("child", c.child))]
+    names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
+    ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
     pitch = value("screw_thread_pitch", _turn(inner.pitch)) if _kind(c, inner) == "screw" else []
     armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
     axes = [_axis(w, group, c, inner, i, tag) for i, tag in enumerate(_tags(c, inner))]
     sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in w.form.sensors.get(c.name, ())]
     attributes = {"name": _text(group.local(w.form.called[c.name], what)), "type": _kind(c, inner)}
     return element("joint", attributes, _joint_pose(w, group, c), *ends, pitch, *axes, armature, *sensors)
-
-
-def _end(group: Group, body: str, what: str) -> str:
-    return WORLD if body == WORLD else group.local(body, what)
 
 
 def _joint_pose(w: _Writing, group: Group, c: Connection) -> Lines:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cardan.description.rooting import Forest
 from cardan.formats.usd.joints import UsdJoint
+from cardan.formats.usd.layers import ancestors
 from cardan.formats.usd.scene import Scene
 from cardan.formats.usd.stage import Stage
 
@@ -73,11 +74,7 @@ def _orphans(scene: Scene, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
 
 
 def _has_root(path: str, roots: set[str]) -> bool:
-    while path:
-        if path in roots:
-            return True
-        path = path.rpartition("/")[0]
-    return False
+    return not roots.isdisjoint((path, *ancestors(path)))
 
 
 def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], roots: Mapping[str, object]) -> list[str]:
