@@ -484,8 +484,8 @@ FAULTS = {
     "the world's name": (model(link("world")), "the name is reserved"),
     "a scoped name": (model(link("a::b")), "a name may not contain '::'"),
     "five numbers": (model(link("l", "<pose>1 2 3 4 5</pose>")), "<pose>: expected 6 numbers separated by"),
-    "a comma": (model(link("l", "<pose>0,1 0 0 0 0 0</pose>")), "'0,1' is not a finite number; use a decimal point"),
-    "not a number": (model(link("l", "<pose>nan 0 0 0 0 0</pose>")), "'nan' is not a finite number"),
+    "a comma": (model(link("l", "<pose>0,1 0 0 0 0 0</pose>")), "'0,1' is not a number; use a decimal point"),
+    "not a number": (model(link("l", "<pose>nan 0 0 0 0 0</pose>")), "nan is not a finite number"),
     "a rotation format": (model(link("l", '<pose rotation_format="xyz">0 0 0 0 0 0</pose>')), "expected 'euler_rpy'"),
     "a zero quaternion": (
         model(link("l", '<pose rotation_format="quat_xyzw">0 0 0 0 0 0 0</pose>')), "the quaternion has no direction"),
