@@ -544,6 +544,11 @@ def test_a_fault_says_what_is_wrong(name):
     assert all(fault.split(":")[1].isdigit() for fault in found), found
 
 
+def test_a_density_that_is_none_is_told_of_once():
+    box = "<collision name='c'><density>x</density><geometry><box><size>1 1 1</size></box></geometry></collision>"
+    assert [fault.split(": ", 2)[2] for fault in errors(model(link("l", box)))] == ["<density>: 'x' is not a number"]
+
+
 def test_all_faults_are_told_at_once():
     text = model(
         link("a", "<pose>1 2 3</pose>") + link("b", mass=-1.0) + joint("j", "hinge", "a", "b")

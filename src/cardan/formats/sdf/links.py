@@ -59,10 +59,13 @@ def read_link(r: Reading, entry: Entry) -> Link:
             _check_name(report, child, names)
             pose = pose_on(r, entry, child)
             geometry = read_geometry(r, entry, child)
-            if child.tag == "collision" and geometry is not None:
-                solids.append(Solid(geometry, pose, density_of(report, child), child))
-            if geometry is not None and not isinstance(geometry, Cone):
-                shapes.append(read_shape(r, entry, child, geometry, pose))
+            if geometry is None:
+                continue
+            density = density_of(report, child) if child.tag == "collision" else None
+            if child.tag == "collision":
+                solids.append(Solid(geometry, pose, density, child))
+            if not isinstance(geometry, Cone):
+                shapes.append(read_shape(r, entry, child, geometry, pose, density))
     _warn_of_motion(report, element, entry.name)
     inertia = _inertia(report, element, entry.name, solids)
     sensors = sensors_of(r, entry, entry.full_name, SE3.identity())

@@ -57,14 +57,13 @@ def density_of(report: Report, collision: Element) -> float | None:
     return number_of(report, collision, "density", WATER, least=0.0)
 
 
-def read_shape(r: Reading, entry: Entry, element: Element, geometry: Geometry, pose: SE3) -> Shape | None:
+def read_shape(
+    r: Reading, entry: Entry, element: Element, geometry: Geometry, pose: SE3, density: float | None
+) -> Shape | None:
     """Return a visual or collision element; None, with a fault, where something in it is wrong."""
     report = entry.document.report
-    common: dict[str, Any] = {"name": element.attributes.get("name", "").strip()}
-    if element.tag == "visual":
-        common |= _look(report, element)
-    else:
-        common |= _contact(r, report, element) | {"density": density_of(report, element)}
+    common = _look(report, element) if element.tag == "visual" else _contact(r, report, element)
+    common |= {"name": element.attributes.get("name", "").strip(), "density": density}
     if isinstance(geometry, Plane):
         pose = pose @ SE3(_upright(report, element))
     with report.blamed(element):
