@@ -266,15 +266,12 @@ def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
         "shapes": lambda **keywords: m.add_shape(Shape(**keywords)),
         "actuators": lambda **keywords: m.add_actuator(Actuator(**keywords)),
         "groups": lambda **keywords: m.add_group(Group(**keywords)),
-        "configurations": lambda name, coordinates=_NO_COORDINATES: m.add_configuration(name, coordinates),
+        "configurations": lambda name, coordinates=None: m.add_configuration(name, coordinates or {}),
     }
     for key, add in adding.items():
         _each(given, key, add, trusted, faults)
     _pairs(given, m.disable_contact, trusted, faults)
     return m
-
-
-_NO_COORDINATES: dict[str, Any] = {}
 
 
 def _model_data(model: Model) -> Fields:

@@ -44,18 +44,17 @@ def without_orphans(stage: Stage, scene: Scene, joints: Sequence[UsdJoint]) -> l
     An articulation is all that joints connect with a body or a joint at or below its root, not through the world. A
     joint of none is an orphan, about which the option `orphans` decides.
     """
-    orphans = _orphans(scene, joints)
+    orphans, report = _orphans(scene, joints), stage.report
     what = stage.options.orphans
-    for joint in orphans:
-        told = "belongs to no articulation: there is no PhysicsArticulationRootAPI on what it connects or above"
-        if what == "error":
-            stage.report.error(stage.where(joint.prim), f"the joint {told}")
-        elif what == "warn":
-            stage.report.warn(
-                stage.where(joint.prim), f"the joint {told}; it is kept (orphans='keep' or 'drop' decides)"
-            )
-        elif what == "drop":
-            stage.report.remark(stage.where(joint.prim), f"the joint {told}; it is left out, as orphans='drop' says")
+    notes = {
+        "error": (report.error, ""),
+        "warn": (report.warn, "; it is kept (orphans='keep' or 'drop' decides)"),
+        "drop": (report.remark, "; it is left out, as orphans='drop' says"),
+    }
+    told = "belongs to no articulation: there is no PhysicsArticulationRootAPI on what it connects or above"
+    for joint in orphans if what in notes else ():
+        note, ending = notes[what]
+        note(stage.where(joint.prim), f"the joint {told}{ending}")
     left = {joint.path for joint in orphans} if what == "drop" else set()
     kept = [joint for joint in joints if joint.path not in left]
     return sorted(kept, key=lambda joint: joint.is_excluded)
