@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cardan.formats.xml_text import numbers
+from cardan.records import Connection
 from cardan.spatial import SE3
 
 SHOWN = 6
@@ -50,6 +52,11 @@ def first_of(names: Iterable[str], shown: int | None = SHOWN) -> str:
     names = list(dict.fromkeys(names))
     more = f", ... ({len(names)} in all)" if len(names[:shown]) < len(names) else ""
     return ", ".join(map(repr, names[:shown])) + more
+
+
+def is_bounded(c: Connection, *keys: str) -> bool:
+    """Return whether some limits of a joint (`lower`, `effort`, ...) are finite."""
+    return any(math.isfinite(bound) for key in keys for bound in getattr(c.limits, key))
 
 
 def dimensions(solid: Any) -> dict[str, str]:

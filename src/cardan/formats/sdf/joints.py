@@ -276,12 +276,10 @@ def _is_adaptive(report: Report, dynamics: Element) -> bool:
 def mimicked(r: Reading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> SdfJoint:
     """Return a joint as a mimic of another, where it has a <mimic>."""
     report = read.entry.document.report
-    found = [
-        (axis, mimic) for tag in AXES[read.kind] for axis in read.entry.element.all(tag) for mimic in axis.all("mimic")
-    ]
-    if not found:
+    axes = (axis for tag in AXES[read.kind] for axis in read.entry.element.all(tag))
+    mimic = next((mimic for axis in axes for mimic in axis.all("mimic")), None)
+    if mimic is None:
         return read
-    _, mimic = found[0]
     start, at = f"<mimic> of joint {quoted(read.entry.name)}", read.entry.document.place(mimic)
     name = report.text(mimic, "joint")
     target = None if name is None else r.frames.find(read.entry.home, name, at, start)

@@ -24,7 +24,7 @@ from cardan.formats.sdf.documents import Document, Library
 from cardan.formats.sdf.frames import Attached, Frames
 from cardan.formats.sdf.joints import SdfJoint, mimicked, read_joint
 from cardan.formats.sdf.links import Link, read_link
-from cardan.formats.sdf.scopes import MODEL_FRAME, SEPARATOR, Builder, Entry, Scope, Target
+from cardan.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Entry, Scope, Target
 from cardan.formats.sdf.solids import refiltered
 from cardan.formats.sdf.values import vector_of
 from cardan.formats.source import Source
@@ -35,8 +35,6 @@ from cardan.model.layout import resolve_mimics
 from cardan.records import EARTH_GRAVITY, Frame
 from cardan.spatial import SE3, Matrix3
 
-ROOT = "__root__"
-"""The frame of the file as a whole, on the one part that hangs on nothing."""
 WORLD_GRAVITY = (0.0, 0.0, -9.8)
 """What SDF says of a world that does not."""
 

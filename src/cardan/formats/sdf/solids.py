@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,7 +32,8 @@ from cardan.spatial import SE3, Inertia, Matrix3
 WATER = 1000.0
 """The density where none is said [kg/m^3]."""
 _ALL_16 = 0xFFFF
-_PATCH = 3.0 * math.pi / 16.0
+_WHOLE = re.compile(r"0x[0-9a-f]{1,10}|[0-9]{1,10}")
+PATCH = 3.0 * math.pi / 16.0
 """Torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N."""
 
 
@@ -184,12 +186,8 @@ def _bits(report: Report, element: Element | None, default: int) -> int:
     if element is None:
         return default
     text = element.text.strip().lower()
-    digits = text.removeprefix("0x")
-    base = 16 if digits != text else 10
-    if digits and len(digits) <= 10 and all(c in "0123456789abcdef"[:base] for c in digits):
-        bits = int(digits, base)
-        if bits <= _ALL_16:
-            return bits
+    if _WHOLE.fullmatch(text) and (bits := int(text, 16 if text.startswith("0x") else 10)) <= _ALL_16:
+        return bits
     report.error(element, f"<{element.tag}>: {text[:40]!r} is no whole number of 16 bits, 0 to 0xffff")
     return _ALL_16
 
@@ -221,5 +219,5 @@ def _friction(report: Report, friction: Element) -> dict[str, float]:
         radius = number_of(report, torsional, "patch_radius", 0.0, least=0.0)
         share = number_of(report, torsional, "coefficient", 1.0, least=0.0)
         mu = given.get("friction", 1.0)
-        given |= {"friction": mu, "torsional": _PATCH * radius * share if mu > 0.0 else 0.0}
+        given |= {"friction": mu, "torsional": PATCH * radius * share if mu > 0.0 else 0.0}
     return given

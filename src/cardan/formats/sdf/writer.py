@@ -18,8 +18,9 @@ from cardan.errors import DescriptionWarning, ParameterError, UnsupportedError
 from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
 from cardan.formats.sdf.joints import PASSIVE
 from cardan.formats.sdf.links import ENTRIES
+from cardan.formats.sdf.solids import PATCH
 from cardan.formats.urdf.numbers import axis, inertial, rpy
-from cardan.formats.written import Written, dimensions
+from cardan.formats.written import Written, dimensions, is_bounded
 from cardan.formats.xml_text import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
 from cardan.joints import Helical, Mimic, Revolute, Universal
@@ -29,7 +30,6 @@ from cardan.spatial import SE3, Inertia
 
 VERSION = "1.11"
 _BITS = 16
-_PATCH = 3.0 * math.pi / 16.0
 
 
 def to_sdf(thing: Mechanism | Model) -> str:
@@ -247,7 +247,7 @@ def _material(surface: Material, what: str) -> list[Lines]:
     if surface.torsional and not surface.friction:
         raise UnsupportedError(f"torsional friction without friction of {what}", "SDF", INSTEAD)
     mu = value("mu", repr(surface.friction)) + value("mu2", repr(surface.friction))
-    torsional = value("patch_radius", repr(surface.torsional / _PATCH)) + value("coefficient", "1.0")
+    torsional = value("patch_radius", repr(surface.torsional / PATCH)) + value("coefficient", "1.0")
     turning = element("torsional", {}, torsional) if surface.torsional else []
     friction = element("friction", {}, element("ode", {}, mu), turning)
     bounce = value("restitution_coefficient", repr(surface.restitution))
@@ -295,8 +295,7 @@ def _joint_pose(w: _Writing, group: Group, c: Connection) -> Lines:
 def _kind(c: Connection, inner: Any) -> str:
     """Return SDF's type of a joint: a revolute one without limits is continuous, as is a screw that does not travel."""
     if isinstance(inner, Revolute) or (isinstance(inner, Helical) and inner.pitch == 0.0):
-        limited = any(map(math.isfinite, (*c.limits.lower, *c.limits.upper)))  # pyright: ignore
-        return "revolute" if limited else "continuous"
+        return "revolute" if is_bounded(c, "lower", "upper") else "continuous"
     return KINDS[type(inner)]
 
 
