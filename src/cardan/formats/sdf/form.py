@@ -20,6 +20,7 @@ from cardan.description import Mechanism
 from cardan.description.rooting import Forest
 from cardan.errors import UnsupportedError, quoted
 from cardan.formats.sdf.scopes import ROOT, SEPARATOR, WORLD_FRAME
+from cardan.formats.urdf.form import as_hinge
 from cardan.formats.written import is_bounded, losses_of
 from cardan.joints import (
     Composite,
@@ -35,7 +36,6 @@ from cardan.joints import (
     UnboundedRevolute,
     Universal,
 )
-from cardan.joints.recognise import hinge_of
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.records import EARTH_GRAVITY
 from cardan.spatial import SE3
@@ -173,12 +173,7 @@ def _recognised(c: Connection) -> Connection:
         one, two, poses = *inner.joints, inner.placements
         if poses == (SE3.identity(),) * 2 and abs(one.axis.dot(two.axis)) < _PARALLEL:  # pyright: ignore
             return replace(c, joint=Universal(one.axis, two.axis))  # pyright: ignore[reportAttributeAccessIssue]
-    hinge = hinge_of(inner)
-    if hinge is None:
-        return c
-    joint = replace(c.joint, joint=hinge.joint) if isinstance(c.joint, Mimic) else hinge.joint
-    poses = {"parent_pose": c.parent_pose @ hinge.before, "child_pose": c.child_pose @ hinge.after.inverse()}
-    return replace(c, joint=joint, **poses)
+    return as_hinge(c, KINDS)
 
 
 def _check_joint(c: Connection) -> None:

@@ -69,7 +69,7 @@ def read_urdf(
         'arm7'
     """
     options = Options(package_dirs=package_dirs, continuous=continuous, on_inertia=on_inertia)
-    thing = outcome(read(Source.of(source), options), options, stacklevel=2)
+    thing = outcome(read(Source.of(source), options), options)
     assert isinstance(thing, Mechanism)
     return thing
 
