@@ -73,7 +73,7 @@ def read_shape(
     return None
 
 
-def read_geometry(r: Reading, entry: Entry, element: Element) -> Geometry | Cone | None:
+def read_geometry(entry: Entry, element: Element) -> Geometry | Cone | None:
     """Return a shape; None, with a fault or a remark, where there is none."""
     report = entry.document.report
     holder = report.one(element, "geometry")
@@ -89,7 +89,7 @@ def read_geometry(r: Reading, entry: Entry, element: Element) -> Geometry | Cone
         return None
     before = report.error_count
     with report.blamed(solids[0]):
-        geometry = _SOLIDS[solids[0].tag](r, entry, solids[0])
+        geometry = _SOLIDS[solids[0].tag](entry, solids[0])
         return geometry if report.error_count == before else None
     return None
 
@@ -98,23 +98,23 @@ def _length(entry: Entry, element: Element, tag: str, default: float) -> float:
     return number_of(entry.document.report, element, tag, default, least=0.0)
 
 
-def _mesh(r: Reading, entry: Entry, element: Element) -> Geometry:
+def _mesh(entry: Entry, element: Element) -> Geometry:
     report = entry.document.report
     uri = text_of(report, element, "uri", None)
     path = entry.document.meshes.path(uri, element) if uri else None
     return Mesh(uri, path, vector_of(report, element, "scale", (1.0, 1.0, 1.0)))
 
 
-_SOLIDS: dict[str, Callable[[Reading, Entry, Element], Geometry | Cone | None]] = {
-    "box": lambda _, n, e: Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
-    "sphere": lambda _, n, e: Sphere(_length(n, e, "radius", 1.0)),
-    "cylinder": lambda _, n, e: Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
-    "capsule": lambda _, n, e: Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
-    "ellipsoid": lambda _, n, e: Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
-    "cone": lambda _, n, e: Cone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
-    "plane": lambda _, n, e: Plane(),
+_SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
+    "box": lambda n, e: Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
+    "sphere": lambda n, e: Sphere(_length(n, e, "radius", 1.0)),
+    "cylinder": lambda n, e: Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
+    "capsule": lambda n, e: Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
+    "ellipsoid": lambda n, e: Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
+    "cone": lambda n, e: Cone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
+    "plane": lambda n, e: Plane(),
     "mesh": _mesh,
-    "empty": lambda _, n, e: None,
+    "empty": lambda n, e: None,
 }
 """What is made of a shape's element; lengths that are left out are those SDF says."""
 

@@ -45,9 +45,9 @@ def flag_of(report: Report, owner: Element, tag: str, *, default: bool = False) 
     return default if child is None else _flag(report, child, f"<{tag}>", child.text, default)
 
 
-def flag_attribute(report: Report, element: Element, name: str, *, default: bool = False) -> bool:
+def flag_attribute(report: Report, element: Element, name: str) -> bool:
     """Return true or false of an attribute."""
-    return _flag(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""), default)
+    return _flag(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""), default=False)
 
 
 def _flag(report: Report, at: Element, what: str, text: str, default: bool) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cardan.errors import ParameterError, quoted
-from cardan.formats.inertias import doubt_impossible, finite
+from cardan.errors import quoted
+from cardan.formats.inertias import stated
 from cardan.formats.report import Report
 from cardan.formats.resources import Meshes, Places
 from cardan.formats.source import Source
@@ -22,7 +22,7 @@ from cardan.formats.urdf.schema import VOCABULARY
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from cardan.model import FRAME_KINDS
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
+from cardan.spatial import SE3, Inertia, Matrix3
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
 
 
@@ -140,17 +140,7 @@ def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
     )
     if inertia_element is None or r.report.error_count > before:
         return None
-    doubt_impossible(r.report, inertia_element, name, entries)
-    return _inertia(r.report, inertia_element, mass, pose, Symmetric3(entries))
-
-
-def _inertia(report: Report, element: Element, mass: float, pose: SE3, at_com: Symmetric3) -> Inertia | None:
-    try:
-        inertia = Inertia(mass, pose.translation, at_com.rotated(pose.rotation))
-    except ParameterError as error:
-        report.error(element, str(error))
-        return None
-    return finite(report, element, inertia)
+    return stated(r.report, inertia_element, name, mass, pose, entries)
 
 
 # --- shapes ------------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class Reading:
         if not self.report.errors:
             self.add_joints(mechanism, joints)
             self.add_bases(mechanism, joints)
-            self.add_frames(mechanism, root)
+            self.add_frames(mechanism)
             self.add_pairs(mechanism, joints)
             self.add_configurations(mechanism, joints)
         return mechanism
@@ -192,7 +192,7 @@ class Reading:
                 mechanism.add_joint(called, FreeFlyer(), WORLD, name)
             self.places["joint", called] = self.stage.where(prim)
 
-    def add_frames(self, mechanism: Mechanism, root: str) -> None:
+    def add_frames(self, mechanism: Mechanism) -> None:
         """Add sites, and poses that hold nothing, as frames."""
         for prim in self.scene.frames:
             posed, body = self.stage.pose(prim), self.scene.body_of(prim)
