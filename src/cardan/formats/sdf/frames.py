@@ -120,6 +120,10 @@ class Frames:
                 return _product(above[node].inverse(), X)
         return self.in_root(node_of(a)).inverse() @ self.in_root(node_of(b))
 
+    def on_link(self, link: Attached, target: Target) -> SE3:
+        """Return X_link_target."""
+        return self.in_root(node_of(target)) if link is None else self.between(Target((), link, link.home), target)
+
     def _upwards(self, node: Entry | None) -> Iterator[tuple[Entry | None, SE3]]:
         """Yield the frames something is relative to, itself first, and its pose in each; a few of them."""
         X = SE3.identity()

@@ -148,7 +148,7 @@ def _frames(r: Reading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
             continue  # SDF 1.7 wrote out those of models in models
         here = Target((), entry, entry.home)
         link = r.frames.link(here)
-        pose = r.frames.in_root(entry) if link is None else r.frames.between(Target((), link, link.home), here)
+        pose = r.frames.on_link(link, here)
         kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
         with r.report.blamed(entry.at):
             yield entry, Frame(entry.full_name, _body(link), pose, kind)

@@ -13,6 +13,7 @@ from cardan.formats.sdf.context import Reading
 from cardan.formats.sdf.scopes import Entry
 from cardan.formats.sdf.values import flag_of, number_of, numbers_in, text_of, vector_of
 from cardan.formats.urdf.joints import rotation_onto, unit_axis
+from cardan.formats.urdf.links import clipped
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import (
     Box,
@@ -145,10 +146,7 @@ def _look(report: Report, visual: Element) -> dict[str, Any]:
 def _colour(report: Report, diffuse: Element, opaque: float) -> tuple[float, ...]:
     words = diffuse.text.split()
     numbers = numbers_in(report, diffuse, 3 if len(words) == 3 else 4)
-    colour = (*numbers[:3], (*numbers, 1.0)[3] * opaque)
-    if not all(0.0 <= c <= 1.0 for c in colour):
-        report.remark(diffuse, f"colour {colour} is outside [0, 1] and is clipped")
-    return tuple(min(max(c, 0.0), 1.0) for c in colour)
+    return clipped(report, diffuse, (*numbers[:3], (*numbers, 1.0)[3] * opaque))
 
 
 # --- contact -----------------------------------------------------------------------------------------------------

@@ -211,15 +211,15 @@ def read_global_material(r: Reading, element: Element) -> None:
 def read_material(r: Reading, element: Element) -> Material:
     """Return <material name><color rgba/><texture filename/></material>."""
     color, texture = r.report.one(element, "color"), r.report.one(element, "texture")
-    rgba = _rgba(r.report, color) if color is not None else None
+    rgba = clipped(r.report, color, r.report.numbers(color, "rgba", 4, None)) if color is not None else None
     return Material(element.attributes.get("name", ""), rgba, texture.attributes.get("filename", "") if texture else "")
 
 
-def _rgba(report: Report, color: Element) -> tuple[float, ...]:
-    rgba = report.numbers(color, "rgba", 4, None)
-    if not all(0.0 <= c <= 1.0 for c in rgba):
-        report.remark(color, f"colour {rgba} is outside [0, 1] and is clipped")
-    return tuple(min(max(c, 0.0), 1.0) for c in rgba)
+def clipped(report: Report, at: Element, colour: tuple[float, ...]) -> tuple[float, ...]:
+    """Return a colour of which each number is in [0, 1]; with a remark if it was not."""
+    if not all(0.0 <= c <= 1.0 for c in colour):
+        report.remark(at, f"colour {colour} is outside [0, 1] and is clipped")
+    return tuple(min(max(c, 0.0), 1.0) for c in colour)
 
 
 def _look(r: Reading, element: Element) -> Material:
