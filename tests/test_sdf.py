@@ -409,6 +409,11 @@ def test_faults_of_an_included_file_name_that_file(folder):
     assert "expected 6 numbers" in fault.message
 
 
+def test_a_file_that_lies_in_a_folder_of_package_dirs_is_found(folder):
+    m = included(folder, "<include><uri>new.sdf</uri></include>", package_dirs=[folder / "wheel"])
+    assert [b.name for b in m.bodies] == ["hub"]
+
+
 def test_no_include_leads_out_of_the_folder_or_round(folder, tmp_path_factory):
     outside = tmp_path_factory.mktemp("outside")
     (outside / "m.sdf").write_text(model(link("l")))
