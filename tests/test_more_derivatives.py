@@ -366,6 +366,19 @@ def example(name, picture):
     return found, written
 
 
+def test_numpy_knows_what_a_derivative_returns_within_another_function(quick_target):
+    slope = cardan.gradient(cardan.potential_energy, "q")
+
+    @cardan.function
+    def lifted(model, q):
+        return np.where(slope(model, q) > 0.0, slope(model, q), 0.0)
+
+    q = ARM.random_configuration((5,), seed=0)
+    expected = np.maximum(cardan.gravity_forces(ARM, q), 0.0)
+    assert expected.max() > 0.0
+    np.testing.assert_allclose(lifted(ARM, q), expected, atol=1e-12)
+
+
 def test_iterative_lqr_swings_up(tmp_path):
     (states, forces, cost), _ = example("ilqr", tmp_path / "ilqr.png")
     assert abs(states[0, 1]) == np.pi
