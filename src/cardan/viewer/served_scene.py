@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cardan.errors import ParameterError
+from cardan.runtime.extras import package
 from cardan.runtime.log import log
 from cardan.viewer.mailbox import Mailbox
-from cardan.viewer.packages import trimesh, viser
 
 FIRST_PORT = 8080
 
@@ -28,10 +28,10 @@ class ServedScene:
     """
 
     def __init__(self, host: str, port: int | None, title: str) -> None:
-        package, _ = viser(), trimesh()
+        viser, _ = (package(name, "the viewer", "view") for name in ("viser", "trimesh"))
         found = _free_port(host, port)
         with _silent():
-            self.server: Any = package.ViserServer(host=host, port=found, label=title, verbose=False)
+            self.server: Any = viser.ViserServer(host=host, port=found, label=title, verbose=False)
         self.server.request_share_url = _not_shared  # which any page may ask for, its button shown or not
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=15.0)

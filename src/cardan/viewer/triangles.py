@@ -15,7 +15,7 @@ import numpy as np
 from cardan.errors import ParameterError
 from cardan.geometry.mesh import USD_ENDINGS, metres, surface_of_file
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
-from cardan.viewer.packages import trimesh
+from cardan.runtime.extras import package
 
 PLANE_SIDE = 10.0
 """Of the part of a half space that is drawn [m]."""
@@ -23,6 +23,15 @@ SECTIONS = 32
 """Around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius."""
 PLAIN = {"visual": (0.55, 0.58, 0.64, 1.0), "collision": (0.95, 0.55, 0.2, 0.45)}
 """Colours (rgba) of shapes whose description and file have none, by role; collision shapes show what is in them."""
+
+
+def trimesh() -> Any:
+    """Return the module `trimesh`, an extra: imported when it is used.
+
+    Raises:
+        MissingExtraError: if it is not installed; the message says which command installs it.
+    """
+    return package("trimesh", "the viewer", "view")
 
 
 @dataclass(frozen=True, slots=True)
