@@ -125,10 +125,6 @@ class Placed(NamedTuple):
         """Return the twist at the centre of mass, in body axes."""
         return Motion(matrix_from_quaternion_xyzw(self.r).transpose_apply(self.v), self.w)
 
-    def kicked(self, change: Motion) -> Placed:
-        """Return the body with a change of velocity, given in its axes."""
-        return self._replace(v=self.v + matrix_from_quaternion_xyzw(self.r) @ change.linear, w=self.w + change.angular)
-
 
 def turned(r: Sequence[Scalar], x: Vector3) -> tuple[Scalar, ...]:
     """Return the orientation r cay(x)."""

@@ -68,33 +68,6 @@ class Spring(NamedTuple):
         return -(self.stiffness * residual + self.damping * self.row.velocity(twists))
 
 
-def semi_implicit_step(
-    model: Model,
-    q: Vector,
-    v: Vector,
-    loads: Efforts,
-    h: float,
-    parts: int = 4,
-    stiffness: float | None = None,
-    damping: float | None = None,
-    pairs: Sequence[Pair] = (),
-) -> Stepped:
-    """Return the state after a step.
-
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        loads: efforts along v.
-        h: the step [s].
-        parts: into which the step is cut.
-        stiffness: of the springs [N/m, N m/rad]; by default each row's own.
-        damping: [N s/m, N m s/rad]; by default each row's own.
-        pairs: what may touch.
-    """
-    return semi_implicit_start(model, q, v, h, parts, stiffness, damping, pairs).finish(loads)
-
-
 def semi_implicit_start(
     model: Model,
     q: Vector,
@@ -105,7 +78,18 @@ def semi_implicit_start(
     damping: float | None = None,
     pairs: Sequence[Pair] = (),
 ) -> Begun:
-    """Return a step whose bodies have moved, so that efforts answer to where they are; see `semi_implicit_step`."""
+    """Return a step whose bodies have moved, so that efforts answer to where they are.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        h: the step [s].
+        parts: into which the step is cut.
+        stiffness: of the springs [N/m, N m/rad]; by default each row's own.
+        damping: [N s/m, N m s/rad]; by default each row's own.
+        pairs: what may touch.
+    """
     system, part = System(model), h / parts
     placed = start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
