@@ -478,7 +478,7 @@ def test_wrong_places_names_and_options(tmp_path, capsys):
         (["--step", "mujoco", "-o", lib], OF_MUJOCO),
         (["--step", "xpbd", "--integrator", "rk4", "-o", lib], "another solver than xpbd"),
         (["--step", "featherstone", "--steps", "0", "-o", lib], "a whole number >= 1"),
-        (["--step", "featherstone", "--dt", "nan", "-o", lib], "a finite step > 0"),
+        (["--step", "featherstone", "--dt", "nan", "-o", lib], "a finite number > 0 [s]"),
         (["-o", lib], "--function NAME or --step SOLVER"),
     ]:
         assert main(["generate", ARM7, *words]) == 1, words

@@ -259,7 +259,7 @@ def test_drawing_leaves_its_arguments_alone(arm):
         ({"frames": "toll"}, UnknownNameError, "'tool'"),
         ({"paths": ["toll"]}, UnknownNameError, "'tool'"),
         ({"shapes": "visuals"}, ParameterError, "'collision'"),
-        ({"shown": 0}, ParameterError, "at least 1"),
+        ({"shown": 0}, ParameterError, ">= 1"),
         ({"shown": 2.5}, ParameterError, "whole number"),
         ({"shapes": None}, ParameterError, "'collision'"),
         ({"frames": 3}, DTypeError, "a name, or several"),
@@ -413,7 +413,7 @@ def test_a_mechanism_with_loops_reaches_what_its_loops_allow():
         ({"joints": ["joint1", "jont2"]}, UnknownNameError, "joint2"),
         ({"along": "xx"}, ParameterError, "each once"),
         ({"along": "w"}, ParameterError, "'xyz'"),
-        ({"samples": 0}, ParameterError, "at least 1"),
+        ({"samples": 0}, ParameterError, ">= 1"),
     ],
 )
 def test_a_map_that_cannot_be_is_named(arm, options, error, words):

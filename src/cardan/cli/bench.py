@@ -14,6 +14,7 @@ import llvmlite
 import numpy as np
 
 from cardan._version import __version__
+from cardan.checked_numbers import whole
 from cardan.cli.options import (
     add_functions,
     add_json,
@@ -25,7 +26,7 @@ from cardan.cli.options import (
     say,
     table,
 )
-from cardan.cli.timing import Job, checked_batch_size
+from cardan.cli.timing import Job
 from cardan.functions import Function
 from cardan.model import Model
 from cardan.runtime.threads import num_threads
@@ -49,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Time the functions and print a line for each."""
     chosen = [function_named(name) for name in args.function]
-    model, batch = load_robot(args), checked_batch_size(args.batch)
+    model, batch = load_robot(args), whole("--batch", args.batch, 1)
     frame = args.frame or model.body_names[-1]
     peak = peak_operations()
     with empty_cache():

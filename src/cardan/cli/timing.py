@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import ParameterError
 from cardan.functions import Function
 from cardan.model import Model
 from cardan.program import Array
@@ -85,10 +84,3 @@ class Job:
 def _repeat(fast: Callable[..., Any], single: list[np.ndarray]) -> None:
     for _ in range(CALLS):
         fast(*single)
-
-
-def checked_batch_size(batch: int) -> int:
-    """Return a number of states a batch may have."""
-    if batch < 1:
-        raise ParameterError("--batch", got=batch, expected="a number of states >= 1")
-    return batch

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import MechanismError
 from cardan.identification.least_squares import checked_noise, column_sizes, residual_noise
 from cardan.identification.pseudo_inertia import inertial_parameters, made_definite, pseudo_inertia
 from cardan.identification.terms import OF_THE_MODEL, Measured, Term, Terms, checked_terms, parameters
 from cardan.model import Model
 from cardan.spatial import Inertia
-from cardan.trajectories.allowed import positive
 
 WHERE = "identify_consistent"
 STEPS = 50

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.checked_numbers import positive, whole
 from cardan.errors import ExcessiveEffortError, MechanismError
 from cardan.functions import integrate, inverse_dynamics
 from cardan.identification.combinations import BaseParameters, checked_base, natural_units
 from cardan.identification.terms import Terms, checked_terms, regressor
 from cardan.model import Model
-from cardan.trajectories.allowed import bounds, positive, whole
+from cardan.trajectories.allowed import bounds
 from cardan.trajectories.fourier import FourierSeries, fourier_jet
 from cardan.trajectories.local import moved
 from cardan.trajectories.piecewise import Jet

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from cardan.checked_numbers import whole
 from cardan.errors import AssemblyError, ParameterError, UnsupportedError
 from cardan.functions import assemble, frame_transform, jacobian, limit_coordinates
 from cardan.model import Model
-from cardan.pictures.asked import checked_count, checked_joints, checked_model, checked_motion
+from cardan.pictures.asked import checked_joints, checked_model, checked_motion
 from cardan.pictures.axes import axes_in_space, frame_everything, pyplot
 from cardan.pictures.freedoms import freedoms
 from cardan.pictures.robot_plot import plot
@@ -156,7 +157,7 @@ def sampled(where: str, model: Model, q: Any, joints: Any, samples: Any, seed: A
 
     Joints that are not named stay as they are in q.
     """
-    found = model.random_configuration(checked_count(where, "samples", samples), seed=seed)
+    found = model.random_configuration(whole(f"{where}: samples", samples, 1), seed=seed)
     still = np.tile(checked_motion(where, model, q)[0], (len(found), 1))
     for name in checked_joints(where, model, joints):
         still[:, model.q_slice(name)] = found[:, model.q_slice(name)]

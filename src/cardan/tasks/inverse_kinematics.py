@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cardan.checked_numbers import positive, whole
 from cardan.errors import ParameterError
 from cardan.functions.arguments import broadcast, check_finite, checked_batch
 from cardan.functions.configuration import integrate
 from cardan.model import Model
-from cardan.scalar import is_finite
 from cardan.spatial import SE3
 from cardan.tasks.frames import FramePose
 from cardan.tasks.levenberg_marquardt import descent
@@ -78,24 +77,16 @@ def inverse_kinematics(
     Source: Sugihara (2011) for the damping; see `tasks/levenberg_marquardt.py`.
     """
     check_model_without_inputs(WHERE, model)
-    if isinstance(tolerance, bool) or not is_finite(tolerance) or tolerance <= 0.0:
-        raise ParameterError(f"{WHERE}: tolerance", got=tolerance, expected="a finite number > 0 [m, rad]")
-    settings = Settings(_whole("restarts", restarts), _whole("seed", seed), float(tolerance))
+    settings = Settings(
+        whole(f"{WHERE}: restarts", restarts, 0),
+        whole(f"{WHERE}: seed", seed, 0),
+        positive(f"{WHERE}: tolerance", tolerance, "m, rad"),
+    )
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
     batch, (q, targets, weights) = _broadcast(_started(model, q0), stack.targets(), stack.weights())
     function = descent(stack.structure, stack.size, bool(limits))
     found = Search(function, model, q, targets, _weights(stack, weights), settings).run()
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in found))
-
-
-def _whole(name: str, value: Any) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise ParameterError(f"{WHERE}: {name}", got=value, expected="a whole number >= 0")
-    return number
 
 
 def _asked(model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan.errors import InfeasibleError, ParameterError
+from cardan.checked_numbers import positive
+from cardan.errors import InfeasibleError
 from cardan.functions.arguments import broadcast, check_finite, checked_batch
 from cardan.model import Model
-from cardan.scalar import is_finite
 from cardan.tasks.differential import differential
 from cardan.tasks.quadratic import solver_of
 from cardan.tasks.stack import Stack
@@ -70,8 +70,8 @@ def solve_ik(
     Source: Escande, Mansard and Wieber (2014); see `tasks/steps.py`.
     """
     check_model_without_inputs(WHERE, model)
-    _check_positive("dt", dt, "[s]")
-    _check_positive("damping", damping, "[1/rad^2, 1/m^2]")
+    positive(f"{WHERE}: dt", dt, "s")
+    positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
     solve = solver_of(solver, WHERE)
     stack = Stack(model, _asked(model, tasks), WHERE)
     batch, given = _broadcast(model, q, stack, damping)
@@ -87,11 +87,6 @@ def solve_ik(
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
         raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
     return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
-
-
-def _check_positive(name: str, value: Any, unit: str) -> None:
-    if isinstance(value, bool) or not is_finite(value) or value <= 0.0:
-        raise ParameterError(f"{WHERE}: {name}", got=value, expected=f"a finite number > 0 {unit}")
 
 
 def _asked(model: Model, tasks: Any) -> Sequence[Task]:

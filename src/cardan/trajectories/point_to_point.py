@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import ParameterError
 from cardan.functions import difference, normalize
 from cardan.model import Model
-from cardan.trajectories.allowed import bounds, check_limited, positive, smallest
+from cardan.trajectories.allowed import bounds, check_limited, smallest
 from cardan.trajectories.local import checked_configurations, moved
 from cardan.trajectories.piecewise import checked_start
 from cardan.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw

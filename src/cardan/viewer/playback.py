@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import ParameterError, ShapeError
 from cardan.functions import difference, integrate
 from cardan.functions.arguments import numeric_array
@@ -122,17 +123,6 @@ class Playback:
         self._slider.value = self.time
 
 
-def checked_positive(what: str, value: Any, unit: str) -> float:
-    """Return a number that is finite and > 0.
-
-    Raises:
-        ParameterError: if it is none.
-    """
-    if not is_finite(value) or not value > 0.0:
-        raise ParameterError(what, got=value, expected=f"a finite number > 0 {unit}".strip())
-    return float(value)
-
-
 def sample(robot: ShownRobot, path: np.ndarray, times: np.ndarray, at: float) -> np.ndarray:
     """Return the configurations at a time, (worlds, nq): between samples along the shortest way in the manifold."""
     k = int(np.clip(np.searchsorted(times, at, side="right") - 1, 0, max(len(times) - 2, 0)))
@@ -166,7 +156,7 @@ def checked_times(times: Any, dt: float | None, number: int) -> np.ndarray:
         ParameterError: for both, times that do not ascend, or another number of them; for a dt that is not > 0.
     """
     if times is None:
-        return checked_positive("dt of a trajectory", 1.0 / RATE if dt is None else dt, "[s]") * np.arange(number)
+        return positive("dt of a trajectory", 1.0 / RATE if dt is None else dt, "s") * np.arange(number)
     if dt is not None:
         raise ParameterError("dt of a trajectory", got=dt, expected="None where times are given")
     found = np.asarray(numeric_array("viewer.play", "times", times), dtype=float)

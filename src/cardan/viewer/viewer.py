@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cardan.checked_numbers import positive
 from cardan.description import Mechanism
 from cardan.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.geometry.contacts import Contacts
 from cardan.model import Model
 from cardan.simulation import World
-from cardan.viewer.playback import Playback, checked_path, checked_positive, checked_times
+from cardan.viewer.playback import Playback, checked_path, checked_times
 from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot
 from cardan.viewer.touching_points import TouchingPoints, checked_vectors, touching
@@ -130,7 +131,7 @@ class Viewer:
         if name is not None and not isinstance(name, str):
             raise ParameterError("name of a robot in the viewer", got=name, expected="a text")
         if spacing is not None:
-            checked_positive("spacing of worlds", spacing, "[m]")
+            positive("spacing of worlds", spacing, "m")
         own = name or model.name or "robot"
         taken = next(n for k in count(1) if (n := own if k == 1 else f"{own} {k}") not in self._robots)
         if name is not None and taken != name:
@@ -245,7 +246,7 @@ class Viewer:
         lengths = {len(path) for path in paths.values()}
         if len(lengths) != 1:
             raise ShapeError("viewer.play", "trajectory", got=tuple(sorted(lengths)), expected="as many samples of all")
-        speed = checked_positive("speed of a trajectory", speed, "[-]")
+        speed = positive("speed of a trajectory", speed, "-")
         found = checked_times(times, dt, lengths.pop())
         if self.playback is not None:
             self.playback.remove()
