@@ -32,12 +32,12 @@ from cardan.cli.simulation_plot import simulation_figure
 from cardan.errors import ParameterError
 from cardan.formats import load_mechanism
 from cardan.functions import assemble, center_of_mass_velocity, kinetic_energy, limit_coordinates, potential_energy
+from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import Drive
 from cardan.simulation import Control, State, World, solvers
 from cardan.simulation.driven import driven
 from cardan.simulation.solvers import Solver, Trajectory
 from cardan.simulation.standing import stand
-from cardan.simulation.world import scalar_coordinates
 from cardan.staging import write_whole
 
 SOLVERS = {
