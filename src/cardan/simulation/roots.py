@@ -13,7 +13,6 @@ import numpy as np
 from cardan.errors import MechanismError
 from cardan.model import Connection
 from cardan.simulation.articulation import Articulation
-from cardan.simulation.kinematics import matrices_of, pose_of_matrices, pose_of_rows
 from cardan.spatial import SE3, Motion
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray
     Raises:
         MechanismError: if it is fixed on the world and nothing of that is an input.
     """
-    c, X = _root_joint(state, a), pose_of_rows(poses)
+    c, X = _root_joint(state, a), SE3.from_quaternion(poses[..., 3:], poses[..., :3])
     iq = state.world.model.q_slice(c.name)
     if a.is_floating:
         X_joint = _frame(state, c, "parent_pose", rows).inverse() @ X @ _frame(state, c, "child_pose", rows)
@@ -38,7 +37,7 @@ def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray
     P = X @ _frame(state, c, "child_pose", rows) @ J.inverse()
     for name, joint in inputs.items():
         beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
-        state.constants[name][rows] = matrices_of(P @ beside, (len(rows),))
+        state.constants[name][rows] = (P @ beside).matrix()
 
 
 def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarray) -> None:
@@ -80,5 +79,5 @@ def _frame(state: State, c: Connection, constant: str, rows: np.ndarray) -> SE3:
     for name, given in model.inputs.items():
         if given.constant == constant and given.owner in (None, c.name):
             X = state.constants[name][rows].astype(float)
-            return pose_of_matrices(X if given.owner else X[:, model.joint_names.index(c.name)])
+            return SE3.of(X if given.owner else X[:, model.joint_names.index(c.name)])
     return getattr(c, constant)
