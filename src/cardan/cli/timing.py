@@ -12,6 +12,7 @@ from cardan.functions import Function
 from cardan.model import Model
 from cardan.program import Array
 from cardan.runtime.threads import num_threads
+from cardan.verification.speed import shortest
 
 LARGEST_RESULT = 2**28  # bytes a batch may write
 CALLS = 200  # single calls timed together
@@ -24,16 +25,6 @@ class Times(NamedTuple):
     one_thread: float
     all_threads: float
     call: float
-
-
-def shortest(run: Callable[[], Any], seconds: float = 0.2, least: int = 3) -> float:
-    """Return the shortest of the times a call takes, called for so many seconds and so often at least."""
-    times, started = [], time.perf_counter()
-    while len(times) < least or time.perf_counter() - started < seconds:
-        before = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - before)
-    return min(times)
 
 
 def random_arrays(model: Model, inputs: tuple[Array, ...], batch: int) -> list[np.ndarray]:

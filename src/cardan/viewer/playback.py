@@ -76,7 +76,7 @@ class Playback:
         if self.time >= self.times[-1]:
             self.time = float(self.times[0])
         self._clock, self.is_playing, self._button.label = time.monotonic(), True, "Pause"
-        self.served.post("play", self._advance)
+        self.served.mailbox.post("play", self._advance)
 
     def pause(self) -> None:
         """Stop where it is."""
@@ -94,7 +94,7 @@ class Playback:
         if not is_finite(at) and at not in (np.inf, -np.inf):
             raise ParameterError("time to show a trajectory at", got=at, expected="a number [s]")
         self.time = float(np.clip(at, self.times[0], self.times[-1]))
-        self.served.post("seek", self._show)
+        self.served.mailbox.post("seek", self._show)
 
     # --- what the viewer's thread does ---
 
@@ -111,13 +111,13 @@ class Playback:
                 self.pause()
         self._show()
         if self.is_playing:
-            self.served.post("play", self._advance, after=1.0 / RATE)
+            self.served.mailbox.post("play", self._advance, after=1.0 / RATE)
 
     def _show(self) -> None:
         for robot, path in self.paths.items():
             robot.rows = sample(robot, path, self.times, self.time)
             robot.draw()
-        self.served.post("time", self._follow, after=0.1, replace=False)
+        self.served.mailbox.post("time", self._follow, after=0.1, replace=False)
 
     def _follow(self) -> None:
         self._slider.value = self.time

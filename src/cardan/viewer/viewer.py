@@ -310,7 +310,7 @@ class Viewer:
                 arrows = self._arrows(checked_vectors("forces", forces, array.shape).reshape(-1, 3), scale)
         origins = next(iter(self._robots.values())).offsets if self._robots else np.zeros((1, 3))
         placed = where + origins[np.minimum(worlds, len(origins) - 1)]
-        self._served.post("contacts", lambda: self._touching.draw(self.size, placed, arrows))
+        self._served.mailbox.post("contacts", lambda: self._touching.draw(self.size, placed, arrows))
 
     def _arrows(self, forces: np.ndarray, scale: float | None) -> np.ndarray:
         largest = float(np.linalg.norm(forces, axis=1).max(initial=0.0))
@@ -328,7 +328,7 @@ class Viewer:
             TimeoutError: if that takes longer [s].
             CardanError: if something could not be shown, such as a target out of reach.
         """
-        self._served.flush(timeout)
+        self._served.mailbox.flush(timeout)
 
     def wait(self) -> None:
         """Wait until the viewer is closed, or Ctrl-C is pressed."""
