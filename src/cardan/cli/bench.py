@@ -22,9 +22,8 @@ from cardan.cli.options import (
     frame_option,
     function_named,
     load_robot,
-    print_json,
-    say,
     table,
+    tell,
 )
 from cardan.cli.timing import Job
 from cardan.functions import Function
@@ -55,10 +54,9 @@ def run(args: argparse.Namespace) -> int:
     peak = peak_operations()
     with empty_cache():
         rows = [measured(function, model, frame, batch, peak) for function in chosen]
-    if args.json:
-        print_json({"robot": model.name, "nv": model.nv, "environment": environment(peak), "functions": rows})
-    else:
-        say(report(model, environment(peak), rows))
+    where = environment(peak)
+    plain = {"robot": model.name, "nv": model.nv, "environment": where, "functions": rows}
+    tell(args, plain, report(model, where, rows))
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from cardan.cli.options import add_json, add_robot, harmless, load_robot, print_json, read_file, say, table
+from cardan.cli.options import add_json, add_robot, harmless, load_robot, read_file, table, tell
 from cardan.coordinates.numbering import walk
 from cardan.description.text import graphviz_text
 from cardan.joints import Mimic
@@ -28,10 +28,7 @@ def run(args: argparse.Namespace) -> int:
         print(harmless(graph(args)), end="")
         return 0
     model = load_robot(args)
-    if args.json:
-        print_json(described(model))
-    else:
-        say(f"{model}\n\n{masses(model)}\n\n{tree(model)}")
+    tell(args, described(model), f"{model}\n\n{masses(model)}\n\n{tree(model)}")
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cardan.cli.certificate_plot import draw_certificate
-from cardan.cli.options import add_json, print_json
+from cardan.cli.options import add_json, tell
 from cardan.errors import JointError, ParameterError, UnknownNameError
 from cardan.joints import CATALOGUE, Joint
 from cardan.verification import verify_joint
@@ -33,10 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the certificate; return 1 if a check fails."""
     joint = joint_of(args.joint, args.arguments)
     certificate = verify_joint(joint, args.samples, args.seed)
-    if args.json:
-        print_json(certificate.plain())
-    else:
-        print(certificate)
+    tell(args, certificate.plain(), certificate)
     if args.plot:
         draw_certificate(joint, certificate, args.plot)
     return 0 if certificate.passed else 1
