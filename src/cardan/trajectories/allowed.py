@@ -59,11 +59,9 @@ def bounds(where: str, name: str, given: Any, model: Model, own: tuple[np.ndarra
 
 def dof_name(model: Model, k: int) -> str:
     """Return the name of a degree of freedom, for messages: its joint's, and which of it."""
-    for joint, (_, own) in model.slices.items():
-        if own.start <= k < own.stop:
-            which = f", velocity {k - own.start} of {own.stop - own.start}" if own.stop - own.start > 1 else ""
-            return f"joint {joint!r}{which}"
-    raise IndexError(k)
+    joint, own = next((name, own) for name, (_, own) in model.slices.items() if own.start <= k < own.stop)
+    which = f", velocity {k - own.start} of {own.stop - own.start}" if own.stop - own.start > 1 else ""
+    return f"joint {joint!r}{which}"
 
 
 def smallest(where: str, name: str, limits: Bounds, step: np.ndarray, model: Model) -> float:

@@ -16,6 +16,7 @@ from cardan.coordinates.model_converter import owners
 from cardan.manifolds import Manifold
 from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import Model
+from cardan.pictures.freedoms import units
 from cardan.records import WORLD, Connection
 from cardan.spatial import SE3, Vector3
 
@@ -64,7 +65,7 @@ def slider_ranges(model: Model, way: float = WAY) -> list[SliderRange]:
 
 
 def _range(c: Connection, k: int, way: float) -> SliderRange:
-    unit = "rad" if turns(c, k) else "m"
+    unit = units(c.joint)[k]
     reach = TURN if unit == "rad" else way
     limits = c.limits.resolved(c.joint.nv, c.name)
     lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
@@ -75,12 +76,6 @@ def _range(c: Connection, k: int, way: float) -> SliderRange:
     step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
     name = c.name if c.joint.nv == 1 else f"{c.name} {_names(c)[k]}"
     return SliderRange(c.name, k, f"{name} [{unit}]", lower, upper, step)
-
-
-def turns(c: Connection, k: int) -> bool:
-    """Return whether a degree of freedom turns the child, rather than moves it along a line."""
-    column = c.joint.motion_subspace(tuple(c.joint.neutral()))[k]
-    return any(abs(float(e)) > 1e-9 for e in column.angular)
 
 
 def _names(c: Connection) -> Sequence[str]:

@@ -103,6 +103,14 @@ def unit_sphere() -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(mesh.vertices), np.asarray(mesh.faces)
 
 
+def add_spheres(scene: Any, path: str, radius: float, centres: np.ndarray, colour: tuple[int, int, int]) -> Any:
+    """Add a sphere about each of some points (n, 3) [m] to viser's scene, and return what shows them."""
+    vertices, faces = unit_sphere()
+    turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(centres), 1))
+    look = {"batched_colors": colour, "lod": "off"}
+    return scene.add_batched_meshes_simple(path, radius * vertices, faces, turns, centres, **look)
+
+
 def _cylinder(radius: float, length: float) -> Any:
     """Return a cylinder whose ends share no vertex with its side, so that the edge between them is shaded as one."""
     angle = np.linspace(0.0, 2.0 * np.pi, SECTIONS, endpoint=False)
