@@ -36,7 +36,7 @@ class Motion:
     is_reversed: bool = False
 
 
-def compared(mine: Chain, theirs: Chain, above: Pose, body: str, tolerance: float) -> Motion:
+def compared(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Motion:
     """Return how the frames of a body are placed by the joints above it in two robots."""
     a, b = _single(mine.moving), _single(theirs.moving)
     name = mine.moving.name

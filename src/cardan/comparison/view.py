@@ -28,28 +28,24 @@ class View:
         bodies: by name.
         tree: the joints of its tree by the child, directed away from the world, roots first.
         closures: the joints that close loops.
-        joints: all by name, as they are described.
     """
 
     thing: Mechanism | Model
     bodies: Mapping[str, Body]
     tree: Mapping[str, Connection]
     closures: tuple[Connection, ...]
-    joints: Mapping[str, Connection]
 
     @classmethod
     def of(cls, thing: Mechanism | Model) -> View:
         """Return the view of a robot; the parts of a mechanism that do not hang on the world float."""
         bodies = {body.name: body for body in thing.bodies if body.name != WORLD}
         if isinstance(thing, Model):
-            joints, closures = tuple(thing.connections), tuple(thing.closures)
-            tree = {c.child: c for c in joints}
+            tree, closures = {c.child: c for c in thing.connections}, tuple(thing.closures)
         else:
             graph = Graph(tuple(bodies), thing.joints, thing.frames)
             tree = _directed(graph, _roots(bodies, thing))
             closures = tuple(graph.closures)
-            joints = tuple(thing.joints)
-        return cls(thing, bodies, tree, closures, {c.name: c for c in (*joints, *closures)})
+        return cls(thing, bodies, tree, closures)
 
     @property
     def name(self) -> str:

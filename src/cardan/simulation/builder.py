@@ -372,8 +372,8 @@ class WorldBuilder(Explained):
             overlapping=pairs.overlapping,
             orphans=orphans,
             initial=initial,
-            initial_velocity=_filled(model, np.zeros(model.nv), self._coordinates(model, self.v, "v"), "v"),
-            targets=_filled(model, default_targets(model), self._coordinates(model, self.targets, "v"), "v"),
+            initial_velocity=_along_v(model, np.zeros(model.nv), self._coordinates(model, self.v, "v")),
+            targets=_along_v(model, default_targets(model), self._coordinates(model, self.targets, "v")),
         )
         owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
         return replace(world.with_inputs(**owned), movable=movable) if movable else world
@@ -530,9 +530,9 @@ def _bases_of(mechanism: Mechanism, joints: Sequence[str], added: Mapping[str, C
     return [c.name for anchor, c in added.items() if anchor in bodies]
 
 
-def _filled(model: Model, values: np.ndarray, given: Mapping[str, np.ndarray], size: str) -> np.ndarray:
+def _along_v(model: Model, values: np.ndarray, given: Mapping[str, np.ndarray]) -> np.ndarray:
     for name, own in given.items():
-        values[model.v_slice(name) if size == "v" else model.q_slice(name)] = own
+        values[model.v_slice(name)] = own
     values.setflags(write=False)
     return values
 

@@ -150,9 +150,9 @@ def momentum_after_turn(body: Body, w: Vector3, h: float) -> Vector3:
     return momentum_of_turn(body, w, -h)
 
 
-def turn_of_momentum(body: Body, momentum: Vector3, w: Vector3, h: float, steps: int = NEWTON) -> Vector3:
+def turn_of_momentum(body: Body, momentum: Vector3, w: Vector3, h: float) -> Vector3:
     """Return the w whose turn has a momentum, by Newton's method from an estimate."""
-    for _ in range(steps):
+    for _ in range(NEWTON):
         L = body.J @ w
         slope = body.J + (w.skew() @ body.J - L.skew()) * (0.5 * h)
         slope = slope + (w.outer(L) * 2.0 + Matrix3.identity() * w.dot(L)) * (0.25 * h * h)
