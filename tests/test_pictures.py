@@ -427,6 +427,16 @@ def test_a_robot_in_a_plane_is_told_its_directions(slide_and_hinge):
     assert cardan.pictures.manipulability(slide_and_hinge, "tip", along="xz", joints=["slide", "hinge"])
 
 
+def test_a_map_begins_at_a_limit_that_is_far_from_zero():
+    m = cardan.Mechanism("crane")
+    m.add_body("cart", cardan.Inertia(1.0))
+    m.add_body("mast", cardan.Inertia(1.0))
+    m.add_joint("slide", Prismatic([1, 0, 0]), "world", "cart", limits=cardan.Limits(lower=[5.0]))
+    m.add_joint("lift", Prismatic([0, 0, 1]), "cart", "mast")
+    ax = cardan.pictures.manipulability(m.model(), "mast", along="xz", joints=["slide", "lift"])
+    assert (ax.get_xlim(), ax.get_ylim()) == ((5.0, 7.0), (-1.0, 1.0))
+
+
 # --- notebooks --------------------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from cardan.coordinates.model_converter import owners
 from cardan.manifolds import Manifold
+from cardan.manifolds.manifold import finite_range
 from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import Model
 from cardan.pictures.freedoms import units
@@ -69,10 +70,8 @@ def _range(c: Connection, k: int, way: float) -> SliderRange:
     reach = TURN if unit == "rad" else way
     limits = c.limits.resolved(c.joint.nv, c.name)
     lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
-    if lower < -BEYOND:
-        lower = upper - 2.0 * reach if upper <= BEYOND else -reach
-    if upper > BEYOND:
-        upper = lower + 2.0 * reach
+    least, most = -math.inf if lower < -BEYOND else lower, math.inf if upper > BEYOND else upper
+    lower, upper = map(float, finite_range(least, most, reach))
     step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
     name = c.name if c.joint.nv == 1 else f"{c.name} {_names(c)[k]}"
     return SliderRange(c.name, k, f"{name} [{unit}]", lower, upper, step)
