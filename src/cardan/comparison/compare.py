@@ -14,7 +14,7 @@ from cardan.comparison.result import Comparison, Difference
 from cardan.comparison.view import Robot, View, alike, opened
 from cardan.errors import ParameterError
 from cardan.model import WORLD, Connection
-from cardan.spatial import Inertia
+from cardan.spatial import SE3, Inertia
 
 
 def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> Comparison:
@@ -268,12 +268,7 @@ def _neutral(c: Any) -> tuple[float, ...]:
 
 def _seen(inertia: Inertia, offset: np.ndarray) -> Inertia:
     """Return an inertia in the frame its own is placed in."""
-    if np.array_equal(offset, np.eye(4)):
-        return inertia
-    R = offset[:3, :3]
-    com = R @ np.array(tuple(inertia.com), dtype=float) + offset[:3, 3]
-    about = R @ causes.at_com(inertia) @ R.T
-    return Inertia(float(inertia.mass), tuple(com), (0.5 * (about + about.T)).tolist())
+    return inertia if np.array_equal(offset, np.eye(4)) else SE3.of(offset) @ inertia
 
 
 def _distance(a: Inertia, b: Inertia) -> float:
