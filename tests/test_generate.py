@@ -442,7 +442,7 @@ def test_wrong_functions(tmp_path, capsys):
         (f"{file}:nothing", ["results of nothing", "one number at least"]),
         (f"{file}:asks", ["mode"]),
         (file, ["FILE.py:NAME"]),
-        (f"{tmp_path / 'law.py'}:hold", ["law.py", "a Python file that is there"]),
+        (f"{tmp_path / 'law.py'}:hold", ["law.py", "a Python file that exists"]),
         ("jacobian", ["--frame"]),
         ("", ["no function named ''"]),
     ]:

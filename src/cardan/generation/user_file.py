@@ -1,4 +1,4 @@
-"""Functions in files of users: `controllers.py:computed_torque`."""
+"""Functions and classes in files of users: `controllers.py:computed_torque`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def function_in(file: str | Path, name: str) -> Function[..., Any]:
         >>> weigh(arm, q).shape
         (7,)
     """
-    module = _imported(Path(file))
+    module = imported(Path(file))
     found = getattr(module, name, None)
     functions = [n for n, value in vars(module).items() if isinstance(value, Function)]
     if found is None:
@@ -49,20 +49,23 @@ def function_in(file: str | Path, name: str) -> Function[..., Any]:
     return found
 
 
-def _imported(file: Path) -> ModuleType:
+def imported(file: Path) -> ModuleType:
     """Return a file as a module, once for each content, under a name that hides no other module's.
 
     What is beside it can be imported by it.
+
+    Raises:
+        ParameterError: for a file that cannot be imported, with its line.
     """
     if not file.is_file():
-        raise ParameterError("file of functions", got=str(file), expected="a Python file that is there")
+        raise ParameterError("file to import", got=str(file), expected="a Python file that exists")
     path = file.resolve()
     name = f"cardan_{path.stem}_{crc32(str(path).encode(errors='surrogateescape') + path.read_bytes()):08x}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ParameterError("file of functions", got=str(file), expected="a Python file, whose name ends in .py")
+        raise ParameterError("file to import", got=str(file), expected="a Python file, whose name ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -73,7 +76,7 @@ def _imported(file: Path) -> ModuleType:
         got = f"{type(error).__name__}: {error}"
         where = line_in(path, error.__traceback__, error)
         expected = "a file that can be imported"
-        raise ParameterError(f"file of functions{where}", got=got, expected=expected) from error
+        raise ParameterError(f"file to import{where}", got=got, expected=expected) from error
     return module
 
 
