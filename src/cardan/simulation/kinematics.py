@@ -21,13 +21,6 @@ def body_poses(model: Model, q: Any, bodies: Sequence[str] = ()) -> Any:
 
 
 @function
-def body_twists(model: Model, q: Any, v: Any, bodies: Sequence[str] = ()) -> Any:
-    """Return the twists of bodies at their origins, each in its own axes."""
-    kinematics = Kinematics(model, q, v)
-    return [kinematics.twist(body) for body in bodies]
-
-
-@function
 def mass_center_twists(model: Model, q: Any, v: Any, bodies: Sequence[str] = ()) -> Any:
     """Return the velocities of bodies' centres of mass and their angular velocities, in world axes."""
     kinematics = Kinematics(model, q, v)
