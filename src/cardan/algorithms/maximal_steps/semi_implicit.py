@@ -68,6 +68,21 @@ class Spring(NamedTuple):
         return -(self.stiffness * residual + self.damping * self.row.velocity(twists))
 
 
+def semi_implicit_step(
+    model: Model,
+    q: Vector,
+    v: Vector,
+    loads: Efforts,
+    h: float,
+    parts: int = 4,
+    stiffness: float | None = None,
+    damping: float | None = None,
+    pairs: Sequence[Pair] = (),
+) -> Stepped:
+    """Return the state after a step with efforts along v; see `semi_implicit_start`."""
+    return semi_implicit_start(model, q, v, h, parts, stiffness, damping, pairs).finish(loads)
+
+
 def semi_implicit_start(
     model: Model,
     q: Vector,
