@@ -25,7 +25,7 @@ from cardan.cli.options import (
     table,
     tell,
 )
-from cardan.cli.timing import Job
+from cardan.cli.timing import timed
 from cardan.functions import Function
 from cardan.model import Model
 from cardan.runtime.threads import num_threads
@@ -97,16 +97,15 @@ def measured(function: Function, model: Model, frame: str, batch: int, peak: flo
         batch: states in a batch.
         peak: operations a second a core can do.
     """
-    job = Job(function, model, frame_option(function, frame), batch)
-    times, operations = job.times(), job.program.operations
+    times = timed(function, model, frame_option(function, frame), batch)
     return {
         "function": function.name,
-        "operations": operations,
-        "states": job.states,
+        "operations": times.operations,
+        "states": times.states,
         "compile_s": times.compile,
         "one_thread_ns": times.one_thread * 1e9,
         "all_threads_ns": times.all_threads * 1e9,
-        "fraction_of_peak": operations / times.one_thread / peak,
+        "fraction_of_peak": times.operations / times.one_thread / peak,
         "call_us": times.call * 1e6,
     }
 
