@@ -114,7 +114,7 @@ def test_random_loops(by, seed):
 
 
 @needs_native
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
 def test_a_robot(by, dtype):
     arm = cardan.load(cardan.robots.urdf_path("arm7"))
     given = [np.asarray(a, dtype=dtype) for a in random_state(arm, seed=0, shape=(21,))]
