@@ -81,7 +81,7 @@ class Task:
         cores = function.interface.cores(model)
         arrays = {n: columns[n] if n in columns else InMemory(np.asarray(value)) for n, value in given.items()}
         for name, array in arrays.items():
-            check_core(function.name, name, _Shaped(array.shape), cores[name])
+            check_core(function.name, name, array.shape, cores[name])
         leading = {n: a.shape[: len(a.shape) - len(cores[n])] for n, a in arrays.items()}
         batch = broadcast(function.name, leading)
         if not batch:
@@ -139,17 +139,6 @@ class Task:
         columns = {name: _stamp(column, chunk) for name, column in self.columns.items()}
         said = {"cardan": __version__, "function": content, "model": self.model.digest, "chunk": chunk}
         return said | {"columns": columns, "target": self.function.target, "dtype": str(self.table.dtype)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Shaped:
-    """Something of a shape."""
-
-    shape: tuple[int, ...]
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
 
 
 def _whole(column: Column) -> np.ndarray:

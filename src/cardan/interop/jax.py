@@ -166,7 +166,7 @@ def _evaluated(call: Call, *given: Any) -> list[Any]:
         if array.dtype not in (jnp.float32, jnp.float64):
             hint = f"Integers have no derivatives: {name}.astype(float); 2.0 for 2." if array.dtype.kind in "iu" else ""
             raise DTypeError(where, name, got=f"an array of {array.dtype}", expected="float32 or float64", hint=hint)
-        check_core(where, name, array, call.inputs[name])
+        check_core(where, name, array.shape, call.inputs[name])
     dtype = jnp.result_type(*arrays.values()) if arrays else jnp.zeros(()).dtype
     leading = {n: a.shape[: a.ndim - len(call.inputs[n])] for n, a in arrays.items()}
     try:

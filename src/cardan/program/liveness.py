@@ -6,16 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cardan.program.ops import Op
-from cardan.program.program import Program, Region, Rows, phases, rows_of
+from cardan.program.program import Program, Region, Rows, rows_of, stretches
 
 Spans = Mapping[range, tuple[int, int]]
 """The first and the last block of each straight stretch."""
-
-
-def stretches(program: Program, within: Region | None = None) -> list[range]:
-    """Return the stretches of a program, or of one region, between the bounds of all regions."""
-    parts = phases(program, within)
-    return [s for part in parts for s in ([part] if isinstance(part, range) else stretches(program, part))]
 
 
 def span(program: Program, spans: Spans, region: Region) -> tuple[int, int]:

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from cardan.by_fields import ByFields
@@ -124,28 +125,25 @@ class Program(ByFields):
     @property
     def work(self) -> int:
         """Number of operations done for a state: those of regions in each pass."""
-        return _work(self, phases(self))
+        return sum(passes(self, part) * self.instructions.operations(part.start, part.stop) for part in stretches(self))
 
     @property
     def multiply_adds(self) -> int:
         """Number of sums that take a product of which nothing else is made: processors do both as one instruction."""
-        uses = self.instructions.uses()
-        for k in (*self.results, *(after for region in self.regions for _, after in region.carried)):
-            uses[k] += 1
-        alone = {k for k in self.instructions.places(Op.MUL) if uses[k] == 1}
-        return sum(i.op in (Op.ADD, Op.SUB) and any(a in alone for a in i.args) for i in self.instructions)
+        alone = used_once(self)
+        products = {k for k in self.instructions.places(Op.MUL) if alone[k]}
+        return sum(i.op in (Op.ADD, Op.SUB) and not products.isdisjoint(i.args) for i in self.instructions)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
 
-def _work(program: Program, parts: Sequence[Region | range]) -> int:
-    return sum(
-        part.passes * _work(program, phases(program, part))
-        if isinstance(part, Region)
-        else program.instructions.operations(part.start, part.stop)
-        for part in parts
-    )
+def used_once(program: Program) -> list[bool]:
+    """Return whether one other instruction needs each, and nothing else: no result, nor what is carried."""
+    uses = program.instructions.uses()
+    for k in (*program.results, *(after for region in program.regions for _, after in region.carried)):
+        uses[k] += 2
+    return [count == 1 for count in uses]
 
 
 def phases(program: Program, within: Region | None = None) -> list[Region | range]:
@@ -159,6 +157,17 @@ def phases(program: Program, within: Region | None = None) -> list[Region | rang
             here = region.stop
     found.append(range(here, stop))
     return [part for part in found if isinstance(part, Region) or len(part)] or found
+
+
+def stretches(program: Program, within: Region | None = None) -> list[range]:
+    """Return the stretches of a program, or of one region, between the bounds of all regions."""
+    parts = phases(program, within)
+    return [s for part in parts for s in ([part] if isinstance(part, range) else stretches(program, part))]
+
+
+def passes(program: Program, stretch: range) -> int:
+    """Return how often a stretch between the bounds of regions is run for a state."""
+    return math.prod(region.passes for region in program.regions if region.start <= stretch.start < region.stop)
 
 
 def rows_of(program: Program) -> list[Rows]:
@@ -180,14 +189,15 @@ def owner(program: Program, k: int) -> Region | None:
     return next((r for r in program.regions if args[0] in r.instructions and k not in r.instructions), None)
 
 
-def input_names(program: Program) -> list[str]:
-    """Return the flattened inputs' names, such as `q[3]`."""
-    return [f"{array.name}{_index(array.shape, k)}" for array in program.inputs for k in range(array.size)]
+def places_of(arrays: Sequence[Array]) -> list[slice]:
+    """Return which entries each array has where all are flattened, one behind the other."""
+    ends = list(accumulate((a.size for a in arrays), initial=0))
+    return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
-def output_names(program: Program) -> list[str]:
-    """Return the flattened outputs' names."""
-    return [f"{array.name}{_index(array.shape, k)}" for array in program.outputs for k in range(array.size)]
+def entry_names(arrays: Sequence[Array]) -> list[str]:
+    """Return the names of the arrays' entries, flattened, such as `q[3]`."""
+    return [f"{array.name}{_index(array.shape, k)}" for array in arrays for k in range(array.size)]
 
 
 def _index(shape: tuple[int, ...], flat: int) -> str:
@@ -201,9 +211,8 @@ def _index(shape: tuple[int, ...], flat: int) -> str:
 def _lines(program: Program) -> Iterator[str]:
     inputs, outputs = ", ".join(map(str, program.inputs)), ", ".join(map(str, program.outputs))
     yield f"program {program.name}({inputs}) -> {outputs}"
-    names = input_names(program)
-    yield from _phase_lines(program, phases(program), names)
-    for name, k in zip(output_names(program), program.results, strict=True):
+    yield from _phase_lines(program, phases(program), entry_names(program.inputs))
+    for name, k in zip(entry_names(program.outputs), program.results, strict=True):
         yield f"  {name} <- %{k}"
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import accumulate
 
 from cardan.program.ops import Op
-from cardan.program.program import Array, Program, Region
+from cardan.program.program import Program, Region, places_of
 from cardan.program.replay import straight
 
 
@@ -35,17 +34,8 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
 def _pairs(program: Program, carried: Mapping[str, str]) -> tuple[tuple[int, int], ...]:
     """Return the instructions of inputs that are used, and those whose values take their place."""
     number = {int(i.value): k for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-    inputs, outputs = _starts(program.inputs), _starts(program.outputs)
-    sizes = {a.name: a.size for a in program.inputs}
-    pairs = [
-        (number[inputs[x] + k], program.results[outputs[y] + k])
-        for x, y in carried.items()
-        for k in range(sizes[x])
-        if inputs[x] + k in number
-    ]
-    return tuple(sorted((k, after) for k, after in pairs if k != after))
-
-
-def _starts(arrays: tuple[Array, ...]) -> dict[str, int]:
-    """Return where each array begins among the flattened ones."""
-    return dict(zip((a.name for a in arrays), accumulate((a.size for a in arrays), initial=0), strict=False))
+    places = {a.name: place for a, place in zip(program.inputs, places_of(program.inputs), strict=True)}
+    results = {a.name: program.results[p] for a, p in zip(program.outputs, places_of(program.outputs), strict=True)}
+    entries = range(sum(a.size for a in program.inputs))
+    pairs = [pair for x, y in carried.items() for pair in zip(entries[places[x]], results[y], strict=True)]
+    return tuple(sorted((number[k], after) for k, after in pairs if k in number and number[k] != after))

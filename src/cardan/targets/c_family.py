@@ -13,9 +13,9 @@ from enum import Enum
 from typing import NamedTuple, cast
 
 from cardan.program.fusing import Joined
-from cardan.program.liveness import heads_of, last_readers, places_in, stretches, tables_of
+from cardan.program.liveness import heads_of, last_readers, places_in, tables_of
 from cardan.program.ops import LEAVES, SPEC, TRUTHS, Op
-from cardan.program.program import Array, Program, Region, phases
+from cardan.program.program import Array, Program, Region, phases, stretches
 
 
 class Dialect(NamedTuple):

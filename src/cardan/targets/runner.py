@@ -6,14 +6,13 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from cardan.by_fields import ByFields
 from cardan.program.ops import Op
-from cardan.program.program import Array, Program
+from cardan.program.program import Array, Program, places_of
 from cardan.runtime.memory import empty
 
 
@@ -50,12 +49,6 @@ def _digest(program: Program) -> str:
     digest.update(np.insert(operands.astype(np.int64), ends, -1).tobytes())
     digest.update(values.tobytes())
     return digest.hexdigest()
-
-
-def places_of(outputs: Sequence[Array]) -> list[slice]:
-    """Return which columns each output has where all are side by side."""
-    ends = list(accumulate((a.size for a in outputs), initial=0))
-    return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
 Gathered = type[tuple[Any, ...]] | tuple[str, ...] | None

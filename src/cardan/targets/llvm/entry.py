@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cardan.program.ops import Op
-from cardan.program.program import Program, Region, phases
+from cardan.program.program import Program, Region, phases, places_of
 from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.plan import (
     Plan,
@@ -309,19 +309,17 @@ def _rows(e: _Entry, start: str, tile: str, last: str) -> list[str]:
 
 
 def _read_tile(e: _Entry, bases: Sequence[str], rows: Sequence[str]) -> None:
-    slot = 0
-    for base, array in zip(bases, e.program.inputs, strict=True):
-        e.read(base, array.size, rows, slot)
-        slot += array.size
+    for base, array, place in zip(bases, e.program.inputs, places_of(e.program.inputs), strict=True):
+        e.read(base, array.size, rows, place.start)
 
 
 def _outputs(e: _Entry) -> list[Output]:
     """Read the table of the outputs: of each, where it begins, and how far apart rows are."""
-    w, outputs, slot = e.w, [], e.plan.first_output
-    for k, array in enumerate(e.program.outputs):
+    w, outputs = e.w, []
+    for k, (array, place) in enumerate(zip(e.program.outputs, places_of(e.program.outputs), strict=True)):
         base = w.load("ptr", w.at("%outputs", 2 * k, "ptr"), 8)
-        outputs.append(Output(base, w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8), array.size, slot))
-        slot += array.size
+        pitch = w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8)
+        outputs.append(Output(base, pitch, array.size, e.plan.first_output + place.start))
     return outputs
 
 

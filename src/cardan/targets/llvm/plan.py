@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.program.fusing import Joined, joined_products
-from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
+from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, tables_of
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Array, Program, Region, rows_of
+from cardan.program.program import Array, Program, Region, rows_of, stretches
 from cardan.targets.llvm.direct.allocation import Allocation, Machine, allocate
 from cardan.targets.llvm.direct.lowering import HAS_STEPS, lowered
 from cardan.targets.llvm.lanes import Lanes

@@ -16,7 +16,7 @@ from weakref import WeakSet
 import numpy as np
 
 from cardan.errors import TargetError
-from cardan.program.program import Program
+from cardan.program.program import Program, places_of
 from cardan.runtime import processor
 from cardan.runtime.log import log
 from cardan.runtime.threads import WORTHWHILE, split, work_of
@@ -25,7 +25,7 @@ from cardan.targets.llvm.door_layout import KINDS
 from cardan.targets.llvm.image import LOCK, Image, load
 from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.store import is_kept, kept
-from cardan.targets.runner import Gathered, Outline, Runner, places_of
+from cardan.targets.runner import Gathered, Outline, Runner
 
 FEW = 16  # bytes of the vectors that a few states fill
 MANY = 2**10  # states: more than a few
