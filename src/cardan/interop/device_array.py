@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -298,13 +299,5 @@ class _Own(Library):
 
 
 _OWN = _Own()
-
-
-def called(*call: Any) -> Any:
-    """See `on_device.called`."""
-    return on_device.called(_OWN, *call)
-
-
-def called_bound(*call: Any) -> Any:
-    """See `on_device.called_bound`."""
-    return on_device.called_bound(_OWN, *call)
+called = functools.partial(on_device.called, _OWN)
+called_bound = functools.partial(on_device.called_bound, _OWN)

@@ -139,13 +139,6 @@ def called_bound(library: Library, bound: Bound, arrays: Sequence[Any], out: Any
     return results[0] if packed else compiled.form.rebuilt(results)
 
 
-def evaluated(
-    library: Library, where: str, arrays: Mapping[str, Any], cores: Mapping[str, Any], compiled: Compiled
-) -> list[Any]:
-    """Return the results of a program, each an array of its own; errors as `called`."""
-    return Given(library, where, arrays, cores).results(compiled)
-
-
 class Given:
     """Arrays of one library, device and precision, whose batches broadcast.
 

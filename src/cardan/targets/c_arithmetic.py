@@ -13,6 +13,7 @@ from cardan.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
 from cardan.targets.libm.functions import FUNCTIONS
 from cardan.targets.libm.trig import sincos, tan
 
+_BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _CONDITIONS = {"olt": "<", "ogt": ">", "oeq": "=="}
 _LOGIC = {"and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>", "add": "+"}
 
@@ -36,21 +37,9 @@ class CArithmetic(Arithmetic):
         """Return an operand as C writes it."""
         return x if isinstance(x, str) else f"{x % 2**64}ull"
 
-    def add(self, a: Real, b: Real) -> str:
-        """Write a + b."""
-        return self._put("double", f"{self.real(a)} + {self.real(b)}")
-
-    def sub(self, a: Real, b: Real) -> str:
-        """Write a - b."""
-        return self._put("double", f"{self.real(a)} - {self.real(b)}")
-
-    def mul(self, a: Real, b: Real) -> str:
-        """Write a b."""
-        return self._put("double", f"{self.real(a)} * {self.real(b)}")
-
-    def div(self, a: Real, b: Real) -> str:
-        """Write a / b."""
-        return self._put("double", f"{self.real(a)} / {self.real(b)}")
+    def binary(self, operation: str, a: Real, b: Real) -> str:
+        """Write an operation on numbers: `add`, `sub`, `mul`, `div`."""
+        return self._put("double", f"{self.real(a)} {_BINARY[operation]} {self.real(b)}")
 
     def neg(self, a: Real) -> str:
         """Write -a."""

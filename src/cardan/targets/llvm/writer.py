@@ -130,21 +130,9 @@ class Writer(Code, Arithmetic):
         """Return an operand as LLVM writes it."""
         return x if isinstance(x, str) else self.every(f"i64 {x}")
 
-    def add(self, a: Real, b: Real) -> str:
-        """Write a + b."""
-        return self.emit(f"fadd {self.v} {self.real(a)}, {self.real(b)}")
-
-    def sub(self, a: Real, b: Real) -> str:
-        """Write a - b."""
-        return self.emit(f"fsub {self.v} {self.real(a)}, {self.real(b)}")
-
-    def mul(self, a: Real, b: Real) -> str:
-        """Write a b."""
-        return self.emit(f"fmul {self.v} {self.real(a)}, {self.real(b)}")
-
-    def div(self, a: Real, b: Real) -> str:
-        """Write a / b."""
-        return self.emit(f"fdiv {self.v} {self.real(a)}, {self.real(b)}")
+    def binary(self, operation: str, a: Real, b: Real) -> str:
+        """Write an operation on numbers: `add`, `sub`, `mul`, `div`."""
+        return self.emit(f"f{operation} {self.v} {self.real(a)}, {self.real(b)}")
 
     def neg(self, a: Real) -> str:
         """Write -a."""
