@@ -231,7 +231,7 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
     def one_pass(start: str) -> None:
         tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
         e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
-        _run(e, tiles, phases(program))
+        _run(e, tiles)
         _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(program, plan)))))
         e.tiles(tiles, lambda tile: _write_results(e, outputs, _first_row(e, start, tile)))
 
@@ -260,9 +260,9 @@ def _call(e: _Entry, tiles: str, *functions: str, number: int | str | None = Non
         e.tiles(tiles, lambda _, f=function: e.w.line(f"call void @{f}(ptr {e.workspace}{more})"))
 
 
-def _run(e: _Entry, tiles: str, parts: Sequence[Region | range]) -> None:
-    """Compute parts of a program block by block; regions as often as they say."""
-    for part in parts:
+def _run(e: _Entry, tiles: str, within: Region | None = None) -> None:
+    """Compute the program, or a region, block by block; regions as often as they say."""
+    for part in phases(e.program, within):
         if isinstance(part, range):
             first, last = e.plan.spans[part]
             _call(e, tiles, *(f"block{b}" for b in range(first, last + 1)))
@@ -271,12 +271,12 @@ def _run(e: _Entry, tiles: str, parts: Sequence[Region | range]) -> None:
 
 
 def _run_region(e: _Entry, tiles: str, region: Region) -> None:
-    p, inner = e.program.regions.index(region), phases(e.program, region)
+    p = e.program.regions.index(region)
     rows = e.plan.tables[p].rows
 
     def one(number: int | str) -> None:
         _call(e, tiles, *(f"pick{p}_{n}" for n in range(len(in_groups(rows.picked)))), number=number)
-        _run(e, tiles, inner)
+        _run(e, tiles, region)
         _call(e, tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
 
     def then_again(number: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from cardan.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
 from cardan.targets.libm.far import FAST_RANGE
@@ -108,6 +108,72 @@ class Code:
         self.count += 1
         self.line(f"br i1 {condition}, label %on{self.count}, label %{elsewhere}")
         self.label(f"on{self.count}")
+
+
+class Reader(Code):
+    """Writes how structures are read, and a context: an array of 64-bit words, and of functions, that have names.
+
+    Args:
+        words: the place of each in the context.
+    """
+
+    context = "%context"
+
+    def __init__(self, words: Mapping[str, int]) -> None:
+        super().__init__()
+        self.words = words
+
+    def field(self, structure: str, offset: int, kind: str = "ptr") -> str:
+        """Write a field of a structure."""
+        return self.load(kind, self.at(structure, offset), {"ptr": 8, "i64": 8, "i32": 4, "i8": 1}[kind])
+
+    def word(self, pointer: str, k: int | str, kind: str = "i64") -> str:
+        """Write the k-th 64-bit word behind a pointer."""
+        return self.load(kind, self.at(pointer, k, "i64"), 8)
+
+    def known(self, name: str, kind: str = "i64") -> str:
+        """Write a word of the context."""
+        return self.word(self.context, self.words[name], kind)
+
+    def is_null(self, pointer: str) -> str:
+        """Write whether a pointer is null."""
+        return self.emit(f"icmp eq ptr {pointer}, null")
+
+    def call(self, name: str, *arguments: str) -> str:
+        """Write a call of a function in the context."""
+        return self.emit(f"call ptr {self.known(name, 'ptr')}({', '.join(arguments)})")
+
+    def do(self, name: str, *arguments: str) -> None:
+        """Write a call of a function in the context that returns nothing."""
+        self.line(f"call void {self.known(name, 'ptr')}({', '.join(arguments)})")
+
+    def workspace(self, size: str, spare: str, without: str) -> list[str]:
+        """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own.
+
+        Args:
+            size: bytes; 0 for none.
+            spare: pointer to the one that is kept.
+            without: the label to go on at where there is no memory.
+        """
+        three = ("ptr", "ptr", "ptr")
+
+        def make() -> list[str]:
+            raw = self.call("malloc", f"i64 {self.whole('add nuw nsw', size, 64)}")
+            self.unless(self.emit(f"icmp ne ptr {raw}, null"), without)
+            raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
+            return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
+
+        def take() -> list[str]:
+            kept = self.emit(f"atomicrmw xchg ptr {spare}, ptr null acquire")
+            return self.branch(self.is_null(kept), make, lambda: [kept, "null", kept], *three)
+
+        return self.branch(self.whole("icmp eq", size, 0), lambda: ["null"] * 3, take, *three)
+
+    def put_back(self, spare: str, to_free: str, to_keep: str) -> None:
+        """Write that a workspace is not needed any more."""
+        keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {spare} release, align 8")  # noqa: E731
+        self.branch(self.is_null(to_keep), lambda: None, keep)
+        self.branch(self.is_null(to_free), lambda: None, lambda: self.do("free", f"ptr {to_free}"))
 
 
 class Writer(Code, Arithmetic):
