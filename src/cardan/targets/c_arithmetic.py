@@ -96,18 +96,13 @@ class CArithmetic(Arithmetic):
         return (*reduction(self, size, names[0], names[1]), names[2])
 
 
-def number(value: float) -> str:
-    """Return a double as C writes it, exact; by its bits where C has no words for it."""
+def number(value: float, single: bool = False) -> str:
+    """Return a double as C writes it, exact, or the nearest float; by its bits where C has no words for it."""
+    value = rounded(value) if single else value
     if math.isfinite(value):
-        return finite(value)
-    return f"from_bits({struct.unpack('<Q', struct.pack('<d', value))[0]}ull)"
-
-
-def single_number(value: float) -> str:
-    """Return a number likewise as a float, the nearest one."""
-    if math.isfinite(value := rounded(value)):
-        return finite(value, "f")
-    return f"from_bits({struct.unpack('<I', struct.pack('<f', value))[0]}u)"
+        return finite(value, "f" if single else "")
+    bits = int.from_bytes(struct.pack("<f" if single else "<d", value), "little")
+    return f"from_bits({bits}{'u' if single else 'ull'})"
 
 
 PREFIX = "cardan_"

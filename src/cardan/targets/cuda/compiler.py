@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cardan.errors import TargetError
@@ -43,6 +42,22 @@ class Resources(NamedTuple):
     spill_stores: int
     spill_loads: int
     stack: int
+    shared: int
+
+
+class Launch(NamedTuple):
+    """How a kernel is launched.
+
+    Attributes:
+        name: of the kernel.
+        threads: of a block.
+        states: that a block computes.
+        shared: bytes of shared memory a block is given beyond those the kernel declares.
+    """
+
+    name: str
+    threads: int
+    states: int
     shared: int
 
 
@@ -185,15 +200,3 @@ def resources_of(said: str) -> Resources:
 
 def _largest(pattern: re.Pattern[str], text: str) -> int:
     return max(map(int, pattern.findall(text)), default=0)
-
-
-def table(rows: Sequence[tuple[str, Cubin]]) -> list[str]:
-    """Return a table of kernels and what they take, a line each."""
-    titles = ("kernel", "registers", "spilled bytes (stored, loaded)", "stack", "shared", "cubin kB", "compiled in s")
-    lines = [" | ".join(titles), " | ".join("---" for _ in titles)]
-    for name, cubin in rows:
-        r = cubin.resources
-        spills = f"{r.spill_stores}, {r.spill_loads}"
-        numbers = (r.registers, spills, r.stack, r.shared, f"{len(cubin.image) / 1e3:.0f}", f"{cubin.seconds:.2f}")
-        lines.append(" | ".join((name, *map(str, numbers))))
-    return [f"| {line} |" for line in lines]
