@@ -211,18 +211,18 @@ def _index(shape: tuple[int, ...], flat: int) -> str:
 def _lines(program: Program) -> Iterator[str]:
     inputs, outputs = ", ".join(map(str, program.inputs)), ", ".join(map(str, program.outputs))
     yield f"program {program.name}({inputs}) -> {outputs}"
-    yield from _phase_lines(program, phases(program), entry_names(program.inputs))
+    yield from _phase_lines(program, None, entry_names(program.inputs))
     for name, k in zip(entry_names(program.outputs), program.results, strict=True):
         yield f"  {name} <- %{k}"
 
 
-def _phase_lines(program: Program, parts: Sequence[Region | range], names: Sequence[str]) -> Iterator[str]:
-    for part in parts:
+def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) -> Iterator[str]:
+    for part in phases(program, within):
         if isinstance(part, range):
             yield from (_line(program, k, names) for k in part)
         else:
             yield f"  {part.passes} times {{"
-            yield from _phase_lines(program, phases(program, part), names)
+            yield from _phase_lines(program, part, names)
             on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
             yield "  }" + (on if part.carried else "")
 
