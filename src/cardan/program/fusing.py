@@ -45,9 +45,9 @@ class Joined(NamedTuple):
 
 def joined_products(program: Program) -> Joined:
     """Return the instructions of a program with products joined to the sums that take them."""
-    ops: list[Op | Fused] = list(program.ops)
-    args, alone, stretch = program.args, used_once(program), _stretch_numbers(program)
-    for k, op in enumerate(program.ops):
+    ops: list[Op | Fused] = list(program.instructions.ops)
+    args, alone, stretch = program.instructions.args, used_once(program), _stretch_numbers(program)
+    for k, op in enumerate(program.instructions.ops):
         if op is Op.ADD or op is Op.SUB:
             for position, a in enumerate(args[k]):
                 if alone[a] and ops[a] is Op.MUL and stretch[a] == stretch[k]:

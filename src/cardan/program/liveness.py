@@ -48,7 +48,7 @@ def last_readers(
         operands: of each instruction, where they are others than the program's.
     """
     last: dict[int, int] = {}
-    operands = operands or program.args
+    operands = operands or program.instructions.args
 
     def needed(a: int, block: int) -> None:
         if a in home or a in heads:

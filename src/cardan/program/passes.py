@@ -25,7 +25,7 @@ def remove_dead_code(program: Program) -> Program:
 def needed_for(program: Program, results: Sequence[int]) -> bytearray:
     """Return a flag for each instruction: whether one of these results is, or needs it."""
     needed, after = bytearray(len(program.instructions)), {k: a for r in program.regions for k, a in r.carried}
-    args = program.args
+    args = program.instructions.args
     for r in results:
         needed[r] = 1
     more = True

@@ -97,21 +97,6 @@ class Program(ByFields):
         if type(self.instructions) is not Instructions:
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
-    @property
-    def ops(self) -> list[Op]:
-        """The operation of each instruction, in a list made now."""
-        return self.instructions.ops
-
-    @property
-    def args(self) -> list[tuple[int, ...]]:
-        """The operands of each instruction, in a list made now."""
-        return self.instructions.args
-
-    @property
-    def values(self) -> list[float]:
-        """The value of each instruction, in a list made now."""
-        return self.instructions.values
-
     def operation_counts(self) -> Counter[str]:
         """Return how often each operation occurs, without inputs and constants."""
         counts = {op.value: self.instructions.count_of(op) for op in OPS if op not in LEAVES}
@@ -255,7 +240,7 @@ def verify(program: Program) -> Program:
     if any(not 0 <= r < len(kinds) or kinds[r] is not Kind.REAL for r in program.results):
         raise ProgramError("a result is not a real value of the program")
     _verify_regions(program, kinds)
-    used = {a for args in program.args for a in args} | set(program.results)
+    used = {a for args in program.instructions.args for a in args} | set(program.results)
     used |= {after for region in program.regions for _, after in region.carried}
     dead = set(range(len(kinds))) - used
     if dead:

@@ -32,8 +32,10 @@ class Walk:
     """
 
     def __init__(self, program: Program, functions: Functions, freed: Iterable[tuple[int, ...]] = repeat(())) -> None:
-        self.program, self.ops, self.values = program, program.ops, program.values
-        self.steps: list[Step] = list(zip(map(functions.__getitem__, self.ops), program.args, freed, strict=False))
+        self.program, self.ops, self.values = program, program.instructions.ops, program.instructions.values
+        self.steps: list[Step] = list(
+            zip(map(functions.__getitem__, self.ops), program.instructions.args, freed, strict=False)
+        )
         self.tables = dict(zip(program.regions, rows_of(program), strict=True))
         self.parts = {within: phases(program, within) for within in (None, *program.regions)}
 

@@ -56,7 +56,7 @@ def merge_identities(program: Program) -> Program:
 def _in_order(program: Program, standing: Sequence[Standing]) -> Iterator[int]:
     """Yield the representatives that the results need, each after its own operands."""
     done: set[int] = set()
-    operands = program.args
+    operands = program.instructions.args
     stack = [(r, False) for r in reversed(program.results)]
     while stack:
         k, ready = stack.pop()
@@ -83,7 +83,7 @@ def _representatives(program: Program, found: Evaluation) -> list[Standing]:
     order = sorted(range(len(cones)), key=lambda k: (not given[k], cones[k].bit_count(), k))
     standing: list[Standing] = [(k, False) for k in range(len(program.instructions))]
     known: dict[Value, list[tuple[int, bool]]] = {}
-    ops = program.ops
+    ops = program.instructions.ops
     for k in order:
         op = ops[k]
         if op is Op.CONST or SPEC[op].result is Kind.BOOL:

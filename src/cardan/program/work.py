@@ -16,7 +16,7 @@ KINDS |= dict.fromkeys(SUMS, "additions") | dict.fromkeys(CHOICES, "comparisons 
 
 def work_counts(program: Program) -> Counter[Op]:
     """Return how often each operation is done for a state; no state takes more, none takes less."""
-    ops, found = program.ops, Counter[Op]()
+    ops, found = program.instructions.ops, Counter[Op]()
     for part in stretches(program):
         written = Counter(op for op in ops[part.start : part.stop] if op not in LEAVES)
         found.update({op: passes(program, part) * count for op, count in written.items()})

@@ -51,7 +51,7 @@ class Parts:
 
     def __init__(self, program: Program, dialect: Dialect, joined: Joined | None = None) -> None:
         self.program, self.dialect, self.instructions = program, dialect, list(program.instructions)
-        self.ops, self.args = joined or (program.ops, program.args)
+        self.ops, self.args = joined or (program.instructions.ops, program.instructions.args)
         self.parts: list[list[int]] = []
         self.spans: dict[range, tuple[int, int]] = {}
         for stretch in stretches(program):

@@ -12,7 +12,7 @@ import numpy as np
 from cardan.program.ops import LEAVES, SPEC
 from cardan.program.program import Program
 from cardan.program.replay import Functions, Walk
-from cardan.targets.runner import Runner
+from cardan.targets.runner import Arrays, Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
 
@@ -43,7 +43,7 @@ def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -
 
 def walk_of(program: Program) -> Walk:
     """Return a program to be run by NumPy's functions, which frees each value behind its last reader."""
-    return Walk(program, _NUMPY, _freed(program, program.args))
+    return Walk(program, _NUMPY, _freed(program, program.instructions.args))
 
 
 def _freed(program: Program, operands: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -79,14 +79,7 @@ class NumpyProgram(Runner):
         """The program as calls look at it."""
         return walk_of(self.program)
 
-    def write(
-        self,
-        arrays: Sequence[np.ndarray],
-        results: Sequence[np.ndarray],
-        batch: int,
-        dtype: np.dtype,
-        threads: int | None = None,
-    ) -> None:
+    def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
         """Compute the outputs; see `Runner`. It runs on one thread."""
         rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):

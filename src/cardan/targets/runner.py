@@ -55,6 +55,9 @@ Gathered = type[tuple[Any, ...]] | tuple[str, ...] | None
 """What several results are returned in: a kind of tuple, or a dictionary with these names; None for neither."""
 
 
+Arrays = Sequence[np.ndarray]
+
+
 class Runner(ABC):
     """A program on arrays.
 
@@ -65,14 +68,7 @@ class Runner(ABC):
     outputs: tuple[Array, ...]
 
     @abstractmethod
-    def write(
-        self,
-        arrays: Sequence[np.ndarray],
-        results: Sequence[np.ndarray],
-        batch: int,
-        dtype: np.dtype,
-        threads: int | None = None,
-    ) -> None:
+    def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
         """Compute the outputs.
 
         Args:
@@ -85,12 +81,7 @@ class Runner(ABC):
         """
 
     def __call__(
-        self,
-        arrays: Sequence[np.ndarray],
-        batch: int,
-        dtype: np.dtype,
-        threads: int | None = None,
-        out: np.ndarray | None = None,
+        self, arrays: Arrays, batch: int, dtype: np.dtype, threads: int | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the outputs side by side, shape (batch, total): a new array, or `out`; see `write`."""
         places = places_of(self.outputs)

@@ -31,7 +31,7 @@ class TeamText:
 
     def __init__(self, program: Program, joined: Joined, warps: int, dialect: Dialect, name: str) -> None:
         self.program, self.joined, self.warps, self.dialect, self.name = program, joined, warps, dialect, name
-        self.numbers = program.values
+        self.numbers = program.instructions.values
         self.team: Team = team_of(program, joined, warps)
         self.heads = heads_of(program, self.team.spans, [Op.INPUT, Op.CARRIED])
         self.chunks = chunks_of(program.outputs, SECTOR)

@@ -121,7 +121,7 @@ def _head(program: Program, single: bool) -> Iterator[str]:
     yield _SINGLE if single else _DOUBLE
     yield _EXTREMES
     if not single:
-        yield from analysis(program.ops, INLINE, APART)
+        yield from analysis(program.instructions.ops, INLINE, APART)
 
 
 def _kernel(program: Program, name: str, warps: int, body: Iterator[str]) -> Iterator[str]:

@@ -60,7 +60,9 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     for position, k in enumerate(program.results):
         copies.setdefault(k, []).append(inputs + position)
     blocks, spans = _blocks(program, joined, copies, machine)
-    plan = Plan(program, joined, program.values, blocks, spans, copies=copies, machine=machine, first_output=inputs)
+    plan = Plan(
+        program, joined, program.instructions.values, blocks, spans, copies=copies, machine=machine, first_output=inputs
+    )
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
     last_reader = last_readers(program, home, spans, heads, joined.args)

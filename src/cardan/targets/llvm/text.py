@@ -271,6 +271,6 @@ def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     parts = [*blocks, *_moves(program, plan, lanes), *constants, entry_function(program, plan, lanes)]
     if streams(program):
         parts.append(stream_function(lanes))
-    parts += math_definitions(set(program.ops), lanes)
+    parts += math_definitions(set(program.instructions.ops), lanes)
     parts += attributes(lanes)
     return "\n\n".join(parts)
