@@ -32,13 +32,16 @@ class Column(Protocol):
     @property
     def shape(self) -> tuple[int, ...]:
         """Rows, then what each holds."""
+        ...
 
     @property
     def dtype(self) -> np.dtype:
         """Type of number."""
+        ...
 
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Return the rows from one on, up to another."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,11 @@ class Engine(Protocol):
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Let a worker call something."""
+        ...
 
     def close(self) -> None:
         """Let what was begun end, and begin nothing more."""
+        ...
 
 
 class Threads:
