@@ -170,7 +170,7 @@ def program_of(name: str, one: One, model: Model) -> Program:
         raise
     except Exception as error:
         code = getattr(getattr(inner.made_from, "kernel", None), "__code__", None)
-        where = line_in(Path(code.co_filename), error.__traceback__, error) if code else ""
+        where = line_in(Path(code.co_filename), error) if code else ""
         raise TraceError(f"{name} cannot be generated{where}: {type(error).__name__}: {error}") from error
     if not program.results:
         sizes = ", ".join(map(str, program.outputs)) or "nothing"

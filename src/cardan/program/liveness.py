@@ -33,7 +33,7 @@ def last_readers(
     home: Mapping[int, int],
     spans: Spans,
     heads: Mapping[int, int],
-    operands: Sequence[Sequence[int]] | None = None,
+    operands: Sequence[Sequence[int]],
 ) -> dict[int, int]:
     """Return the last block that needs each value which is needed beyond the block that computes it.
 
@@ -45,10 +45,9 @@ def last_readers(
         home: the block of each instruction that is an operation.
         spans: of its stretches.
         heads: the first block of its region for each instruction with a place of its own for what is carried to it.
-        operands: of each instruction, where they are others than the program's.
+        operands: of each instruction: the program's, or those of joined products.
     """
     last: dict[int, int] = {}
-    operands = operands or program.instructions.args
 
     def needed(a: int, block: int) -> None:
         if a in home or a in heads:

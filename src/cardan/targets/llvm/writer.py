@@ -197,52 +197,40 @@ class Writer(Code, Arithmetic):
         return x if isinstance(x, str) else self.every(f"i64 {x}")
 
     def binary(self, operation: str, a: Real, b: Real) -> str:
-        """Write an operation on numbers: `add`, `sub`, `mul`, `div`."""
         return self.emit(f"f{operation} {self.v} {self.real(a)}, {self.real(b)}")
 
     def neg(self, a: Real) -> str:
-        """Write -a."""
         return self.emit(f"fneg {self.v} {self.real(a)}")
 
     def call(self, name: str, *operands: Real) -> str:
-        """Write an intrinsic."""
         arguments = ", ".join(f"{self.v} {self.real(x)}" for x in operands)
         return self.emit(f"call {self.v} @llvm.{name}.{self.suffix}({arguments})")
 
     def compare(self, condition: str, a: Real, b: Real) -> str:
-        """Write a condition, such as `olt`."""
         return self.emit(f"fcmp {condition} {self.v} {self.real(a)}, {self.real(b)}")
 
     def select(self, mask: str, a: Real, b: Real) -> str:
-        """Write a where the mask holds, b elsewhere."""
         return self.emit(f"select {self.m} {mask}, {self.v} {self.real(a)}, {self.v} {self.real(b)}")
 
     def bits(self, x: Real) -> str:
-        """Write the bits of a number."""
         return self.emit(f"bitcast {self.v} {self.real(x)} to {self.i}")
 
     def from_bits(self, x: Bits) -> str:
-        """Write the number with such bits."""
         return self.emit(f"bitcast {self.i} {self.integer(x)} to {self.v}")
 
     def logic(self, operation: str, a: Bits, b: Bits) -> str:
-        """Write an operation on integers: `and`, `or`, `xor`, `shl`, `lshr`, `add`."""
         return self.emit(f"{operation} {self.i} {self.integer(a)}, {self.integer(b)}")
 
     def differ(self, a: str, b: str) -> str:
-        """Write whether of two masks just one holds."""
         return self.emit(f"xor {self.m} {a}, {b}")
 
     def is_not_zero(self, x: Bits) -> str:
-        """Write whether an integer is not zero."""
         return self.emit(f"icmp ne {self.i} {self.integer(x)}, zeroinitializer")
 
     def is_negative(self, x: Bits) -> str:
-        """Write whether an integer is negative."""
         return self.emit(f"icmp slt {self.i} {self.integer(x)}, zeroinitializer")
 
     def number(self, x: Bits) -> str:
-        """Write a signed integer as the number it is."""
         return self.emit(f"sitofp {self.i} {self.integer(x)} to {self.v}")
 
     def reduced_far(self, size: str, near: Reduced) -> Reduced:
