@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cardan.program.ops import Op
-from cardan.program.program import Program, Region, phases, places_of
+from cardan.program.program import Region, phases, places_of
 from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.plan import (
     Plan,
@@ -43,9 +43,9 @@ class Output(NamedTuple):
     slot: int
 
 
-def constant_results(program: Program, plan: Plan) -> list[Sequence[Run]]:
+def constant_results(plan: Plan) -> list[Sequence[Run]]:
     """Return the results that are numbers, in groups of `STORES`."""
-    numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST}
+    numbers = {k: i.value for k, i in enumerate(plan.program.instructions) if i.op is Op.CONST}
     slots = sorted((slot, repr(float(value))) for k, value in numbers.items() for slot in plan.copies.get(k, ()))
     together = groupby(enumerate(slots), key=lambda item: (item[1][0] - item[0], item[1][1]))
     runs = [(value, [slot for _, (slot, _) in run]) for (_, value), run in together]
@@ -78,8 +78,8 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
 class _Entry:
     """Writes the entry function."""
 
-    def __init__(self, program: Program, plan: Plan, lanes: Lanes) -> None:
-        self.program, self.plan, self.lanes, self.w = program, plan, lanes, Writer(lanes)
+    def __init__(self, plan: Plan, lanes: Lanes) -> None:
+        self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.workspace = "%ws"
 
     def slot(self, slot: int) -> str:
@@ -215,9 +215,9 @@ def stream_function(lanes: Lanes) -> str:
     return w.procedure("stream", parameters) + "\n!0 = !{i32 1}"
 
 
-def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
+def entry_function(plan: Plan, lanes: Lanes) -> str:
     """Return the entry: constants once, then pass by pass, read tiles, compute them block by block, write them."""
-    e = _Entry(program, plan, lanes)
+    e, program = _Entry(plan, lanes), plan.program
     w, size = e.w, plan.tiles * plan.slots * lanes.bytes
     w.line(
         "%ws = "
@@ -232,7 +232,7 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
         tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
         e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
         _run(e, tiles)
-        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(program, plan)))))
+        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(plan)))))
         e.tiles(tiles, lambda tile: _write_results(e, outputs, _first_row(e, start, tile)))
 
     w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
@@ -281,9 +281,9 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
 
     def then_again(number: str) -> None:
         one(number)
-        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.program, e.plan, region)))))
+        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.plan, region)))))
 
-    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.program, e.plan, p)))))
+    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.plan, p)))))
     if not region.carried:
         e.w.loop(0, region.passes, 1, one)
         return
@@ -294,7 +294,7 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
 
 def _prepare(e: _Entry) -> None:
     """Put the results that are constant in their slots."""
-    for k in range(len(constant_results(e.program, e.plan))):
+    for k in range(len(constant_results(e.plan))):
         e.w.line(f"call void @constants{k}(ptr {e.workspace})")
 
 
