@@ -23,8 +23,6 @@ from cardan.interop.mujoco_package import mujoco
 from cardan.interop.mujoco_shapes import Solid, ends_of, set_geometry
 from cardan.model import WORLD, Model
 from cardan.scalar import is_finite
-from cardan.spatial import SE3
-from cardan.spatial.rotations import quaternion_xyzw_from_matrix
 
 MANY = 8
 """Points a pair may have at most, the deepest first; as many as two boxes have there."""
@@ -139,11 +137,7 @@ def _poses_function(solids: Sequence[Solid]) -> Function[..., Any]:
     @function
     def poses(model: Model, q: Any) -> Any:
         kinematics = Kinematics(model, q)
-        return [_numbers(kinematics.pose(body) @ pose) for body, _, pose in solids]
+        there = [placed(kinematics.pose(body) @ pose) for body, _, pose in solids]
+        return [[*place["pos"], *place["quat"]] for place in there]
 
     return poses
-
-
-def _numbers(X: SE3) -> list[Any]:
-    x, y, z, w = quaternion_xyzw_from_matrix(X.rotation)
-    return [*X.translation, w, x, y, z]

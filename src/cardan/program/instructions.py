@@ -148,10 +148,6 @@ class Instructions(Sequence[Instruction]):
 
 def _of_bytes(codes: bytes, ends: bytes, operands: bytes, values: bytes) -> Instructions:
     made = Instructions()
-    made._codes, made._ends, made._operands, made._values = (
-        codes,
-        array("i", ends),
-        array("i", operands),
-        array("d", values),
-    )
+    made._codes, made._ends = codes, array("i", ends)
+    made._operands, made._values = array("i", operands), array("d", values)
     return made

@@ -82,14 +82,9 @@ def _nvrtc() -> Any:
     try:
         nvrtc.nvrtcVersion()
     except Exception as error:
-        raise TargetError(
-            f"the cuda target needs NVRTC, which was not found: pip install nvidia-cuda-nvrtc ({_first_line(error)})"
-        ) from None
+        why, mend = str(error).partition("\n")[0], "pip install nvidia-cuda-nvrtc"
+        raise TargetError(f"the cuda target needs NVRTC, which was not found: {mend} ({why})") from None
     return nvrtc
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
 
 
 def version() -> tuple[int, int]:
