@@ -9,15 +9,20 @@ caller waits only for parts somebody is at work on, so it does not matter when t
 from __future__ import annotations
 
 from cardan.targets.llvm import xla_layout as at
-from cardan.targets.llvm.writer import Reader
+from cardan.targets.llvm.writer import Code, Reader
 
-MISFIT = "cardan: the arrays of this call are not those of the program it is for"
-NO_MEMORY = "cardan: there is no memory for the workspace of a program"
-NO_STREAM = "cardan: XLA gives no stream to launch a kernel on"
-TOO_MANY = "cardan: there are more states than one launch has: call it in parts"
-REFUSED = "cardan: the device refused to launch a kernel"
-_TEXTS = {"misfit": MISFIT, "no_memory": NO_MEMORY}
-_DEVICE_TEXTS = {"misfit": MISFIT, "no_stream": NO_STREAM, "too_many": TOO_MANY, "refused": REFUSED}
+_MISFIT = (at.INVALID_ARGUMENT, "cardan: the arrays of this call are not those of the program it is for")
+_FAILURES = {
+    "misfit": _MISFIT,
+    "no_memory": (at.RESOURCE_EXHAUSTED, "cardan: there is no memory for the workspace of a program"),
+}
+_DEVICE_FAILURES = {
+    "misfit": _MISFIT,
+    "no_stream": (at.INTERNAL, "cardan: XLA gives no stream to launch a kernel on"),
+    "too_many": (at.INVALID_ARGUMENT, "cardan: there are more states than one launch has: call it in parts"),
+    "refused": (at.INTERNAL, "cardan: the device refused to launch a kernel"),
+}
+"""By the label to go on at: the code of the error that is returned, and its text."""
 
 
 def handler_text(*, device: bool) -> str:
@@ -26,22 +31,18 @@ def handler_text(*, device: bool) -> str:
     Args:
         device: whether it launches a kernel.
     """
-    said = _DEVICE_TEXTS if device else _TEXTS
-    texts = [f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, text in said.items()]
-    handler = ("define ptr @handler(ptr %frame)", _Handler(device=device))
-    functions = (
-        (handler,)
-        if device
-        else (
-            handler,
-            (
-                "define internal void @part(ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end)",
-                _Part(),
-            ),
+    failures = _DEVICE_FAILURES if device else _FAILURES
+    texts = [
+        f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, (_, text) in failures.items()
+    ]
+    functions: list[tuple[str, Code]] = [("define ptr @handler(ptr %frame)", _Handler(device=device))]
+    if not device:
+        part = "ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end"
+        functions += [(f"define internal void @part({part})", _Part())]
+        functions += [
             ("define internal void @work(ptr %job)", _Work()),
             ("define internal void @task(ptr %job)", _Task()),
-        )
-    )
+        ]
     bodies = [line for head, code in functions for line in (f"{head} nounwind {{", "start:", *code.lines, "}")]
     return "\n".join([f"@context = internal constant i64 {at.MARK}", *texts, *bodies])
 
@@ -168,13 +169,8 @@ class _Handler(_Reader):
         self.label("done")
         self.line("ret ptr null")
         self.version(extension, at.CAPTURED if device else 0)
-        self.failure("misfit", at.INVALID_ARGUMENT)
-        if device:
-            self.failure("no_stream", at.INTERNAL)
-            self.failure("too_many", at.INVALID_ARGUMENT)
-            self.failure("refused", at.INTERNAL)
-        else:
-            self.failure("no_memory", at.RESOURCE_EXHAUSTED)
+        for name, (code, _) in (_DEVICE_FAILURES if device else _FAILURES).items():
+            self.failure(name, code)
 
     # --- checks ---
 
