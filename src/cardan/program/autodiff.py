@@ -29,7 +29,7 @@ from cardan.errors import ParameterError, UnknownNameError
 from cardan.program.expr import Condition, Expr, Graph
 from cardan.program.instructions import Instructions
 from cardan.program.ops import SPEC, Kind, Op
-from cardan.program.program import Array, Program, places_of
+from cardan.program.program import Array, Program, places_by_name
 from cardan.program.replay import replay, straight
 from cardan.program.trace import assemble
 
@@ -252,7 +252,7 @@ class _Open:
 
     def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
         self.program, self.inputs, self.graph = straight(program), (*program.inputs, *further), Graph()
-        symbols, self.places = self.graph.symbols(self.inputs), _places(self.inputs)
+        symbols, self.places = self.graph.symbols(self.inputs), places_by_name(self.inputs)
         self.symbols = {name: symbols[place] for name, place in self.places.items()}
         self.values = replay(self.program, symbols)
 
@@ -441,12 +441,8 @@ def with_inputs_in_order(program: Program, names: Sequence[str]) -> Program:
     """Return the program with its inputs in another order."""
     if tuple(names) == tuple(a.name for a in program.inputs):
         return program
-    by_name, places, entries = (
-        {a.name: a for a in program.inputs},
-        _places(program.inputs),
-        range(sum(a.size for a in program.inputs)),
-    )
-    order = [k for name in names for k in entries[places[name]]]
+    by_name, places = {a.name: a for a in program.inputs}, places_by_name(program.inputs)
+    order = [k for name in names for k in range(places[name].start, places[name].stop)]
     place = {float(old): float(new) for new, old in enumerate(order)}
     instructions = Instructions(
         i._replace(value=place[i.value]) if i.op is Op.INPUT else i for i in program.instructions
@@ -460,8 +456,3 @@ def _tangent(program: Program, wrt: Tangent | str) -> Tangent:
     if name not in shapes:
         raise UnknownNameError("input", name, shapes, where="derivative")
     return Tangent(name, shapes[name]) if isinstance(wrt, str) else wrt
-
-
-def _places(inputs: Sequence[Array]) -> dict[str, slice]:
-    """Return which of the flattened inputs are those of each."""
-    return dict(zip((a.name for a in inputs), places_of(inputs), strict=True))

@@ -180,6 +180,11 @@ def places_of(arrays: Sequence[Array]) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
+def places_by_name(arrays: Sequence[Array]) -> dict[str, slice]:
+    """Return the same, by the names of the arrays."""
+    return dict(zip((a.name for a in arrays), places_of(arrays), strict=True))
+
+
 def entry_names(arrays: Sequence[Array]) -> list[str]:
     """Return the names of the arrays' entries, flattened, such as `q[3]`."""
     return [f"{array.name}{_index(array.shape, k)}" for array in arrays for k in range(array.size)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from cardan.program.ops import Op
-from cardan.program.program import Program, Region, places_of
+from cardan.program.program import Program, Region, places_by_name
 from cardan.program.replay import straight
 
 
@@ -34,8 +34,6 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
 def _pairs(program: Program, carried: Mapping[str, str]) -> tuple[tuple[int, int], ...]:
     """Return the instructions of inputs that are used, and those whose values take their place."""
     number = {int(i.value): k for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-    places = {a.name: place for a, place in zip(program.inputs, places_of(program.inputs), strict=True)}
-    results = {a.name: program.results[p] for a, p in zip(program.outputs, places_of(program.outputs), strict=True)}
-    entries = range(sum(a.size for a in program.inputs))
-    pairs = [pair for x, y in carried.items() for pair in zip(entries[places[x]], results[y], strict=True)]
+    inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
+    pairs = [pair for x, y in carried.items() for pair in enumerate(program.results[outputs[y]], inputs[x].start)]
     return tuple(sorted((number[k], after) for k, after in pairs if k in number and number[k] != after))
