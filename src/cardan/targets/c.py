@@ -20,7 +20,7 @@ from cardan.errors import ParameterError
 from cardan.program.ops import SPEC, Op
 from cardan.program.program import Array, Program
 from cardan.program.work import work_by_kind
-from cardan.targets.c_family import Dialect, Parts, entries_of, finite, in_c, inputs_read, rounded
+from cardan.targets.c_family import Dialect, Parts, entries_of, finite, in_c, inputs_at, rounded
 from cardan.targets.c_stack import frames
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
@@ -250,7 +250,8 @@ class _Writer:
     def written(self) -> tuple[list[str], list[str]]:
         """Return the functions of the parts, and the body of the function that calls them."""
         program, parts = self.program, self.parts
-        used = [*inputs_read(program, program.instructions.places(Op.INPUT)), *(a for a in program.outputs if a.size)]
+        positions = (program.instructions[k].value for k in program.instructions.places(Op.INPUT))
+        used = [*inputs_at(program, positions), *(a for a in program.outputs if a.size)]
         unused = [f"    (void){a.name};" for a in (*program.inputs, *program.outputs) if a not in used]
         if parts.is_whole:
             return [], unused + parts.operations(0) + self._results()

@@ -144,7 +144,8 @@ class Parts:
     def inputs_of(self, p: int) -> list[Array]:
         """Return the inputs that a part reads."""
         read = {a for k in self.parts[p] for a in self.args[k]} - self.heads.keys()
-        return inputs_read(self.program, read)
+        leaves = (self.instructions[k] for k in read)
+        return inputs_at(self.program, (i.value for i in leaves if i.op is Op.INPUT))
 
     def operations(self, p: int) -> list[str]:
         """Return the lines that compute a part."""
@@ -214,9 +215,9 @@ def entries_of(arrays: Iterable[Array]) -> list[str]:
     return [f"{a.name}[{k}]" for a in arrays for k in range(a.size)]
 
 
-def inputs_read(program: Program, read: Iterable[int]) -> list[Array]:
-    """Return the inputs whose entries are among instructions that are read."""
-    entries = {int(i.value) for i in map(program.instructions.__getitem__, read) if i.op is Op.INPUT}
+def inputs_at(program: Program, positions: Iterable[float]) -> list[Array]:
+    """Return the inputs that have entries at some positions of the flattened ones."""
+    entries = set(map(int, positions))
     placed = zip(program.inputs, places_of(program.inputs), strict=True)
     return [a for a, place in placed if not entries.isdisjoint(range(place.start, place.stop))]
 
