@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any
 from zlib import crc32
 
@@ -74,7 +74,7 @@ def imported(file: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         got = f"{type(error).__name__}: {error}"
-        where = line_in(path, error.__traceback__, error)
+        where = line_in(path, error)
         expected = "a file that can be imported"
         raise ParameterError(f"file to import{where}", got=got, expected=expected) from error
     return module
@@ -89,9 +89,9 @@ def _beside(folder: Path) -> Iterator[None]:
         sys.path.remove(str(folder))
 
 
-def line_in(file: Path, trace: TracebackType | None, error: BaseException) -> str:
+def line_in(file: Path, error: BaseException) -> str:
     """Return ` (file:line)` of a file's own code where something went wrong."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({error.filename}:{error.lineno})"
-    lines = [f.lineno for f in traceback.extract_tb(trace) if Path(f.filename) == file]
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if Path(f.filename) == file]
     return f" ({file}:{lines[-1]})" if lines else f" ({file})"
