@@ -32,7 +32,7 @@ from cardan.targets import Outline
 from cardan.targets.buffers import Buffer
 from cardan.targets.cuda import compiler
 from cardan.targets.cuda.driver import Driver, driver
-from cardan.targets.cuda.kernels import Kernel, Launch, kernel_of
+from cardan.targets.cuda.kernels import Kernel, kernel_of
 from cardan.targets.cuda.occupancy import LIMITS, occupancy
 from cardan.targets.cuda.runner import CudaProgram
 
@@ -327,7 +327,7 @@ class Clock:
     def multiply_adds_a_second(self, architecture: str) -> float:
         """Return multiply-adds of float32, by a kernel that does nothing else."""
         cubin = compiler.compiled(_MULTIPLY_ADDS, "multiply_adds", architecture)
-        loaded = self.driver.loaded("multiply_adds", Kernel(Launch("multiply_adds", 256, 256, 0), cubin), 0)
+        loaded = self.driver.loaded("multiply_adds", Kernel(compiler.Launch("multiply_adds", 256, 256, 0), cubin), 0)
         out, threads = to_device(np.zeros(1, np.float32), 0, self.stream), 2**22
         call = partial(self.driver.launch, loaded, threads, (out.layout.address,), self.stream)
         return threads * 8 * 4096 / self.seconds(call)

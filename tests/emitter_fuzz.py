@@ -254,7 +254,7 @@ def reference(program, x, wanted):
     """Return some results by NumPy, and by the C library where it has nothing: products joined to sums."""
     joined, values, number = joined_products(program), [], x.dtype.type
     with np.errstate(all="ignore"):
-        for op, args, value in zip(joined.ops, joined.args, program.values, strict=True):
+        for op, args, value in zip(joined.ops, joined.args, program.instructions.values, strict=True):
             operands = [values[a] for a in args]
             if op is Op.INPUT:
                 values.append(x[int(value)])

@@ -18,7 +18,7 @@ QUADRUPED = cardan.robots.urdf_path("quadruped")
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Time for an instant only."""
-    monkeypatch.setattr("cardan.cli.timing.Job.times.__defaults__", (0.001,))
+    monkeypatch.setattr("cardan.cli.timing.timed.__defaults__", (0.001,))
     monkeypatch.setattr(peak, "ROUNDS", 1000)
 
 
@@ -61,7 +61,7 @@ def test_the_users_cache_is_left_alone(capsys, tmp_path, monkeypatch):
     ("words", "message"),
     [
         (("--function", "inverse_dynamic"), "'inverse_dynamics'"),
-        (("--batch", 0), "a number of states >= 1"),
+        (("--batch", 0), "a whole number >= 1"),
         (("--function", "jacobian", "--frame", "wrist"), "'wrist'"),
     ],
 )

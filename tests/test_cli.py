@@ -243,7 +243,10 @@ def test_joints_new_writes_a_joint_that_passes(capsys, tmp_path):
         (("verify", "{}/none.py:Cam"), "expected a Python file that exists"),
         (("verify", "{}/cam.py:Can"), "there is no joint class named 'Can'; did you mean 'Cam'?"),
         (("verify", "{}/cam.py:Cam"), "give its arguments as --arguments JSON"),
-        (("verify", "{}/broken.py:Cam"), "it cannot be imported: ZeroDivisionError"),
+        (
+            ("verify", "{}/broken.py:Cam"),
+            "broken.py:1): got 'ZeroDivisionError: division by zero', expected a file that can",
+        ),
         (("verify", "Helical", "--arguments", "{{"), "--arguments: got '{', expected JSON"),
         (("verify", "Helical", "--arguments", "1"), "expected a JSON object of keywords, or a list"),
         (("verify", "Fixed", "--samples", "1"), "expected two or more"),

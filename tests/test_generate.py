@@ -443,7 +443,7 @@ def test_wrong_functions(tmp_path, capsys):
         (f"{file}:nothing", ["results of nothing", "one number at least"]),
         (f"{file}:asks", ["mode"]),
         (file, ["FILE.py:NAME"]),
-        (f"{tmp_path / 'law.py'}:hold", ["law.py", "a Python file that is there"]),
+        (f"{tmp_path / 'law.py'}:hold", ["law.py", "a Python file that exists"]),
         ("jacobian", ["--frame"]),
         ("", ["no function named ''"]),
     ]:
@@ -479,7 +479,7 @@ def test_wrong_places_names_and_options(tmp_path, capsys):
         (["--step", "mujoco", "-o", lib], OF_MUJOCO),
         (["--step", "xpbd", "--integrator", "rk4", "-o", lib], "another solver than xpbd"),
         (["--step", "featherstone", "--steps", "0", "-o", lib], "a whole number >= 1"),
-        (["--step", "featherstone", "--dt", "nan", "-o", lib], "a finite step > 0"),
+        (["--step", "featherstone", "--dt", "nan", "-o", lib], "a finite number > 0 [s]"),
         (["-o", lib], "--function NAME or --step SOLVER"),
     ]:
         assert main(["generate", ARM7, *words]) == 1, words

@@ -412,7 +412,7 @@ def test_bad_input(planar, measured):
         identify(planar, q, v, a, tau[:10], terms=TERMS, base=base)
     with pytest.raises(errors.MechanismError, match="begin with a guess"):
         identification.identify_consistent(planar.with_values(inertial_parameters=np.zeros(20)), q, v, a, tau)
-    with pytest.raises(errors.ParameterError, match="harmonics: got 2, expected a whole number from 3 on"):
+    with pytest.raises(errors.ParameterError, match="harmonics: got 2, expected a whole number >= 3"):
         identification.excitation(planar, harmonics=2)
     with pytest.raises(errors.ParameterError, match="that of terms"):  # which it went on with, silently
         identification.excitation(planar, base=base)

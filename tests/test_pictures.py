@@ -259,7 +259,7 @@ def test_drawing_leaves_its_arguments_alone(arm):
         ({"frames": "toll"}, UnknownNameError, "'tool'"),
         ({"paths": ["toll"]}, UnknownNameError, "'tool'"),
         ({"shapes": "visuals"}, ParameterError, "'collision'"),
-        ({"shown": 0}, ParameterError, "at least 1"),
+        ({"shown": 0}, ParameterError, ">= 1"),
         ({"shown": 2.5}, ParameterError, "whole number"),
         ({"shapes": None}, ParameterError, "'collision'"),
         ({"frames": 3}, DTypeError, "a name, or several"),
@@ -413,7 +413,7 @@ def test_a_mechanism_with_loops_reaches_what_its_loops_allow():
         ({"joints": ["joint1", "jont2"]}, UnknownNameError, "joint2"),
         ({"along": "xx"}, ParameterError, "each once"),
         ({"along": "w"}, ParameterError, "'xyz'"),
-        ({"samples": 0}, ParameterError, "at least 1"),
+        ({"samples": 0}, ParameterError, ">= 1"),
     ],
 )
 def test_a_map_that_cannot_be_is_named(arm, options, error, words):
@@ -425,6 +425,16 @@ def test_a_robot_in_a_plane_is_told_its_directions(slide_and_hinge):
     with pytest.raises(ParameterError, match="along='xz'"):
         cardan.pictures.manipulability(slide_and_hinge, "tip")
     assert cardan.pictures.manipulability(slide_and_hinge, "tip", along="xz", joints=["slide", "hinge"])
+
+
+def test_a_map_begins_at_a_limit_that_is_far_from_zero():
+    m = cardan.Mechanism("crane")
+    m.add_body("cart", cardan.Inertia(1.0))
+    m.add_body("mast", cardan.Inertia(1.0))
+    m.add_joint("slide", Prismatic([1, 0, 0]), "world", "cart", limits=cardan.Limits(lower=[5.0]))
+    m.add_joint("lift", Prismatic([0, 0, 1]), "cart", "mast")
+    ax = cardan.pictures.manipulability(m.model(), "mast", along="xz", joints=["slide", "lift"])
+    assert (ax.get_xlim(), ax.get_ylim()) == ((5.0, 7.0), (-1.0, 1.0))
 
 
 # --- notebooks --------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from cardan.errors import (
     UnknownNameError,
 )
 from cardan.formats import disabled_contacts
-from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Prismatic, Revolute, Spherical
+from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical
 from cardan.simulation import contact_pairs
 from mechanisms import random_mechanism
 
@@ -356,6 +356,13 @@ def test_centre_is_between_limits_and_leaves_orientations():
     q = world.centre()
     np.testing.assert_array_equal(q[:7], world.initial[:7])
     np.testing.assert_allclose(q[7:], [0.5, 0.5, 1.0, 0.0])
+
+
+def test_centre_puts_lengths_beside_an_orientation_between_their_limits_too():
+    m = Mechanism("cart")
+    m.add_body("cart", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_joint("plane", Planar(), "world", "cart", limits=Limits([-1.0, 0.5, -0.5], [3.0, 1.5, 1.0]))
+    np.testing.assert_array_equal(m.world().centre(), [1.0, 1.0, 1.0, 0.0])
 
 
 # --- what may touch ------------------------------------------------------------------------------------------------

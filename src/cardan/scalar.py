@@ -58,16 +58,11 @@ __all__ = [
 Backend = dict[str, Callable[..., Any]]
 
 
-def _total(function: Callable[..., float]) -> Callable[..., float]:
-    """Return `function` with NaN in place of the exceptions Python's math raises outside the domain."""
-
-    def evaluate(*args: float) -> float:
-        try:
-            return function(*args)
-        except (ValueError, OverflowError):
-            return math.nan
-
-    return evaluate
+def _float_sqrt(x: float) -> float:
+    try:
+        return math.sqrt(x)
+    except (ValueError, OverflowError):  # below 0, or an integer beyond every float
+        return math.nan
 
 
 def _float_power(x: float, p: float) -> float:
@@ -81,7 +76,7 @@ _FLOAT: Backend = {
     "tan": elementary.tan,
     "asin": elementary.asin,
     "acos": elementary.acos,
-    "sqrt": _total(math.sqrt),
+    "sqrt": _float_sqrt,
     "exp": elementary.exp,
     "log": elementary.log,
     "absolute": abs,

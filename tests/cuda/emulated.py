@@ -15,7 +15,7 @@ from host_cuda import HostKernel
 
 from cardan.targets.cuda.compiler import Cubin, Resources
 from cardan.targets.cuda.driver import Driver, use
-from cardan.targets.cuda.kernels import Kernel, Launch, written
+from cardan.targets.cuda.kernels import Kernel, written
 
 GUARD = 256  # bytes before and behind what is allocated
 MARK = 0xA5
@@ -249,7 +249,7 @@ RESOURCES = Resources(registers=64, spill_stores=0, spill_loads=0, stack=0, shar
 def built(outline, program, single, device):
     """Return a kernel that is its own text, which the emulated driver compiles for the host."""
     code = written(program(), single)
-    return Kernel(Launch(*code[1:]), Cubin(code.source.encode(), RESOURCES))
+    return Kernel(code.launch, Cubin(code.source.encode(), RESOURCES))
 
 
 @contextlib.contextmanager

@@ -247,10 +247,3 @@ def test_an_old_driver():
     check_driver(14020, (13, 5))
     with pytest.raises(TargetError, match=r"CUDA 12.4, kernels compiled by NVRTC 13.5 need .*13.0.*update the driver"):
         check_driver(12040, (13, 5))
-
-
-@needs_nvrtc
-def test_a_table_of_kernels():
-    code = by_hand()
-    lines = compiler.table([("by hand", compiled(code.source, code.name, "sm_90"))])
-    assert len({line.count("|") for line in lines}) == 1

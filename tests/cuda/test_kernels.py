@@ -24,8 +24,10 @@ def run(program, inputs, order="forward", strides=None, count=None):
     outputs = [np.full((count, a.size), 7.0, dtype) for a in program.outputs]
     strides = [*(strides or [a.size for a in program.inputs]), *(a.size for a in program.outputs)]
     pointers = [x for a, s in zip([*inputs, *outputs], strides, strict=True) for x in (a.ctypes.data, s)]
-    kernel = HostKernel(code.source, code.name)
-    kernel.launch(-(-count // code.states), code.threads, code.shared, [count, *pointers], order, 3)
+    kernel = HostKernel(code.source, code.launch.name)
+    kernel.launch(
+        -(-count // code.launch.states), code.launch.threads, code.launch.shared, [count, *pointers], order, 3
+    )
     return outputs
 
 
@@ -100,7 +102,7 @@ def test_any_team_in_any_order_gives_the_same(monkeypatch, warps, order, robot):
     program = cardan.forward_dynamics.program(ROBOTS[robot]().model())
     inputs = states(program, 33)
     code = cuda_code(program, single=False)
-    assert (code.threads, code.states) == ((128, 128) if warps == 1 else (32 * warps, 32))
+    assert (code.launch.threads, code.launch.states) == ((128, 128) if warps == 1 else (32 * warps, 32))
     assert_same(run(program, inputs, order), evaluated(program, "llvm", inputs))
 
 
@@ -114,8 +116,10 @@ def test_any_number_of_states_and_nothing_behind_them(monkeypatch, warps, count)
     outputs = np.full((130, 49), 7.0)
     code = cuda_code(program, single=False)
     pointers = [inputs[0].ctypes.data, 7, outputs.ctypes.data, 49]
-    grid = -(-count // code.states)
-    HostKernel(code.source, code.name).launch(grid, code.threads, code.shared, [count, *pointers], "backward")
+    grid = -(-count // code.launch.states)
+    HostKernel(code.source, code.launch.name).launch(
+        grid, code.launch.threads, code.launch.shared, [count, *pointers], "backward"
+    )
     expected = evaluated(program, "llvm", [inputs[0][:count]])[0]
     np.testing.assert_array_equal(outputs[:count], expected)
     assert np.all(outputs[count:] == 7.0)
@@ -220,5 +224,5 @@ def test_teams_compute_each_value_once_after_what_it_needs(warps):
 def test_a_small_program_is_a_thread_and_a_large_one_a_team():
     small = cardan.inverse_dynamics.program(cardan.robots.arm7().model())
     large = cardan.forward_dynamics_derivatives.program(cardan.robots.arm7().model())
-    assert cuda_code(small, single=True).states == 128
-    assert cuda_code(large, single=True).states == 32
+    assert cuda_code(small, single=True).launch.states == 128
+    assert cuda_code(large, single=True).launch.states == 32

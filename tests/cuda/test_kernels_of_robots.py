@@ -42,9 +42,9 @@ def test_kernels_fit_every_architecture_and_hardly_spill(name):
         for single in (True, False):
             code = cuda_code(program, single=single)
             for architecture in LIMITS if single and function is cardan.inverse_dynamics else ("sm_90",):
-                found = compiler.compiled(code.source, code.name, architecture).resources
+                found = compiler.compiled(code.source, code.launch.name, architecture).resources
                 where = name, function.name, single, architecture, found
                 assert 0 < found.registers <= 255, where
                 assert found.spill_stores + found.spill_loads <= SPILLED, where
-                assert found.shared + code.shared <= SHARED, where
-                assert occupancy(found, code.threads, code.shared, architecture) > 0, where
+                assert found.shared + code.launch.shared <= SHARED, where
+                assert occupancy(found, code.launch.threads, code.launch.shared, architecture) > 0, where

@@ -16,10 +16,7 @@ _where, _minimum, _maximum = np.frompyfunc(where, 3, 1), np.frompyfunc(minimum, 
 
 
 def _filled_like(value: float) -> Any:
-    def like(prototype: Any, dtype: Any = None, *_: Any, shape: Any = None, **__: Any) -> Any:
-        return np.full(np.shape(prototype) if shape is None else shape, value, dtype=dtype or object)
-
-    return like
+    return lambda prototype, *args, **options: _full_like(prototype, value, *args, **options)
 
 
 def _full_like(prototype: Any, fill_value: Any, dtype: Any = None, *_: Any, shape: Any = None, **__: Any) -> Any:

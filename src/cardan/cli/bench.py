@@ -14,6 +14,7 @@ import llvmlite
 import numpy as np
 
 from cardan._version import __version__
+from cardan.checked_numbers import whole
 from cardan.cli.options import (
     add_functions,
     add_json,
@@ -21,11 +22,10 @@ from cardan.cli.options import (
     frame_option,
     function_named,
     load_robot,
-    print_json,
-    say,
     table,
+    tell,
 )
-from cardan.cli.timing import Job, checked_batch_size
+from cardan.cli.timing import timed
 from cardan.functions import Function
 from cardan.model import Model
 from cardan.runtime.threads import num_threads
@@ -49,15 +49,14 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Time the functions and print a line for each."""
     chosen = [function_named(name) for name in args.function]
-    model, batch = load_robot(args), checked_batch_size(args.batch)
+    model, batch = load_robot(args), whole("--batch", args.batch, 1)
     frame = args.frame or model.body_names[-1]
     peak = peak_operations()
     with empty_cache():
         rows = [measured(function, model, frame, batch, peak) for function in chosen]
-    if args.json:
-        print_json({"robot": model.name, "nv": model.nv, "environment": environment(peak), "functions": rows})
-    else:
-        say(report(model, environment(peak), rows))
+    where = environment(peak)
+    plain = {"robot": model.name, "nv": model.nv, "environment": where, "functions": rows}
+    tell(args, plain, report(model, where, rows))
     return 0
 
 
@@ -98,16 +97,15 @@ def measured(function: Function, model: Model, frame: str, batch: int, peak: flo
         batch: states in a batch.
         peak: operations a second a core can do.
     """
-    job = Job(function, model, frame_option(function, frame), batch)
-    times, operations = job.times(), job.program.operations
+    times = timed(function, model, frame_option(function, frame), batch)
     return {
         "function": function.name,
-        "operations": operations,
-        "states": job.states,
+        "operations": times.operations,
+        "states": times.states,
         "compile_s": times.compile,
         "one_thread_ns": times.one_thread * 1e9,
         "all_threads_ns": times.all_threads * 1e9,
-        "fraction_of_peak": operations / times.one_thread / peak,
+        "fraction_of_peak": times.operations / times.one_thread / peak,
         "call_us": times.call * 1e6,
     }
 

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from cardan.cli.options import add_file, add_json, print_json, reading, say
+from cardan.cli.options import add_file, add_json, reading, tell
 from cardan.formats import check
 
 
@@ -22,10 +22,6 @@ def run(args: argparse.Namespace) -> int:
     """Print the faults and return 1 if one of them is an error."""
     faults = check(args.file, **reading(args))
     errors = sum(f.severity == "error" for f in faults)
-    if args.json:
-        print_json([asdict(fault) for fault in faults])
-    else:
-        for fault in faults:
-            say(fault)
-        say(f"{args.file}: {errors} errors, {len(faults) - errors} warnings")
+    counted = f"{args.file}: {errors} errors, {len(faults) - errors} warnings"
+    tell(args, [asdict(fault) for fault in faults], "\n".join(map(str, [*faults, counted])))
     return int(errors > 0)

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from cardan.cli.options import add_json, add_reading, print_json, reading, say
+from cardan.cli.options import add_json, add_reading, reading, tell
 from cardan.comparison import compare
 
 
@@ -24,8 +24,5 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the comparison and return 1 if there is a difference."""
     found = compare(args.a, args.b, tolerance=args.tolerance, **reading(args))
-    if args.json:
-        print_json({"equal": found.equal, **asdict(found)})
-    else:
-        say(found)
+    tell(args, {"equal": found.equal, **asdict(found)}, found)
     return int(not found.equal)

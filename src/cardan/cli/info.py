@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from cardan.cli.options import add_json, add_robot, harmless, load_robot, print_json, read_file, say, table
+from cardan.cli.options import add_json, add_robot, harmless, load_robot, read_file, table, tell
+from cardan.coordinates.numbering import walk
 from cardan.description.text import graphviz_text
 from cardan.joints import Mimic
 from cardan.model import WORLD, Model
@@ -27,10 +28,7 @@ def run(args: argparse.Namespace) -> int:
         print(harmless(graph(args)), end="")
         return 0
     model = load_robot(args)
-    if args.json:
-        print_json(described(model))
-    else:
-        say(f"{model}\n\n{masses(model)}\n\n{tree(model)}")
+    tell(args, described(model), f"{model}\n\n{masses(model)}\n\n{tree(model)}")
     return 0
 
 
@@ -95,13 +93,5 @@ def _vector(v: Any) -> str:
 
 def tree(model: Model) -> str:
     """Return the tree of bodies, each with the joint it hangs on."""
-    children: dict[str, list[Any]] = {}
-    for c in model.connections:
-        children.setdefault(c.parent, []).append(c)
-    lines, stack = [WORLD], [(c, 1) for c in reversed(children.get(WORLD, []))]
-    while stack:
-        c, depth = stack.pop()
-        kind = type(c.joint).__name__.lower()
-        lines.append(f"{'  ' * depth}{c.child}  [{c.name}: {kind}]")
-        stack += [(k, depth + 1) for k in reversed(children.get(c.child, []))]
-    return "\n".join(lines)
+    joints = ((c, f"[{c.name}: {type(c.joint).__name__.lower()}]", depth) for c, depth in walk(model))
+    return "\n".join([WORLD, *(f"{'  ' * (depth + 1)}{c.child}  {joint}" for c, joint, depth in joints)])

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from cardan.cli import joints_new, joints_verify
-from cardan.cli.options import add_json, print_json, table
+from cardan.cli.options import add_json, table, tell
 from cardan.joints import CATALOGUE, Joint, Mimic
 
 
@@ -23,11 +23,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the catalogue."""
     entries = [described(joint) for joint in CATALOGUE]
-    if args.json:
-        print_json(entries)
-        return 0
     header = ("joint", "nq", "nv", "q", "v", "S constant", "example")
-    print(table(header, [_row(entry) for entry in entries]))
+    tell(args, entries, table(header, [_row(entry) for entry in entries]))
     return 0
 
 

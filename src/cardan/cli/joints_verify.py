@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import inspect
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from cardan.cli.certificate_plot import draw_certificate
-from cardan.cli.options import add_json, print_json
+from cardan.cli.options import add_json, tell
 from cardan.errors import JointError, ParameterError, UnknownNameError
+from cardan.generation.user_file import imported
 from cardan.joints import CATALOGUE, Joint
 from cardan.verification import verify_joint
 
@@ -33,10 +32,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the certificate; return 1 if a check fails."""
     joint = joint_of(args.joint, args.arguments)
     certificate = verify_joint(joint, args.samples, args.seed)
-    if args.json:
-        print_json(certificate.plain())
-    else:
-        print(certificate)
+    tell(args, certificate.plain(), certificate)
     if args.plot:
         draw_certificate(joint, certificate, args.plot)
     return 0 if certificate.passed else 1
@@ -59,17 +55,8 @@ def joint_of(what: str, arguments: str | None) -> Joint:
 
 def class_of(file: Path, name: str) -> type[Joint]:
     """Return a joint class of a Python file."""
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    if not file.is_file() or spec is None or spec.loader is None:
-        raise ParameterError("FILE:CLASS", got=str(file), expected="a Python file that exists")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[file.stem] = module  # so that its classes can be pickled
-    sys.path.insert(0, str(file.absolute().parent))  # so that it finds its neighbours
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # it may raise anything
-        raise JointError(f"{file}: it cannot be imported: {type(error).__name__}: {error}") from error
-    joints = {k: v for k, v in vars(module).items() if inspect.isclass(v) and issubclass(v, Joint) and v is not Joint}
+    members = vars(imported(file)).items()
+    joints = {k: v for k, v in members if inspect.isclass(v) and issubclass(v, Joint) and v is not Joint}
     if name not in joints:
         raise UnknownNameError("joint class", name, joints, where=str(file))
     return joints[name]

@@ -167,6 +167,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for a machine to read")
 
 
+def tell(args: argparse.Namespace, plain: Any, text: Any) -> None:
+    """Print what was found: as JSON if that is asked for, else as text."""
+    if args.json:
+        print_json(plain)
+    else:
+        say(text)
+
+
 def print_json(value: Any) -> None:
     """Print as JSON; infinite numbers become null."""
     print(json.dumps(jsonable(value), indent=2, allow_nan=False))

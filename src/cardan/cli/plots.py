@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cardan.errors import MissingExtraError, ParameterError
+from cardan.errors import ParameterError
+from cardan.pictures.axes import pyplot
+from cardan.runtime.extras import package
 
 
 def pyplot_module() -> Any:
@@ -17,11 +18,8 @@ def pyplot_module() -> Any:
     Raises:
         MissingExtraError: without matplotlib.
     """
-    try:
-        importlib.import_module("matplotlib").use("Agg")
-    except ImportError:
-        raise MissingExtraError("drawing", "plot") from None
-    return importlib.import_module("matplotlib.pyplot")
+    package("matplotlib", "drawing", "plot").use("Agg")
+    return pyplot()
 
 
 def save_figure(figure: Any, file: str | Path, dpi: int) -> str:
@@ -39,8 +37,7 @@ def check_picture(file: str | Path) -> None:
         MissingExtraError: without matplotlib.
         ParameterError: for another ending.
     """
-    pyplot_module()
-    known = importlib.import_module("matplotlib.figure").Figure().canvas.get_supported_filetypes()
+    known = pyplot_module().Figure().canvas.get_supported_filetypes()
     if Path(file).suffix.lower().removeprefix(".") not in known:
         expected = f"a name that ends in .{', .'.join(sorted(known))}"
         raise ParameterError("picture to write", got=os.fspath(file), expected=expected)

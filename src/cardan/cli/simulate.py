@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from cardan.algorithms.contact import LAWS
+from cardan.checked_numbers import positive, whole
 from cardan.cli.options import (
     add_continuous,
     add_file,
@@ -31,12 +32,12 @@ from cardan.cli.simulation_plot import simulation_figure
 from cardan.errors import ParameterError
 from cardan.formats import load_mechanism
 from cardan.functions import assemble, center_of_mass_velocity, kinetic_energy, limit_coordinates, potential_energy
+from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import Drive
 from cardan.simulation import Control, State, World, solvers
 from cardan.simulation.driven import driven
 from cardan.simulation.solvers import Solver, Trajectory
 from cardan.simulation.standing import stand
-from cardan.simulation.world import scalar_coordinates
 from cardan.staging import write_whole
 
 SOLVERS = {
@@ -196,10 +197,8 @@ def checked_steps(args: argparse.Namespace, world: World) -> int:
         ParameterError: for numbers that are no such, and for more records than there is room for.
     """
     for name in ("worlds", "every"):
-        if getattr(args, name) < 1:
-            raise ParameterError(f"--{name}", got=getattr(args, name), expected="a whole number >= 1")
-    if not (math.isfinite(args.seconds) and args.seconds > 0.0):
-        raise ParameterError("--seconds", got=args.seconds, expected="a finite time > 0 [s]")
+        whole(f"--{name}", getattr(args, name), 1)
+    positive("--seconds", args.seconds, "s")
     records = round(args.seconds / args.dt, 6) / args.every  # rounded: 5 / 0.002 is not above 2500
     size = records * args.worlds * (world.model.nq + world.model.nv) * 8
     if size > MOST:
@@ -210,10 +209,9 @@ def checked_steps(args: argparse.Namespace, world: World) -> int:
 
 def begun(args: argparse.Namespace, world: World) -> State:
     """Return the state to begin with: joints within their limits, floating robots on the ground, if there is one."""
-    if args.seed is not None and args.seed < 0:
-        raise ParameterError("--seed", got=args.seed, expected="a whole number >= 0")
     state = world.state(args.worlds)
     if args.seed is not None:
+        whole("--seed", args.seed, 0)
         state.q = _shuffled(state, args.seed)
     elif not world.model.closures:  # what closes loops has been put where they close
         lower, upper = world.limits.T

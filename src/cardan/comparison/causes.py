@@ -8,7 +8,8 @@ from itertools import permutations, product
 
 import numpy as np
 
-from cardan.spatial import Inertia
+from cardan.spatial import Inertia, Matrix3
+from cardan.spatial.rotations import rotation_vector_from_matrix
 
 FITS = 1e-6
 """How well a hypothesis has to fit, relative to the numbers: descriptions are written with six digits or more."""
@@ -124,18 +125,19 @@ def point(inertia: Inertia) -> np.ndarray:
 
 def turn(R: np.ndarray) -> str:
     """Return a rotation in words: about which axis, by how much."""
-    angle = math.acos(min(1.0, max(-1.0, (float(np.trace(R)) - 1.0) / 2.0)))
+    angle, u = _axis_angle(R)
     if angle < 1e-7:
         return ""
     name = next((name for S, name in TURNS if np.abs(S - R).max() < 1e-6), "")
-    if name:
-        return name
-    u = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    if np.linalg.norm(u) < 1e-6:  # by half a turn: R = 2 u u^T - 1
-        u = np.linalg.eigh(R + R.T)[1][:, -1]
-    u = u / np.linalg.norm(u)
-    axis = " ".join(f"{e + 0.0:.4g}" for e in u)
-    return f"by {math.degrees(angle):.4g} degrees about ({axis})"
+    axis = " ".join(f"{e + 0.0:.4g}" for e in np.round(u, 9))
+    return name or f"by {math.degrees(angle):.4g} degrees about ({axis})"
+
+
+def _axis_angle(R: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return by how much a rotation turns [rad], and about which unit axis."""
+    phi = np.array(rotation_vector_from_matrix(Matrix3.of(R)), dtype=float)
+    angle = float(np.linalg.norm(phi))
+    return angle, phi / (angle or 1.0)
 
 
 def _turns() -> list[tuple[np.ndarray, str]]:
@@ -146,17 +148,15 @@ def _turns() -> list[tuple[np.ndarray, str]]:
             R = np.zeros((3, 3))
             R[range(3), order] = signs
             if np.linalg.det(R) > 0.0 and not np.array_equal(R, np.eye(3)):
-                angle = math.degrees(math.acos((np.trace(R) - 1.0) / 2.0))
-                found.append((R, angle, _axis_name(R, angle)))
+                angle, axis = _axis_angle(R)
+                degrees = round(math.degrees(angle))
+                found.append((R, degrees, _axis_name(axis, degrees)))
     found.sort(key=lambda e: (len(e[2].split("(")) > 1, e[1]))
-    return [(R, f"by {round(angle)} degrees about {axis}") for R, angle, axis in found]
+    return [(R, f"by {degrees} degrees about {axis}") for R, degrees, axis in found]
 
 
-def _axis_name(R: np.ndarray, angle: float) -> str:
-    u = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    if round(angle) == 180:
-        u = np.linalg.eigh(R)[1][:, -1]
-        u = u * np.sign(u[np.abs(u).argmax()])
+def _axis_name(u: np.ndarray, degrees: int) -> str:
+    u = u * np.sign(u[np.abs(u).argmax()]) if degrees == 180 else u
     signs = np.rint(u / np.abs(u).max()).astype(int)
     if np.abs(signs).sum() == 1:
         k = int(np.abs(signs).argmax())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +14,7 @@ from cardan.comparison.result import Comparison, Difference
 from cardan.comparison.view import Robot, View, alike, opened
 from cardan.errors import ParameterError
 from cardan.model import WORLD, Connection
-from cardan.spatial import Inertia
+from cardan.spatial import SE3, Inertia
 
 
 def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> Comparison:
@@ -50,12 +49,13 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
 
 @dataclass(slots=True)
 class _Comparing:
-    """A comparison as it goes on: the offsets of B's frames in A's, and what was found."""
+    """A comparison as it goes on: pairs of bodies and back, the offsets of B's frames in A's, and what was found."""
 
     a: View
     b: View
     tolerance: float
     pairs: dict[str, str] = field(default_factory=dict)
+    back: dict[str, str] = field(default_factory=dict)
     offsets: dict[str, np.ndarray] = field(default_factory=dict)
     found: list[Difference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -65,13 +65,14 @@ class _Comparing:
         if a.name != b.name:
             self.notes.append(f"the robots are called {a.name!r} and {b.name!r}")
         self.pairs = matched(a, b)
+        self.back = {other: name for name, other in self.pairs.items()}
         renamed = [f"{c!r} ({d!r} in b)" for c, d in fixed_renamed(a, b, self.pairs)]
         if renamed:
             self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
         self.found += map(self._lumped, structure(a, b, self.pairs))
         self._gravity()
         self._tree()
-        self._loops(back={other: name for name, other in self.pairs.items()})
+        self._loops()
         self.found += records.compared(a, b, self.pairs, self.offsets, self.tolerance)
         errors = {} if any(d.kind == "structure" for d in self.found) else self._states()
         return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes), errors)
@@ -96,8 +97,7 @@ class _Comparing:
     # --- the tree ---
 
     def _tree(self) -> None:
-        back = {other: name for name, other in self.pairs.items()}
-        mine, theirs = chains(self.a, set(self.pairs)), chains(self.b, set(back))
+        mine, theirs = chains(self.a, set(self.pairs)), chains(self.b, set(self.back))
         self.offsets = {WORLD: np.eye(4)}
         for body in order(self.a):
             other = self.pairs.get(body)
@@ -106,7 +106,7 @@ class _Comparing:
             self.offsets[body] = np.eye(4)
             one, two = mine.get(body), theirs.get(other)
             if one is not None and two is not None:
-                self._joint(body, one, two, back)
+                self._joint(body, one, two)
             elif one is not None or two is not None:
                 self._hanging(body, one or two, "a" if one is not None else "b")
             self._body(body)
@@ -122,8 +122,8 @@ class _Comparing:
             what = f"is fixed in {where} elsewhere than at the world's origin, where a base is that hangs on nothing"
             self.found.append(Difference("motion", chain.moving.name, what, cause="it" + moved(X)))
 
-    def _joint(self, body: str, mine: Chain, theirs: Chain, back: Mapping[str, str]) -> None:
-        if mine.above != back.get(theirs.above):
+    def _joint(self, body: str, mine: Chain, theirs: Chain) -> None:
+        if mine.above != self.back.get(theirs.above):
             self.found.append(Difference("structure", body, "hangs on another body", mine.above, theirs.above))
             return
         if not (mine.is_single and theirs.is_single):
@@ -135,29 +135,29 @@ class _Comparing:
             names = [type(chain.moving.joint).__name__ for chain in (mine, theirs)]
             self.found.append(Difference("motion", mine.moving.name, "another kind of joint", *names))
             return
-        motion = compared(mine, theirs, self.offsets[mine.above], body, self.tolerance)
+        motion = compared(mine, theirs, self.offsets[mine.above], self.tolerance)
         self._placed(body, mine, motion)
         if motion.note:
             self.notes.append(motion.note)
         self.found += records.of_joint(mine.moving, theirs.moving, motion.is_reversed, self.tolerance)
 
-    def _loops(self, back: Mapping[str, str]) -> None:
+    def _loops(self) -> None:
         """Note what differs about the joints that close loops, of those that both have."""
         theirs = {c.name: c for c in self.b.closures}
         for c in self.a.closures:
             if c.name not in theirs or not {c.parent, c.child} <= self.offsets.keys():
                 continue
             d = theirs[c.name]
-            if [back.get(d.parent), back.get(d.child)] == [c.child, c.parent]:
+            if [self.back.get(d.parent), self.back.get(d.child)] == [c.child, c.parent]:
                 d = d.reversed()
-            if [back.get(d.parent), back.get(d.child)] != [c.parent, c.child]:
+            if [self.back.get(d.parent), self.back.get(d.child)] != [c.parent, c.child]:
                 ends = [f"{e.parent} and {e.child}" for e in (c, d)]
                 self.found.append(Difference("structure", c.name, "closes a loop between other bodies", *ends))
             else:
                 self._loop(c, d)
 
     def _loop(self, c: Connection, d: Connection) -> None:
-        motion = compared(Chain(c.parent, (c,)), Chain(d.parent, (d,)), self.offsets[c.parent], c.child, self.tolerance)
+        motion = compared(Chain(c.parent, (c,)), Chain(d.parent, (d,)), self.offsets[c.parent], self.tolerance)
         self.notes += [motion.note] if motion.note else []
         X, Y = self.offsets[c.child], motion.offset
         if motion.difference is not None:
@@ -249,7 +249,7 @@ class _Comparing:
             if f"missing in {there}" not in d.what or c is None or not is_fixed(c):
                 continue
             holder = c.parent
-            where = self.pairs.get(holder) if mine is self.a else _key(self.pairs, holder)
+            where = (self.pairs if mine is self.a else self.back).get(holder)
             if where is not None and where in theirs.bodies and holder in mine.bodies:
                 sum_ = inertia(mine, holder).mass + inertia(mine, d.where).mass
                 if abs(sum_ - inertia(theirs, where).mass) <= causes.FITS * sum_:
@@ -262,22 +262,13 @@ class _Comparing:
 _ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
-def _key(pairs: Mapping[str, str], value: str) -> str | None:
-    return next((name for name, other in pairs.items() if other == value), None)
-
-
 def _neutral(c: Any) -> tuple[float, ...]:
     return tuple(map(float, c.joint.neutral()))
 
 
 def _seen(inertia: Inertia, offset: np.ndarray) -> Inertia:
     """Return an inertia in the frame its own is placed in."""
-    if np.array_equal(offset, np.eye(4)):
-        return inertia
-    R = offset[:3, :3]
-    com = R @ np.array(tuple(inertia.com), dtype=float) + offset[:3, 3]
-    about = R @ causes.at_com(inertia) @ R.T
-    return Inertia(float(inertia.mass), tuple(com), (0.5 * (about + about.T)).tolist())
+    return inertia if np.array_equal(offset, np.eye(4)) else SE3.of(offset) @ inertia
 
 
 def _distance(a: Inertia, b: Inertia) -> float:

@@ -18,7 +18,7 @@ from cardan.comparison.matching import Chain, is_fixed, moved_by
 from cardan.comparison.result import Difference
 from cardan.joints import Joint, Mimic
 from cardan.model import Connection
-from cardan.spatial import SE3, Matrix3
+from cardan.spatial import SE3
 
 Pose = np.ndarray
 """A pose as a matrix, (4, 4)."""
@@ -36,7 +36,7 @@ class Motion:
     is_reversed: bool = False
 
 
-def compared(mine: Chain, theirs: Chain, above: Pose, body: str, tolerance: float) -> Motion:
+def compared(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Motion:
     """Return how the frames of a body are placed by the joints above it in two robots."""
     a, b = _single(mine.moving), _single(theirs.moving)
     name = mine.moving.name
@@ -82,8 +82,7 @@ def pose(chain: Chain, q: tuple[float, ...]) -> Pose:
 
 def inverse(X: Pose) -> Pose:
     """Return the inverse of a pose."""
-    R, p = X[:3, :3], X[:3, 3]
-    return np.block([[R.T, (-R.T @ p)[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
+    return SE3.of(X).inverse().matrix()
 
 
 def _offset(mine: Chain, theirs: Chain, above: Pose, q: Any, r: Any) -> Pose:
@@ -117,7 +116,7 @@ def _by_poses(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Pose
         wanted = inverse(above) @ pose(mine, q)
         X = inverse(c.parent_pose.matrix()) @ wanted @ c.child_pose.matrix()
         try:
-            r = tuple(map(float, joint.nearest_configuration(SE3(Matrix3(X[:3, :3].tolist()), X[:3, 3].tolist()))))
+            r = tuple(map(float, joint.nearest_configuration(SE3.of(X))))
         except (NotImplementedError, ArithmeticError, ValueError):
             return None
         if np.abs(pose(theirs, r) - wanted).max() > tolerance * (1.0 + np.abs(wanted[:3, 3]).max()):

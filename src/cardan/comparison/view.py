@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from cardan.description import Mechanism
-from cardan.description.paths import Graph
-from cardan.description.rooting import Forest
+from cardan.description.rooting import rooted
 from cardan.errors import DTypeError, MechanismError
 from cardan.formats.load import read_robot, understood
+from cardan.joints import FreeFlyer
 from cardan.model import WORLD, Body, Connection, Frame, Model
 
 Robot = Mechanism | Model | str | bytes | os.PathLike[str]
@@ -26,30 +26,26 @@ class View:
     Attributes:
         thing: the mechanism or model.
         bodies: by name.
-        tree: the joints of its tree by the child, directed away from the world, roots first.
+        tree: the joints of its tree by the child, directed away from the world.
         closures: the joints that close loops.
-        joints: all by name, as they are described.
     """
 
     thing: Mechanism | Model
     bodies: Mapping[str, Body]
     tree: Mapping[str, Connection]
     closures: tuple[Connection, ...]
-    joints: Mapping[str, Connection]
 
     @classmethod
     def of(cls, thing: Mechanism | Model) -> View:
         """Return the view of a robot; the parts of a mechanism that do not hang on the world float."""
         bodies = {body.name: body for body in thing.bodies if body.name != WORLD}
         if isinstance(thing, Model):
-            joints, closures = tuple(thing.connections), tuple(thing.closures)
-            tree = {c.child: c for c in joints}
+            tree, closures = {c.child: c for c in thing.connections}, tuple(thing.closures)
         else:
-            graph = Graph(tuple(bodies), thing.joints, thing.frames)
-            tree = _directed(graph, _roots(bodies, thing))
-            closures = tuple(graph.closures)
-            joints = tuple(thing.joints)
-        return cls(thing, bodies, tree, closures, {c.name: c for c in (*joints, *closures)})
+            directed, closures = rooted(tuple(bodies), thing.joints, (), FreeFlyer(), ())
+            described = {c.name for c in thing.joints}
+            tree = {c.child: c for c in directed if c.name in described}
+        return cls(thing, bodies, tree, closures)
 
     @property
     def name(self) -> str:
@@ -65,25 +61,6 @@ class View:
     def frames(self) -> Mapping[str, Frame]:
         """By name."""
         return {frame.name: frame for frame in self.thing.frames}
-
-
-def _roots(bodies: Mapping[str, Body], mechanism: Mechanism) -> list[str]:
-    """Return the world, then the bodies that are no joint's child, then all: where a traversal may begin."""
-    children = {c.child for c in mechanism.joints}
-    return [WORLD, *(name for name in bodies if name not in children), *bodies]
-
-
-def _directed(graph: Graph, roots: list[str]) -> dict[str, Connection]:
-    """Return the joint above each body, directed away from the first root that reaches it."""
-    tree: dict[str, Connection] = {}
-    seen: set[str] = set()
-    for root in roots:
-        for visit in graph.traversal(root) if root not in seen else ():
-            seen.add(visit.body)
-            if visit.joint is not None:
-                c = graph.tree[visit.joint]
-                tree[visit.body] = c if c.child == visit.body else c.reversed()
-    return tree
 
 
 def opened(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
@@ -110,19 +87,11 @@ def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[View, View]:
     return View.of(a), View.of(b)
 
 
-def _hangs(mechanism: Mechanism, body: str) -> bool:
-    """Return whether joints connect a body with the world."""
-    joined = Forest((WORLD, body, *(b.name for b in mechanism.bodies)))
-    for c in mechanism.joints:
-        joined.join(c.parent, c.child)
-    return joined.find(body) == joined.find(WORLD)
-
-
 def _on_base(mechanism: Mechanism, like: Model) -> Model:
     """Return the model of a mechanism on the base of another."""
     own = {c.name for c in mechanism.joints}
     base = next((c for c in like.connections if c.parent == WORLD and c.name not in own), None)
-    if base is None or _hangs(mechanism, base.child):
+    if base is None or any(visit.body == base.child for visit in mechanism.traversal(WORLD)):
         return mechanism.model()
     try:
         return mechanism.model(root=base.child, base=base.joint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cardan.model import WORLD, Connection, Model
 
 
@@ -12,13 +14,17 @@ def document(model: Model) -> list[str]:
 
 def depth_first(model: Model, by_name: bool = False) -> list[str]:
     """Return each joint before its children, branch after branch, siblings in document order, or sorted by name."""
+    return [c.name for c, _ in walk(model, by_name)]
+
+
+def walk(model: Model, by_name: bool = False) -> Iterator[tuple[Connection, int]]:
+    """Yield the joints depth first, each with the number of those between it and the world."""
     children = _children(model, by_name)
-    found, stack = [], children[WORLD][::-1]
+    stack = [(c, 0) for c in reversed(children[WORLD])]
     while stack:
-        c = stack.pop()
-        found.append(c.name)
-        stack += children[c.child][::-1]
-    return found
+        c, depth = stack.pop()
+        yield c, depth
+        stack += [(child, depth + 1) for child in reversed(children[c.child])]
 
 
 def breadth_first(model: Model) -> list[str]:

@@ -103,21 +103,22 @@ class Mapped:
 
     def in_memory(self, task: Task) -> Any:
         """Return the results."""
-        whole = task.table.empty()
+        whole = task.job.table.empty()
 
         def take(chunk: Chunk, results: list[np.ndarray]) -> None:
             for array, result in zip(whole, results, strict=True):
                 array[slice(*chunk)] = result
 
-        self.run(task, task.job(None, None), set(), take)
+        self.run(task, task.job, set(), take)
         return task.compiled.returned(whole)
 
     def written(self, task: Task, out: Path, overwrite: bool) -> Path:
         """Write the results and return the path."""
-        where, files = task.function.name, writer(task.function.name, out, task.table)
-        unfinished = Unfinished(out, files, task.table, self.chunk, task.work(self.chunk))
+        where, table = task.job.function.name, task.job.table
+        files = writer(where, out, table)
+        unfinished = Unfinished(out, files, table, self.chunk, task.work(self.chunk))
         done = unfinished.begin(where, overwrite)
-        job = task.job(files, unfinished.place)
+        job = task.writing(files, unfinished.place)
         self.run(task, job, done, lambda finished, _: unfinished.mark(finished[0]))
         unfinished.finish()
         return out

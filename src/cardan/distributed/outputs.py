@@ -6,10 +6,11 @@ import errno
 import os
 import shutil
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import numpy as np
 
@@ -43,24 +44,26 @@ class Table:
         return [np.empty(shape, self.dtype) for shape in self.shapes]
 
 
-class Files(Protocol):
+class Files(ABC):
     """A format of files that results are written in. Everything is made under another name and renamed at the end."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def create(self, place: Path, table: Table, chunk: int) -> None:
         """Make room for all results in a folder that is there."""
-        ...
 
+    @abstractmethod
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
         """Write the results of some rows; writing them again changes nothing."""
-        ...
 
     def finish(self, place: Path, table: Table) -> Path:
-        """Return the file or folder that is to have the final name."""
-        ...
+        """Return the file or folder that is to have the final name: the folder, if no format says otherwise."""
+        return place
 
 
 @dataclass(frozen=True, slots=True)
-class Arrays:
+class Arrays(Files):
     """A folder of `.npy` files, one for each result."""
 
     def create(self, place: Path, table: Table, chunk: int) -> None:
@@ -80,10 +83,6 @@ class Arrays:
                 stream.write(np.ascontiguousarray(array, table.dtype).data.cast("B") if array.size else b"")
                 stream.flush()
                 os.fsync(stream.fileno())
-
-    def finish(self, place: Path, table: Table) -> Path:
-        """Return the folder."""
-        return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class Archive(Arrays):
 
 
 @dataclass(frozen=True, slots=True)
-class Parquet:
+class Parquet(Files):
     """A folder of Parquet files, one for each chunk, which is one table to all that reads Parquet."""
 
     def create(self, place: Path, table: Table, chunk: int) -> None:
@@ -121,13 +120,9 @@ class Parquet:
         """Write a file named after its first row."""
         write_part(place / f"part-{start:012d}.parquet", dict(zip(table.names, results, strict=True)))
 
-    def finish(self, place: Path, table: Table) -> Path:
-        """Return the folder."""
-        return place
-
 
 @dataclass(frozen=True, slots=True)
-class Zarr:
+class Zarr(Files):
     """A group of Zarr."""
 
     def create(self, place: Path, table: Table, chunk: int) -> None:
@@ -139,10 +134,6 @@ class Zarr:
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
         """Write one chunk of each array."""
         zarr_groups.write(str(place), start, dict(zip(table.names, results, strict=True)))
-
-    def finish(self, place: Path, table: Table) -> Path:
-        """Return the folder."""
-        return place
 
 
 WRITERS: Mapping[str, Files] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ from cardan._version import __version__
 from cardan.content import digest
 from cardan.distributed.columns import Column, InMemory, columns_of
 from cardan.distributed.job import Job
-from cardan.distributed.outputs import Table
+from cardan.distributed.outputs import Files, Table
 from cardan.errors import ParameterError, ShapeError
 from cardan.functions import Function
 from cardan.functions.arguments import Batch, broadcast, check_core, common_dtype
 from cardan.functions.compiled import Compiled
-from cardan.functions.signature import Options, check_model
+from cardan.functions.signature import check_model
 from cardan.model import Model
 from cardan.targets import default_target
 
@@ -36,22 +36,14 @@ class Task:
     """A function and its arguments, told apart.
 
     Attributes:
-        function: on the target it has here, in one thread for each worker.
-        model: the robot.
-        options: of the function.
-        fixed: arguments that are the same for all rows.
-        columns: the others.
+        job: what workers do who send results back.
+        sent: the columns that are in memory here; workers read the others.
         compiled: the program, which workers find on the disk.
-        table: the results of all rows.
     """
 
-    function: Function
-    model: Model
-    options: Options
-    fixed: Mapping[str, Any]
-    columns: Mapping[str, Column]
+    job: Job
+    sent: Mapping[str, Column]
     compiled: Compiled
-    table: Table
 
     @classmethod
     def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> Task:
@@ -81,7 +73,7 @@ class Task:
         cores = function.interface.cores(model)
         arrays = {n: columns[n] if n in columns else InMemory(np.asarray(value)) for n, value in given.items()}
         for name, array in arrays.items():
-            check_core(function.name, name, _Shaped(array.shape), cores[name])
+            check_core(function.name, name, array.shape, cores[name])
         leading = {n: a.shape[: len(a.shape) - len(cores[n])] for n, a in arrays.items()}
         batch = broadcast(function.name, leading)
         if not batch:
@@ -93,63 +85,43 @@ class Task:
         shapes = tuple((*batch, *a.shape) for a in compiled.outputs)
         table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(arrays.values()))
         fixed = {n: _whole(a) for n, a in arrays.items() if n not in by_row}
-        return cls(function, model, chosen, fixed, {n: arrays[n] for n in arrays if n in by_row}, compiled, table)
+        sent = {n: a for n, a in arrays.items() if n in by_row and a.path is None}
+        opened = {n: a for n, a in arrays.items() if n in by_row and a.path is not None}
+        job = Job(function, model, dict(chosen), fixed, opened, compiled.form, table, None, None)
+        return cls(job, sent, compiled)
 
     @property
     def fitting(self) -> int:
         """How many rows are computed at a time, where nobody says."""
-        read = sum(math.prod(c.shape[1:]) * c.dtype.itemsize for c in self.columns.values())
-        written = sum(math.prod(shape[1:]) for shape in self.table.shapes) * self.table.dtype.itemsize
+        columns, table = (*self.job.columns.values(), *self.sent.values()), self.job.table
+        read = sum(math.prod(c.shape[1:]) * c.dtype.itemsize for c in columns)
+        written = sum(math.prod(shape[1:]) for shape in table.shapes) * table.dtype.itemsize
         return max(BYTES // max(read + written, 1), 1)
 
     def warm(self, chunk: int) -> None:
         """Let the program be made for as many rows as workers of this machine will call it with: they find its code."""
-        shape, core = self.table.shapes[0], self.compiled.outputs[0].shape
+        dtype, shape, core = self.job.table.dtype, self.job.table.shapes[0], self.compiled.outputs[0].shape
         rows = min(chunk * math.prod(shape[1 : len(shape) - len(core)]), MANY)
         inputs = self.compiled.inputs
-        arrays = [np.zeros((rows, math.prod(a.shape)), self.table.dtype) for a in inputs]
-        batch = Batch(tuple(a.name for a in inputs), arrays, (rows,), rows, self.table.dtype)
+        arrays = [np.zeros((rows, a.size), dtype) for a in inputs]
+        batch = Batch(tuple(a.name for a in inputs), arrays, (rows,), rows, dtype)
         with np.errstate(all="ignore"):  # the numbers are of no robot
-            self.compiled.write(self.function.name, batch, self.compiled.new_results(batch), 1, False)
+            self.compiled.write(self.job.function.name, batch, self.compiled.new_results(batch), 1, False)
 
-    @property
-    def sent(self) -> dict[str, Column]:
-        """The columns that are in memory here."""
-        return {name: column for name, column in self.columns.items() if column.path is None}
-
-    def job(self, files: Any, place: Path | None) -> Job:
-        """Return what workers do.
-
-        Args:
-            files: what writes results; None where they are sent back.
-            place: where to.
-        """
-        opened = {name: column for name, column in self.columns.items() if column.path is not None}
-        absolute = None if place is None else place.absolute()  # workers may be in another folder
-        options = dict(self.options)
-        return Job(
-            self.function, self.model, options, self.fixed, opened, self.compiled.form, self.table, files, absolute
-        )
+    def writing(self, files: Files, place: Path) -> Job:
+        """Return what workers do who write results."""
+        return replace(self.job, files=files, place=place.absolute())  # workers may be in another folder
 
     def work(self, chunk: int) -> dict[str, Any] | None:
         """Return what is computed, known by its content; None where that cannot be."""
-        content = digest(self.function, self.options, tuple((n, _bytes(a)) for n, a in self.fixed.items()))
-        if content is None or self.model.digest is None:
+        job = self.job
+        fixed = tuple((n, _bytes(a)) for n, a in job.fixed.items())
+        content = digest(job.function, tuple(job.options.items()), fixed)
+        if content is None or job.model.digest is None:
             return None
-        columns = {name: _stamp(column, chunk) for name, column in self.columns.items()}
-        said = {"cardan": __version__, "function": content, "model": self.model.digest, "chunk": chunk}
-        return said | {"columns": columns, "target": self.function.target, "dtype": str(self.table.dtype)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Shaped:
-    """Something of a shape."""
-
-    shape: tuple[int, ...]
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
+        columns = {name: _stamp(column, chunk) for name, column in (*job.columns.items(), *self.sent.items())}
+        said = {"cardan": __version__, "function": content, "model": job.model.digest, "chunk": chunk}
+        return said | {"columns": columns, "target": job.function.target, "dtype": str(job.table.dtype)}
 
 
 def _whole(column: Column) -> np.ndarray:

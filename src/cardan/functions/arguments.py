@@ -180,7 +180,7 @@ def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tup
     """
     arrays = {name: numeric_array(where, name, value) for name, value in values.items()}
     for name, array in arrays.items():
-        check_core(where, name, array, cores[name])
+        check_core(where, name, array.shape, cores[name])
     shape = broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
     dtype = common_dtype(arrays.values())
     size = math.prod(shape)
@@ -220,15 +220,15 @@ def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tu
             raise ConfigurationError(where, name, start, stop, rows.tolist() if len(q) > 1 else ())
 
 
-def check_core(where: str, name: str, array: Any, core: tuple[int, ...]) -> None:
-    """Raise `ShapeError` unless an array, of any library, ends in its core shape."""
-    if array.ndim >= len(core) and array.shape[array.ndim - len(core) :] == core:
+def check_core(where: str, name: str, shape: tuple[int, ...], core: tuple[int, ...]) -> None:
+    """Raise `ShapeError` unless the shape of an array, of any library, ends in its core shape."""
+    if len(shape) >= len(core) and shape[len(shape) - len(core) :] == core:
         return
     expected = f"(..., {', '.join(map(str, core))})" if core else "(...)"
     hint = ""
-    if array.ndim == 2 and len(core) == 1 and array.shape[0] == core[0]:
+    if len(shape) == 2 and len(core) == 1 and shape[0] == core[0]:
         hint = "The batch comes first: is it transposed?"
-    raise ShapeError(where, name, got=array.shape, expected=expected, hint=hint)
+    raise ShapeError(where, name, got=shape, expected=expected, hint=hint)
 
 
 def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

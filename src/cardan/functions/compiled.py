@@ -16,10 +16,10 @@ from cardan.functions.kinds import module_of
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
 from cardan.program import Program
+from cardan.program.program import places_of
 from cardan.runtime.memory import empty
 from cardan.targets import Outline, Runner
 from cardan.targets.llvm.door_type import held_by
-from cardan.targets.runner import places_of
 
 if TYPE_CHECKING:
     from cardan.functions.function import Function

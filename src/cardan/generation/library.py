@@ -170,7 +170,7 @@ def program_of(name: str, one: One, model: Model) -> Program:
         raise
     except Exception as error:
         code = getattr(getattr(inner.made_from, "kernel", None), "__code__", None)
-        where = line_in(Path(code.co_filename), error.__traceback__, error) if code else ""
+        where = line_in(Path(code.co_filename), error) if code else ""
         raise TraceError(f"{name} cannot be generated{where}: {type(error).__name__}: {error}") from error
     if not program.results:
         sizes = ", ".join(map(str, program.outputs)) or "nothing"
@@ -213,12 +213,7 @@ def _check_library(library: str, names: Iterable[str]) -> None:
         raise ParameterError("output folder", got=library, expected="another name: CMake gives that one a meaning")
     for name in names:
         check_name(name)
-    _check_apart(library, names)
-
-
-def _check_apart(library: str, names: Iterable[str]) -> None:
-    """Raise if functions of a library would meet: names of macros are written in capitals, batches end in _batch."""
-    taken: dict[str, str] = {}
+    taken: dict[str, str] = {}  # names of macros are written in capitals, batches end in _batch: those may meet
     for name in names:
         for own in (name, f"{name}_batch", f"{name}_results", f"{name}_stack", f"{name}_workspace"):
             other = taken.setdefault(own.upper(), name)
@@ -244,7 +239,7 @@ def _package(place: Path, named: list[_Named], make: Make, model: Model) -> tupl
         place / "CMakeLists.txt": cmake_lists(library, [f"src/{f.name}.c" for f in made]),
         place / "cmake" / f"{library}Config.cmake": cmake_config(library),
         place / "include" / f"{library}.h": c_header(made, library, text, constants=sizes),
-        place / "include" / f"{library}.hpp": cpp_header(cpp, library, _sizes(model), text),
+        place / "include" / f"{library}.hpp": cpp_header(cpp, library, Sizes(model.nq, model.nv, _joints(model)), text),
     }
     for own, function in zip(named, made, strict=True):
         comment = "\n".join([f"{own.name} of {model.name}", own.doc, "", *_promises(function)])
@@ -261,10 +256,6 @@ def _joints(model: Model) -> list[Joint]:
     slices = {name: (model.q_slice(name), model.v_slice(name)) for name in model.joint_names}
     rows = [Joint(name, range(iq.start, iq.stop), range(iv.start, iv.stop)) for name, (iq, iv) in slices.items()]
     return [row for row in rows if row.q]
-
-
-def _sizes(model: Model) -> Sizes:
-    return Sizes(model.nq, model.nv, _joints(model))
 
 
 def _layout(model: Model) -> str:

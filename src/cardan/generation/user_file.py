@@ -1,4 +1,4 @@
-"""Functions in files of users: `controllers.py:computed_torque`."""
+"""Functions and classes in files of users: `controllers.py:computed_torque`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any
 from zlib import crc32
 
@@ -37,7 +37,7 @@ def function_in(file: str | Path, name: str) -> Function[..., Any]:
         >>> weigh(arm, q).shape
         (7,)
     """
-    module = _imported(Path(file))
+    module = imported(Path(file))
     found = getattr(module, name, None)
     functions = [n for n, value in vars(module).items() if isinstance(value, Function)]
     if found is None:
@@ -49,20 +49,23 @@ def function_in(file: str | Path, name: str) -> Function[..., Any]:
     return found
 
 
-def _imported(file: Path) -> ModuleType:
+def imported(file: Path) -> ModuleType:
     """Return a file as a module, once for each content, under a name that hides no other module's.
 
     What is beside it can be imported by it.
+
+    Raises:
+        ParameterError: for a file that cannot be imported, with its line.
     """
     if not file.is_file():
-        raise ParameterError("file of functions", got=str(file), expected="a Python file that is there")
+        raise ParameterError("file to import", got=str(file), expected="a Python file that exists")
     path = file.resolve()
     name = f"cardan_{path.stem}_{crc32(str(path).encode(errors='surrogateescape') + path.read_bytes()):08x}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ParameterError("file of functions", got=str(file), expected="a Python file, whose name ends in .py")
+        raise ParameterError("file to import", got=str(file), expected="a Python file, whose name ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -71,9 +74,9 @@ def _imported(file: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         got = f"{type(error).__name__}: {error}"
-        where = line_in(path, error.__traceback__, error)
+        where = line_in(path, error)
         expected = "a file that can be imported"
-        raise ParameterError(f"file of functions{where}", got=got, expected=expected) from error
+        raise ParameterError(f"file to import{where}", got=got, expected=expected) from error
     return module
 
 
@@ -86,9 +89,9 @@ def _beside(folder: Path) -> Iterator[None]:
         sys.path.remove(str(folder))
 
 
-def line_in(file: Path, trace: TracebackType | None, error: BaseException) -> str:
+def line_in(file: Path, error: BaseException) -> str:
     """Return ` (file:line)` of a file's own code where something went wrong."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({error.filename}:{error.lineno})"
-    lines = [f.lineno for f in traceback.extract_tb(trace) if Path(f.filename) == file]
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if Path(f.filename) == file]
     return f" ({file}:{lines[-1]})" if lines else f" ({file})"

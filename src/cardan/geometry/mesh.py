@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import MissingExtraError, ParameterError
+from cardan.errors import ParameterError
 from cardan.lazy import fetcher
+from cardan.runtime.extras import package
 from cardan.spatial import Inertia, Symmetric3, Vector3
 
 _above = fetcher(__name__, {"...formats.usd.meshes": "surface_of_usd"})
@@ -72,10 +73,7 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
 
 def surface_of_file(uri: str, path: str | None) -> Any:
     """Return the triangles of a file in metres, by trimesh: its `vertices` and `faces`."""
-    try:
-        import trimesh  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise MissingExtraError("reading a mesh", "mesh") from None
+    trimesh = package("trimesh", "reading a mesh", "mesh")
     if path is None or not Path(path).is_file():
         hint = "The option package_dirs of cardan.load says where package:// leads."
         raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)

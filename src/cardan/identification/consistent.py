@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import MechanismError
-from cardan.identification.least_squares import checked_noise, column_sizes, residual_noise
+from cardan.identification.least_squares import checked_noise, column_sizes, least_squares, residual_noise
 from cardan.identification.pseudo_inertia import inertial_parameters, made_definite, pseudo_inertia
 from cardan.identification.terms import OF_THE_MODEL, Measured, Term, Terms, checked_terms, parameters
 from cardan.model import Model
 from cardan.spatial import Inertia
-from cardan.trajectories.allowed import positive
 
 WHERE = "identify_consistent"
 STEPS = 50
@@ -215,8 +215,7 @@ class _Problem:
         for taken in range(STEPS):
             C, c = self._linearised(x, heavier)
             rows, right = np.concatenate([A, C]), np.concatenate([b - A @ x, -c])
-            size = column_sizes(rows)
-            step = np.linalg.lstsq(rows / size, right, rcond=None)[0] / size
+            step = least_squares(rows, right)
             cost, promised = self._cost(x, A, b, heavier), 0.5 * float(((rows @ step) ** 2).sum())
             if promised <= SETTLED * (1.0 + cost):
                 return x, taken, True

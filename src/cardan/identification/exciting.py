@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.checked_numbers import positive, whole
 from cardan.errors import ExcessiveEffortError, MechanismError
 from cardan.functions import integrate, inverse_dynamics
 from cardan.identification.combinations import BaseParameters, checked_base, natural_units
 from cardan.identification.terms import Terms, checked_terms, regressor
+from cardan.manifolds.manifold import finite_range
 from cardan.model import Model
-from cardan.trajectories.allowed import bounds, positive, whole
+from cardan.trajectories.allowed import bounds
 from cardan.trajectories.fourier import FourierSeries, fourier_jet
 from cardan.trajectories.local import moved
 from cardan.trajectories.piecewise import Jet
@@ -111,9 +113,7 @@ class _Room(NamedTuple):
 def _room(model: Model, velocity: Any, acceleration: Any) -> _Room:
     units = natural_units(model)
     free = np.minimum(units.speed * units.time, 1.0) * np.pi  # half a turn at most
-    no_lower, no_upper = np.isinf(model.lower), np.isinf(model.upper)
-    lower = np.where(no_lower, np.where(no_upper, -free, model.upper - 2.0 * free), model.lower)
-    upper = np.where(no_upper, np.where(no_lower, free, lower + 2.0 * free), model.upper)
+    lower, upper = finite_range(model.lower, model.upper, free)
     center = integrate(model, model.neutral(), 0.5 * (lower + upper))
     own = model.velocity_lower, model.velocity_upper
     rates = [bounds(WHERE, "velocity", velocity, model, own), bounds(WHERE, "acceleration", acceleration, model)]

@@ -139,9 +139,7 @@ def identify(
 
 def _solved(W: np.ndarray, tau: np.ndarray, sigma: np.ndarray) -> np.ndarray:
     """Return the solution of the weighted equations."""
-    rows, right = (W / sigma[:, None]).reshape(-1, W.shape[-1]), (tau / sigma).ravel()
-    size = column_sizes(rows)
-    return np.linalg.lstsq(rows / size, right, rcond=None)[0] / size
+    return least_squares((W / sigma[:, None]).reshape(-1, W.shape[-1]), (tau / sigma).ravel())
 
 
 def _covariance(W: np.ndarray, sigma: np.ndarray, noise: np.ndarray) -> np.ndarray:
@@ -157,6 +155,12 @@ def column_sizes(rows: np.ndarray) -> np.ndarray:
     """Return the norm of each column, 1 where that is 0: columns are divided by it, so that no unit is favoured."""
     size = np.linalg.norm(rows, axis=0)
     return np.where(size > 0.0, size, 1.0)
+
+
+def least_squares(rows: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the x with the least |rows x - right|, found in columns of one size."""
+    size = column_sizes(rows)
+    return np.linalg.lstsq(rows / size, right, rcond=None)[0] / size
 
 
 def residual_noise(residual: np.ndarray, count: int) -> np.ndarray:

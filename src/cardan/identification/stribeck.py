@@ -18,6 +18,7 @@ import numpy as np
 
 from cardan.errors import ParameterError, ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
+from cardan.identification.least_squares import least_squares
 
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
@@ -123,7 +124,5 @@ def _one(v: np.ndarray, tau: np.ndarray) -> tuple[float, float, float, float]:
 def _linear(v: np.ndarray, tau: np.ndarray, vs: float) -> tuple[np.ndarray, float]:
     """Return c, s - c and d of one joint for a known velocity, and the sum of squares they leave."""
     A = np.stack([np.sign(v), np.sign(v) * np.exp(-((v / vs) ** 2)), v], axis=1)
-    size = np.linalg.norm(A, axis=0)
-    size = np.where(size > 0.0, size, 1.0)
-    x = np.linalg.lstsq(A / size, tau, rcond=None)[0] / size
+    x = least_squares(A, tau)
     return x, float(((A @ x - tau) ** 2).sum())

@@ -61,23 +61,19 @@ def _still(*steps: Step) -> Chain:
     return Chain(SE3.identity(), steps)
 
 
-def _hinges(*axes: Vector3) -> tuple[Step, ...]:
-    return tuple(Step("hinge", axis) for axis in axes)
-
-
-def _slides(*axes: Vector3) -> tuple[Step, ...]:
-    return tuple(Step("slide", axis) for axis in axes)
+def _row(kind: Kind, *axes: Vector3) -> tuple[Step, ...]:
+    return tuple(Step(kind, axis) for axis in axes)
 
 
 CHAINS: dict[type[J.Joint], Callable[[Any], Chain]] = {
     J.Spherical: lambda joint: _still(Step("ball")),
     J.FreeFlyer: lambda joint: _still(Step("free")),
     J.FloatingMRP: lambda joint: _still(Step("free")),
-    J.SphericalZYX: lambda joint: _still(*_hinges(Z, Y, X)),
-    J.Translation: lambda joint: _still(*_slides(X, Y, Z)),
-    J.Cylindrical: lambda joint: _still(*_slides(joint.axis), *_hinges(joint.axis)),
-    J.Planar: lambda joint: _still(*_slides(X, Y), *_hinges(Z)),
-    J.PlanarAngle: lambda joint: _still(*_slides(joint.x_axis, joint.y_axis), *_hinges(joint.normal)),
+    J.SphericalZYX: lambda joint: _still(*_row("hinge", Z, Y, X)),
+    J.Translation: lambda joint: _still(*_row("slide", X, Y, Z)),
+    J.Cylindrical: lambda joint: _still(*_row("slide", joint.axis), *_row("hinge", joint.axis)),
+    J.Planar: lambda joint: _still(*_row("slide", X, Y), *_row("hinge", Z)),
+    J.PlanarAngle: lambda joint: _still(*_row("slide", joint.x_axis, joint.y_axis), *_row("hinge", joint.normal)),
 }
 """Joints whose row is not found by itself: hinges, slides and chains are."""
 

@@ -3,7 +3,4 @@
 from cardan.interop.device_array import DeviceArray, as_device_array, to_device
 
 __all__ = ["DeviceArray", "as_device_array", "to_device"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

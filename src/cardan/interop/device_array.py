@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -27,34 +28,30 @@ class DeviceArray:
         dtype: of its entries, NumPy's.
         device: the device's number.
         stream: handle of the stream in whose order it is computed and read.
+        layout: where it lies.
     """
 
-    __slots__ = ("_layout", "_owner", "_stream_owner", "stream")
+    __slots__ = ("_owner", "_stream_owner", "layout", "stream")
     __array_priority__ = 1000
     __array_ufunc__ = None  # NumPy's functions would read memory that is not theirs
 
     def __init__(self, layout: Layout, stream: int, owner: Any, stream_owner: Any = None) -> None:
-        self._layout, self.stream, self._owner, self._stream_owner = layout, stream, owner, stream_owner
+        self.layout, self.stream, self._owner, self._stream_owner = layout, stream, owner, stream_owner
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of it."""
-        return self._layout.shape
+        return self.layout.shape
 
     @property
     def dtype(self) -> np.dtype:
         """Of its entries, NumPy's."""
-        return np.dtype(self._layout.dtype)
+        return np.dtype(self.layout.dtype)
 
     @property
     def device(self) -> int:
         """Number of the device."""
-        return self._layout.device
-
-    @property
-    def layout(self) -> Layout:
-        """Where it lies."""
-        return self._layout
+        return self.layout.device
 
     @property
     def ndim(self) -> int:
@@ -81,7 +78,7 @@ class DeviceArray:
         for k in keys:
             if isinstance(k, bool) or not isinstance(k, (int, np.integer, slice, type(None), type(...))):
                 raise TypeError(f"a DeviceArray takes numbers, slices, ... and None, not a {type(k).__name__}")
-        found, is_open = self._layout, any(k is ... for k in keys)
+        found, is_open = self.layout, any(k is ... for k in keys)
         bytes_of = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), found.shape, found.strides)  # for its numbers
         part = bytes_of[keys if is_open else (*keys, ...)]  # an array, also of one entry
         offset = part.__array_interface__["data"][0] - bytes_of.__array_interface__["data"][0]
@@ -98,24 +95,24 @@ class DeviceArray:
         found = np.empty(self.shape, self.dtype)
         if not found.size:
             return found
-        if self._layout.strides == contiguous_strides(self.shape):
-            driver().copy_out(found, self._layout.address, self.device, self.stream)
+        if self.layout.strides == contiguous_strides(self.shape):
+            driver().copy_out(found, self.layout.address, self.device, self.stream)
             return found
         return self._gathered()
 
     def _gathered(self) -> np.ndarray:
         """Return what is in it where entries are apart: all from the first to the last is copied."""
-        reach = [s * (n - 1) for n, s in zip(self.shape, self._layout.strides, strict=True)]
+        reach = [s * (n - 1) for n, s in zip(self.shape, self.layout.strides, strict=True)]
         before, behind = sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach)
         whole = np.empty(behind - before + 1, self.dtype)
-        start = self._layout.address + before * self.dtype.itemsize
+        start = self.layout.address + before * self.dtype.itemsize
         driver().copy_out(whole, start, self.device, self.stream)
-        strides = [s * self.dtype.itemsize for s in self._layout.strides]
+        strides = [s * self.dtype.itemsize for s in self.layout.strides]
         return np.lib.stride_tricks.as_strided(whole[-before:], self.shape, strides).copy()
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        found, size = self._layout, self.dtype.itemsize
+        found, size = self.layout, self.dtype.itemsize
         in_order = found.strides == contiguous_strides(self.shape)
         return {
             "version": 3,
@@ -144,7 +141,7 @@ class DeviceArray:
         """
         if copy or dl_device not in (None, self.__dlpack_device__()):
             raise BufferError("a DeviceArray is lent where it is: ask for no copy, and for no other device")
-        if not self._layout.writable:
+        if not self.layout.writable:
             raise BufferError("this DeviceArray is read-only, which DLPack has no word for")
         theirs = LEGACY if stream is None else stream
         if stream != -1 and theirs != (self.stream or LEGACY):
@@ -298,13 +295,5 @@ class _Own(Library):
 
 
 _OWN = _Own()
-
-
-def called(*call: Any) -> Any:
-    """See `on_device.called`."""
-    return on_device.called(_OWN, *call)
-
-
-def called_bound(*call: Any) -> Any:
-    """See `on_device.called_bound`."""
-    return on_device.called_bound(_OWN, *call)
+called = functools.partial(on_device.called, _OWN)
+called_bound = functools.partial(on_device.called_bound, _OWN)

@@ -11,13 +11,20 @@ from cardan.errors import DTypeError, ParameterError, UnknownNameError
 from cardan.functions import Function
 from cardan.functions.arguments import broadcast, check_core
 from cardan.functions.signature import check_model, token
-from cardan.interop.jax_package import package
 from cardan.model import Model
+from cardan.runtime import extras
 
 if TYPE_CHECKING:
     from cardan.interop.jax_primitive import Call
 
 __all__ = ["Wrapped", "wrap"]
+LOWEST = (0, 6, 2)
+"""The first version with all that is used: foreign functions that may be spread over devices among it."""
+
+
+def package() -> Any:
+    """Return the module `jax`, an extra; errors as `extras.package`."""
+    return extras.package("jax", "cardan.interop.jax", "jax", LOWEST)
 
 
 def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
@@ -166,7 +173,7 @@ def _evaluated(call: Call, *given: Any) -> list[Any]:
         if array.dtype not in (jnp.float32, jnp.float64):
             hint = f"Integers have no derivatives: {name}.astype(float); 2.0 for 2." if array.dtype.kind in "iu" else ""
             raise DTypeError(where, name, got=f"an array of {array.dtype}", expected="float32 or float64", hint=hint)
-        check_core(where, name, array, call.inputs[name])
+        check_core(where, name, array.shape, call.inputs[name])
     dtype = jnp.result_type(*arrays.values()) if arrays else jnp.zeros(()).dtype
     leading = {n: a.shape[: a.ndim - len(call.inputs[n])] for n, a in arrays.items()}
     try:

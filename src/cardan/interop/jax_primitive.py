@@ -22,7 +22,7 @@ from cardan.functions import Function
 from cardan.functions.plain import extra_names, pulled, pushed
 from cardan.functions.results import Form
 from cardan.functions.signature import Options
-from cardan.interop.jax_package import package
+from cardan.interop.jax import package
 from cardan.model import Model
 from cardan.program import Array
 from cardan.targets.cuda.driver import driver

@@ -17,20 +17,15 @@ from cardan.errors import DTypeError, ParameterError
 from cardan.functions import Function, function
 from cardan.functions.arguments import numeric_array
 from cardan.geometry.contacts import Contacts
-from cardan.geometry.shapes import Ellipsoid, Geometry, Plane, Shape, Sphere
+from cardan.geometry.shapes import Ellipsoid, Plane, Shape, Sphere
 from cardan.interop.mujoco_joints import placed
 from cardan.interop.mujoco_package import mujoco
-from cardan.interop.mujoco_shapes import set_geometry
+from cardan.interop.mujoco_shapes import Solid, ends_of, set_geometry
 from cardan.model import WORLD, Model
 from cardan.scalar import is_finite
-from cardan.spatial import SE3
-from cardan.spatial.rotations import quaternion_xyzw_from_matrix
 
 MANY = 8
 """Points a pair may have at most, the deepest first; as many as two boxes have there."""
-
-Solid = tuple[str, Geometry, SE3]
-"""A shape: its body, what it is, X_body_shape."""
 
 
 class MujocoCollision:
@@ -76,7 +71,7 @@ class MujocoCollision:
 
     def _compile(self, reach: float) -> None:
         """Make MuJoCo's model: what does not move stands in the world, all else on bodies that are put."""
-        solids = list(dict.fromkeys(end for pair in self.pairs for end in _ends(pair)))
+        solids = list(dict.fromkeys(end for pair in self.pairs for end in ends_of(pair)))
         moving = [solid for solid in solids if self.model.attachment(solid[0]).node >= 0]
         spec, meshes = self._mj.MjSpec(), {}
         for k, (body, geometry, pose) in enumerate(solids):
@@ -87,13 +82,13 @@ class MujocoCollision:
             geom = home.add_geom(name=str(k), contype=0, conaffinity=0, **place)
             shape = Shape(WORLD if fixed and isinstance(geometry, Plane) else body, "collision", geometry)
             set_geometry(self._mj, spec, geom, shape, meshes)
-        for a, b in (map(solids.index, _ends(pair)) for pair in self.pairs):
+        for a, b in (map(solids.index, ends_of(pair)) for pair in self.pairs):
             spec.add_pair(geomname1=str(a), geomname2=str(b), margin=reach, condim=1)
         self._there = spec.compile()
         self._data = self._mj.MjData(self._there)
         self._order = [self._there.body(str(k)).mocapid[0] for k in range(len(moving))]
         ids = [self._there.geom(str(k)).id for k in range(len(solids))]
-        ends = [tuple(ids[solids.index(end)] for end in _ends(pair)) for pair in self.pairs]
+        ends = [tuple(ids[solids.index(end)] for end in ends_of(pair)) for pair in self.pairs]
         self._pair_of = {frozenset(pair): (k, pair[0]) for k, pair in enumerate(ends)}
         self._poses = _poses_function(tuple(moving))
 
@@ -132,10 +127,6 @@ class MujocoCollision:
                 used[pair] += 1
 
 
-def _ends(pair: Any) -> tuple[Solid, Solid]:
-    return (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
-
-
 def _count(pair: Any) -> int:
     return 1 if isinstance(pair.shape_a, (Sphere, Ellipsoid)) or isinstance(pair.shape_b, (Sphere, Ellipsoid)) else MANY
 
@@ -146,11 +137,7 @@ def _poses_function(solids: Sequence[Solid]) -> Function[..., Any]:
     @function
     def poses(model: Model, q: Any) -> Any:
         kinematics = Kinematics(model, q)
-        return [_numbers(kinematics.pose(body) @ pose) for body, _, pose in solids]
+        there = [placed(kinematics.pose(body) @ pose) for body, _, pose in solids]
+        return [[*place["pos"], *place["quat"]] for place in there]
 
     return poses
-
-
-def _numbers(X: SE3) -> list[Any]:
-    x, y, z, w = quaternion_xyzw_from_matrix(X.rotation)
-    return [*X.translation, w, x, y, z]

@@ -8,23 +8,12 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from cardan.errors import MissingExtraError
+from cardan.runtime.extras import package
 
 
 def mujoco(capability: str) -> Any:
-    """Return the module `mujoco`.
-
-    Args:
-        capability: what it is wanted for, for the error.
-
-    Raises:
-        MissingExtraError: if it is not installed; the message says which command installs it.
-    """
-    try:
-        import mujoco as module  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise MissingExtraError(capability, "mujoco") from None
-    return module
+    """Return the module `mujoco`, for what it is wanted for; errors as `extras.package`."""
+    return package("mujoco", capability, "mujoco")
 
 
 def mujoco_batch(capability: str) -> Any:

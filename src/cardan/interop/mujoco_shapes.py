@@ -9,10 +9,11 @@ from typing import Any
 
 from cardan.errors import UnsupportedError
 from cardan.geometry.mesh import surface_of_file
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
 from cardan.geometry.touching import MAX_CLASSES, Bits, both_ways, groups_and_masks
 from cardan.interop.mujoco_joints import LIBRARY, placed
 from cardan.records import WORLD, Material
+from cardan.spatial import SE3
 
 SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
     Box: ("BOX", lambda g: [0.5 * side for side in g.size]),
@@ -23,6 +24,9 @@ SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
     Capsule: ("CAPSULE", lambda g: [g.radius, 0.5 * g.length, 0.0]),
 }
 """The type of each geometry there, and its half sizes."""
+
+Solid = tuple[str, Geometry, SE3]
+"""A shape: its body, what it is, X_body_shape."""
 
 READ_THERE = (".stl", ".obj", ".msh")
 """Files of meshes MuJoCo reads."""
@@ -83,13 +87,17 @@ def _bits(classes: Sequence[Bits]) -> dict[Bits, Bits]:
     return found
 
 
+def ends_of(pair: Any) -> tuple[Solid, Solid]:
+    """Return the two shapes of a pair of a world."""
+    return (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
+
+
 def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape], pairs: Iterable[Any]) -> None:
     """List what touches what, each pair with its own material."""
     geoms = {(s.body, s.geometry, s.pose): name for name, s in zip(names, shapes, strict=True) if s.role == "collision"}
     for pair in pairs:
-        ends = (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
         condim, friction = _friction(pair.material, f"contact pair {pair.name!r}")
-        geom1, geom2 = (geoms[end] for end in ends)
+        geom1, geom2 = (geoms[end] for end in ends_of(pair))
         spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction, margin=pair.margin)
 
 

@@ -20,7 +20,7 @@ from cardan.interop.mujoco_drives import add_drives
 from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
 from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed, step_names
 from cardan.interop.mujoco_package import mujoco
-from cardan.interop.mujoco_shapes import add_pairs, add_shapes, set_groups
+from cardan.interop.mujoco_shapes import add_pairs, add_shapes, ends_of, set_groups
 from cardan.interop.opened_loops import opened
 from cardan.joints import FreeFlyer, Mimic, Reversed, Spherical
 from cardan.model import WORLD, Body, Connection, Model
@@ -102,7 +102,7 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
 
 def _is_in(shape: Shape, pairs: Iterable[Any]) -> bool:
     place = (shape.body, shape.geometry, shape.pose)
-    return any(place in ((p.a, p.shape_a, p.pose_a), (p.b, p.shape_b, p.pose_b)) for p in pairs)
+    return any(place in ends_of(pair) for pair in pairs)
 
 
 def _check_names(chains: dict[str, Chain]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
@@ -140,13 +139,6 @@ def called_bound(library: Library, bound: Bound, arrays: Sequence[Any], out: Any
     return results[0] if packed else compiled.form.rebuilt(results)
 
 
-def evaluated(
-    library: Library, where: str, arrays: Mapping[str, Any], cores: Mapping[str, Any], compiled: Compiled
-) -> list[Any]:
-    """Return the results of a program, each an array of its own; errors as `called`."""
-    return Given(library, where, arrays, cores).results(compiled)
-
-
 class Given:
     """Arrays of one library, device and precision, whose batches broadcast.
 
@@ -179,7 +171,7 @@ class Given:
         self.layouts = {n: library.layout(x) for n, x in self.arrays.items()}
         for name, found in self.layouts.items():
             self._check(name, found, first)
-            check_core(where, name, _Shaped(found.shape), cores[name])
+            check_core(where, name, found.shape, cores[name])
         leading = {n: x.shape[: len(x.shape) - len(cores[n])] for n, x in self.layouts.items()}
         self.batch, self.cores = broadcast(where, leading), cores
         self.size = math.prod(self.batch)
@@ -206,8 +198,7 @@ class Given:
         if out is not None:
             self._check_apart(held, rows)
         if packed:
-            starts = accumulate((a.size for a in compiled.outputs), initial=0)
-            rows = [_part(rows[0], start, a.size) for start, a in zip(starts, compiled.outputs, strict=False)]
+            rows = [_part(rows[0], place) for place in compiled.places]
         cast("CudaProgram", compiled.run).launch(held, rows, self.size, self.stream)
         return arrays
 
@@ -257,12 +248,12 @@ class Given:
 
     # --- results ---
 
-    def _row_buffer(self, array: Any, core: tuple[int, ...], name: str = "out") -> Buffer:
+    def _row_buffer(self, array: Any, core: tuple[int, ...]) -> Buffer:
         layout, entries = self.library.layout(array), math.prod(core)
         stride = row_stride(layout.shape, layout.strides, core, self.batch)
         if stride is None or (self.size > 1 and abs(stride) < entries):
             expected = "rows in step, each contiguous, and apart from each other"
-            raise DTypeError(self.where, name, got=f"with strides {layout.strides}", expected=expected)
+            raise DTypeError(self.where, "out", got=f"with strides {layout.strides}", expected=expected)
         return Buffer(layout.address, self.size, entries, stride, self.dtype, self.device, array)
 
     def _given_out(self, compiled: Compiled, out: Any, packed: bool, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
@@ -298,17 +289,7 @@ def _is_plain_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-class _Shaped(NamedTuple):
-    """What `check_core` looks at."""
-
-    shape: tuple[int, ...]
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return len(self.shape)
-
-
-def _part(rows: Buffer, start: int, entries: int) -> Buffer:
+def _part(rows: Buffer, place: slice) -> Buffer:
     """Return some columns of rows."""
-    return rows._replace(address=rows.address + start * rows.dtype.itemsize, entries=entries)
+    address = rows.address + place.start * rows.dtype.itemsize
+    return rows._replace(address=address, entries=place.stop - place.start)

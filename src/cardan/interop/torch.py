@@ -4,7 +4,4 @@ from cardan.interop.torch_module import Module
 from cardan.interop.torch_wrapped import Wrapped, wrap
 
 __all__ = ["Module", "Wrapped", "wrap"]
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__dir__ = __all__.copy

@@ -58,7 +58,7 @@ def evaluate_there(arrays: Sequence[Any], program: Program) -> list[Any]:
     plain = [array.detach().resolve_neg() for array in arrays]  # a view may say "negate me"
     given = dict(zip(program.names, plain, strict=True))
     cores = dict(zip(program.names, program.cores, strict=True))
-    return on_device.evaluated(library, program.function.name, given, cores, compiled)
+    return on_device.Given(library, program.function.name, given, cores).results(compiled)
 
 
 def called_bound(bound: Bound, arrays: Sequence[Any], out: Any) -> Any:

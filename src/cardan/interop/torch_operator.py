@@ -48,7 +48,7 @@ def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
             raise DTypeError(
                 where, name, got=got, expected=expected, hint=f"Move it: {name}.to({program.names[0]}.device)."
             )
-        check_core(where, name, array, core)
+        check_core(where, name, array.shape, core)
     leading = {n: a.shape[: a.ndim - len(c)] for n, a, c in zip(program.names, arrays, program.cores, strict=True)}
     batch = leading[program.names[0]]
     if all(shape == batch for shape in leading.values()):

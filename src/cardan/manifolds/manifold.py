@@ -186,8 +186,13 @@ def uniform(
     rng: np.random.Generator, shape: tuple[int, ...], lower: Any, upper: Any, reach: float | np.ndarray
 ) -> np.ndarray:
     """Return uniform samples between the limits; where a limit is infinite, `reach` from the other one or from 0."""
+    start, stop = finite_range(lower, upper, reach)
+    return rng.uniform(start, stop, size=(*shape, np.size(lower)))
+
+
+def finite_range(lower: Any, upper: Any, reach: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return limits; where one is infinite, the range reaches as far to both sides, from the other one or about 0."""
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     no_low, no_high = ~np.isfinite(low), ~np.isfinite(high)
     start = np.where(no_low, np.where(no_high, -1.0 * np.asarray(reach), high - 2.0 * reach), low)
-    stop = np.where(no_high, np.where(no_low, reach, start + 2.0 * reach), high)
-    return rng.uniform(start, stop, size=(*shape, low.size))
+    return start, np.where(no_high, np.where(no_low, reach, start + 2.0 * reach), high)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -79,17 +78,6 @@ def checked_roles(where: str, shapes: Any) -> Sequence[str]:
     if not isinstance(shapes, (bool, str)) or shapes not in ROLES:
         raise ParameterError(f"{where}: shapes", got=shapes, expected="True, False, 'visual' or 'collision'")
     return ROLES[shapes]
-
-
-def checked_count(where: str, name: str, count: Any) -> int:
-    """Return a whole number of at least 1."""
-    try:
-        number = 0 if isinstance(count, bool) else operator.index(count)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise ParameterError(f"{where}: {name}", got=count, expected="a whole number, at least 1")
-    return number
 
 
 def _several(where: str, name: str, given: Any) -> tuple[Any, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
-from cardan.errors import MissingExtraError, ParameterError
+from cardan.errors import ParameterError
+from cardan.runtime.extras import package
 
 AXES = ("tab:red", "tab:green", "tab:blue")
 THIN = 0.35  # of the longest side, at least, for the others
@@ -19,10 +19,7 @@ def pyplot() -> Any:
     Raises:
         MissingExtraError: without matplotlib.
     """
-    try:
-        return importlib.import_module("matplotlib.pyplot")
-    except ImportError:
-        raise MissingExtraError("drawing", "plot") from None
+    return package("matplotlib.pyplot", "drawing", "plot")
 
 
 def axes_in_space(ax: Any) -> Any:

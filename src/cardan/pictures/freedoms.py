@@ -8,6 +8,9 @@ from typing import NamedTuple
 from cardan.joints import Joint
 from cardan.model import Model
 
+ROUNDING = 1e-9
+"""An angular part of a motion that is none."""
+
 
 class Freedom(NamedTuple):
     """A degree of freedom: an entry of v.
@@ -42,4 +45,6 @@ def _of_joint(model: Model, name: str) -> Iterator[Freedom]:
 def units(joint: Joint) -> list[str]:
     """Return the unit of each coordinate in which a joint's limits are stated: what turns [rad], what shifts [m]."""
     q = tuple(float(e) for e in joint.neutral())
-    return ["rad" if any(float(e) for e in column.angular) else "m" for column in joint.motion_subspace(q)]
+    return [
+        "rad" if any(abs(float(e)) > ROUNDING for e in column.angular) else "m" for column in joint.motion_subspace(q)
+    ]

@@ -11,9 +11,10 @@ import math
 from collections.abc import Iterator
 from html import escape
 
+from cardan.coordinates.numbering import walk
 from cardan.description import Mechanism
 from cardan.joints import Mimic
-from cardan.model import WORLD, Connection, Model
+from cardan.model import Connection, Model
 from cardan.pictures.freedoms import units
 from cardan.pictures.scene import scene_of
 from cardan.pictures.svg import svg_of
@@ -88,15 +89,9 @@ def _table(model: Model) -> str:
 
 def _rows(model: Model) -> Iterator[str]:
     """Yield a row for each joint, from the world outwards, depth first; then those that close loops."""
-    below: dict[str, list[Connection]] = {}
-    for c in model.connections:
-        below.setdefault(c.parent, []).append(c)
-    stack = [(c, 0) for c in reversed(below.get(WORLD, []))]
     masses = {b.name: b.inertia.mass if b.inertia is not None else 0.0 for b in model.bodies}
-    while stack:
-        c, depth = stack.pop()
+    for c, depth in walk(model):
         yield _row(model, c, f"{masses[c.child]:.4g}", min(depth, DEEPEST))
-        stack += [(child, depth + 1) for child in reversed(below.get(c.child, []))]
     for c in model.closures:
         yield _cells(0, (f"{c.child} on {c.parent}", "", c.name, f"{type(c.joint).__name__}, closes a loop", "", ""))
 

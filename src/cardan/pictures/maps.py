@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from cardan.checked_numbers import whole
 from cardan.errors import AssemblyError, ParameterError, UnsupportedError
 from cardan.functions import assemble, frame_transform, jacobian, limit_coordinates
+from cardan.manifolds.manifold import finite_range
 from cardan.model import Model
-from cardan.pictures.asked import checked_count, checked_joints, checked_model, checked_motion
+from cardan.pictures.asked import checked_joints, checked_model, checked_motion
 from cardan.pictures.axes import axes_in_space, frame_everything, pyplot
-from cardan.pictures.freedoms import freedoms
+from cardan.pictures.freedoms import Freedom, freedoms
 from cardan.pictures.robot_plot import plot
 
 GRID = 61  # values of each joint of a map over two
@@ -156,7 +158,7 @@ def sampled(where: str, model: Model, q: Any, joints: Any, samples: Any, seed: A
 
     Joints that are not named stay as they are in q.
     """
-    found = model.random_configuration(checked_count(where, "samples", samples), seed=seed)
+    found = model.random_configuration(whole(f"{where}: samples", samples, 1), seed=seed)
     still = np.tile(checked_motion(where, model, q)[0], (len(found), 1))
     for name in checked_joints(where, model, joints):
         still[:, model.q_slice(name)] = found[:, model.q_slice(name)]
@@ -211,7 +213,7 @@ def _over_two(model: Model, frame: str, q: Any, joints: Any, along: str, ax: Any
     return ax
 
 
-def _two_freedoms(model: Model, joints: Any) -> list[Any]:
+def _two_freedoms(model: Model, joints: Any) -> list[Freedom]:
     names = checked_joints("manipulability", model, joints)
     found = [f for name in names for f in freedoms(model) if f.joint == name and model.joint(name).nq == 1]
     if len(names) != 2 or len(found) != 2 or names[0] == names[1]:
@@ -219,8 +221,7 @@ def _two_freedoms(model: Model, joints: Any) -> list[Any]:
     return found
 
 
-def _range(model: Model, freedom: Any) -> tuple[float, float]:
+def _range(model: Model, freedom: Freedom) -> tuple[np.ndarray, np.ndarray]:
     """Return the limits of a coordinate; a turn, or a metre to both sides, where there are none."""
-    lower, upper = float(model.lower[freedom.place]), float(model.upper[freedom.place])
-    reach = np.pi if freedom.unit == "rad" else 1.0
-    return (lower if np.isfinite(lower) else -reach), (upper if np.isfinite(upper) else reach)
+    k = freedom.place
+    return finite_range(model.lower[k], model.upper[k], np.pi if freedom.unit == "rad" else 1.0)

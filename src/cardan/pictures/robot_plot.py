@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from cardan.checked_numbers import whole
 from cardan.model import Model
 from cardan.pictures.asked import (
-    checked_count,
     checked_frames,
     checked_model,
     checked_motion,
@@ -76,7 +76,7 @@ def plot(
     configurations = checked_motion(WHERE, model, q)
     times = None if t is None else checked_rows(WHERE, "t", t, (len(configurations),))
     framed, tracked = (checked_frames(WHERE, model, names) for names in (frames, paths))
-    roles, count = checked_roles(WHERE, shapes), checked_count(WHERE, "shown", shown)
+    roles, count = checked_roles(WHERE, shapes), whole(f"{WHERE}: shown", shown, 1)
     last_row = len(configurations) - 1
     rows = np.unique(np.linspace(last_row, 0, min(count, last_row + 1)).round().astype(int))
     *ghosts, last = (scene_of(model, configurations[row], roles) for row in rows)

@@ -131,9 +131,8 @@ def _anchors(kinematics: Kinematics, c: Connection) -> tuple[Any, Any]:
 def frames_at(model: Model, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Return poses of frames in the world, shape (T, frames, 4, 4), for configurations (T, nq): nothing is compiled."""
     kinematics = Kinematics(model, tuple(q.T))
-    entries = [[e for row in kinematics.pose(name).homogeneous() for e in row] for name in names]
-    full = [[np.broadcast_to(np.asarray(e, dtype=float), len(q)) for e in entry] for entry in entries]
-    return np.moveaxis(np.array(full), -1, 0).reshape(len(q), len(names), 4, 4)
+    poses = [np.broadcast_to(kinematics.pose(name).matrix(), (len(q), 4, 4)) for name in names]
+    return np.array(poses, dtype=float).reshape(len(names), len(q), 4, 4).swapaxes(0, 1)
 
 
 def moved(pose: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from cardan.program.expr import Expr, Graph
 from cardan.program.instructions import Instruction, Instructions
 from cardan.program.ops import SPEC, Kind, Op
 from cardan.program.passes import PASSES
-from cardan.program.program import Array, Program, input_names, output_names, verify
+from cardan.program.program import Array, Program, verify
 from cardan.program.trace import trace
 
 __all__ = [
@@ -18,8 +18,6 @@ __all__ = [
     "Kind",
     "Op",
     "Program",
-    "input_names",
-    "output_names",
     "trace",
     "verify",
 ]

@@ -29,7 +29,7 @@ from cardan.errors import ParameterError, UnknownNameError
 from cardan.program.expr import Condition, Expr, Graph
 from cardan.program.instructions import Instructions
 from cardan.program.ops import SPEC, Kind, Op
-from cardan.program.program import Array, Program
+from cardan.program.program import Array, Program, places_by_name
 from cardan.program.replay import replay, straight
 from cardan.program.trace import assemble
 
@@ -252,13 +252,13 @@ class _Open:
 
     def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
         self.program, self.inputs, self.graph = straight(program), (*program.inputs, *further), Graph()
-        symbols = iter(self.graph.symbols(self.inputs))
-        self.symbols = {a.name: [next(symbols) for _ in range(a.size)] for a in self.inputs}
-        self.values = replay(self.program, [e for a in program.inputs for e in self.symbols[a.name]])
+        symbols, self.places = self.graph.symbols(self.inputs), places_by_name(self.inputs)
+        self.symbols = {name: symbols[place] for name, place in self.places.items()}
+        self.values = replay(self.program, symbols)
 
     def seeds(self, tangent: Tangent) -> dict[int, Derivatives]:
         """Return the derivative of each entry of an input along each direction, by position in the flattened inputs."""
-        start = _start(self.program.inputs, tangent.name)
+        start = self.places[tangent.name].start
         if tangent.rows is None:
             return {start + j: {j: 1.0} for j in range(tangent.size)}
         rows = tangent.rows(self.symbols[tangent.name])
@@ -441,12 +441,9 @@ def with_inputs_in_order(program: Program, names: Sequence[str]) -> Program:
     """Return the program with its inputs in another order."""
     if tuple(names) == tuple(a.name for a in program.inputs):
         return program
-    by_name, place = {a.name: a for a in program.inputs}, {}
-    start = 0
-    for name in names:
-        old = _start(program.inputs, name)
-        place |= {float(old + k): float(start + k) for k in range(by_name[name].size)}
-        start += by_name[name].size
+    by_name, places = {a.name: a for a in program.inputs}, places_by_name(program.inputs)
+    order = [k for name in names for k in range(places[name].start, places[name].stop)]
+    place = {float(old): float(new) for new, old in enumerate(order)}
     instructions = Instructions(
         i._replace(value=place[i.value]) if i.op is Op.INPUT else i for i in program.instructions
     )
@@ -459,8 +456,3 @@ def _tangent(program: Program, wrt: Tangent | str) -> Tangent:
     if name not in shapes:
         raise UnknownNameError("input", name, shapes, where="derivative")
     return Tangent(name, shapes[name]) if isinstance(wrt, str) else wrt
-
-
-def _start(inputs: Sequence[Array], name: str) -> int:
-    """Return the position of an input's first entry among the flattened inputs."""
-    return sum(a.size for a in inputs[: [a.name for a in inputs].index(name)])

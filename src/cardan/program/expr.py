@@ -397,12 +397,8 @@ def _power(x: Any, n: int) -> Any:
     return result
 
 
-def _graph_of(*values: Any) -> Graph:
-    return next(v.graph for v in values if type(v) in (Expr, Condition))
-
-
 def _apply(op: Op, *values: Any) -> Any:
-    graph = _graph_of(*values)
+    graph = next(v.graph for v in values if type(v) in (Expr, Condition))
     operands, result = SPEC[op].operands, SPEC[op].result
     args = tuple(_operand(graph, v, kind) for v, kind in zip(values, operands, strict=True))
     return (Expr if result is Kind.REAL else Condition)(graph, graph.add(op, args))
@@ -422,22 +418,12 @@ def _compare(op: Op, a: Any, b: Any) -> Any:
     return _apply(op, a, b)
 
 
-def _even(op: Op) -> Callable[[Expr], Expr]:
-    """Return a function with f(-x) = f(x)."""
+def _symmetric(op: Op, *, odd: bool) -> Callable[[Expr], Expr]:
+    """Return a function with f(-x) = f(x), or, an odd one, -f(x)."""
 
     def evaluate(x: Any) -> Expr:
         x = x.graph.lift(x)
-        return Expr(x.graph, x.graph.add(op, (x.index,)))
-
-    return evaluate
-
-
-def _odd(op: Op) -> Callable[[Expr], Expr]:
-    """Return a function with f(-x) = -f(x)."""
-
-    def evaluate(x: Any) -> Expr:
-        x = x.graph.lift(x)
-        return Expr(x.graph, x.graph.add(op, (x.index,)), x.negative)
+        return Expr(x.graph, x.graph.add(op, (x.index,)), odd and x.negative)
 
     return evaluate
 
@@ -461,18 +447,16 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     return _apply(Op.SELECT, condition, a, b)
 
 
-def _and(a: Any, b: Any) -> Any:
-    for known, other in ((_truth(a), b), (_truth(b), a)):
-        if known is not None:
-            return other if known else False
-    return _apply(Op.AND, a, b)
+def _connective(op: Op, decisive: bool) -> Callable[[Any, Any], Any]:
+    """Return a function of two conditions, which one of them decides if it is known to be so."""
 
+    def evaluate(a: Any, b: Any) -> Any:
+        for known, other in ((_truth(a), b), (_truth(b), a)):
+            if known is not None:
+                return decisive if known is decisive else other
+        return _apply(op, a, b)
 
-def _or(a: Any, b: Any) -> Any:
-    for known, other in ((_truth(a), b), (_truth(b), a)):
-        if known is not None:
-            return True if known else other
-    return _apply(Op.OR, a, b)
+    return evaluate
 
 
 def _fractional_power(x: Expr, p: float) -> Any:
@@ -484,18 +468,15 @@ def _fractional_power(x: Expr, p: float) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "sin": _odd(Op.SIN),
-    "cos": _even(Op.COS),
-    "tan": _odd(Op.TAN),
-    "asin": _odd(Op.ASIN),
-    "absolute": _even(Op.ABS),
-    "sign": _odd(Op.SIGN),
+    **{op.value: _symmetric(op, odd=True) for op in (Op.SIN, Op.TAN, Op.ASIN, Op.SIGN)},
+    "cos": _symmetric(Op.COS, odd=False),
+    "absolute": _symmetric(Op.ABS, odd=False),
     **{op.value: _any(op) for op in (Op.ACOS, Op.ATAN2, Op.SQRT, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P, Op.FLOOR)},
     "minimum": _any(Op.MIN),
     "maximum": _any(Op.MAX),
     "where": _select,
-    "logical_and": _and,
-    "logical_or": _or,
+    "logical_and": _connective(Op.AND, decisive=False),
+    "logical_or": _connective(Op.OR, decisive=True),
     "logical_not": _any(Op.NOT),
     "power": lambda x, p: x**p if isinstance(p, Number) else scalar.general_power(x, p),
 }

@@ -13,9 +13,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from cardan.program.liveness import stretches
 from cardan.program.ops import Op
-from cardan.program.program import Program
+from cardan.program.program import Program, stretches, used_once
 
 
 class Fused(Enum):
@@ -46,9 +45,9 @@ class Joined(NamedTuple):
 
 def joined_products(program: Program) -> Joined:
     """Return the instructions of a program with products joined to the sums that take them."""
-    ops: list[Op | Fused] = list(program.ops)
-    args, alone, stretch = program.args, _used_once(program), _stretch_numbers(program)
-    for k, op in enumerate(program.ops):
+    ops: list[Op | Fused] = list(program.instructions.ops)
+    args, alone, stretch = program.instructions.args, used_once(program), _stretch_numbers(program)
+    for k, op in enumerate(program.instructions.ops):
         if op is Op.ADD or op is Op.SUB:
             for position, a in enumerate(args[k]):
                 if alone[a] and ops[a] is Op.MUL and stretch[a] == stretch[k]:
@@ -56,14 +55,6 @@ def joined_products(program: Program) -> Joined:
                     ops[a], args[a] = Op.CONST, ()
                     break
     return Joined(ops, args)
-
-
-def _used_once(program: Program) -> list[bool]:
-    """Return whether one other instruction needs each, and nothing else."""
-    uses = program.instructions.uses()
-    for k in (*program.results, *(after for region in program.regions for _, after in region.carried)):
-        uses[k] += 2
-    return [count == 1 for count in uses]
 
 
 def _stretch_numbers(program: Program) -> list[int]:

@@ -120,7 +120,7 @@ class Instructions(Sequence[Instruction]):
             number[operands].astype(np.int32),
             np.frombuffer(self._values)[flags],
         )
-        return _of_columns(*(column.tobytes() for column in columns)), number.tolist()
+        return _of_bytes(*(column.tobytes() for column in columns)), number.tolist()
 
     def columns(self) -> tuple[bytes, np.ndarray, np.ndarray, np.ndarray]:
         """Return the codes of the operations, where the operands of each end, the operands and the values, to read."""
@@ -140,17 +140,14 @@ class Instructions(Sequence[Instruction]):
         return hash(self._bits())
 
     def __reduce__(self) -> Any:
-        return _of_arrays, (self._codes, self._ends, self._operands, self._values)
+        return _of_bytes, self._bits()
 
     def __repr__(self) -> str:
         return f"<{len(self)} instructions>"
 
 
-def _of_arrays(codes: bytes, ends: array[int], operands: array[int], values: array[float]) -> Instructions:
+def _of_bytes(codes: bytes, ends: bytes, operands: bytes, values: bytes) -> Instructions:
     made = Instructions()
-    made._codes, made._ends, made._operands, made._values = codes, ends, operands, values
+    made._codes, made._ends = codes, array("i", ends)
+    made._operands, made._values = array("i", operands), array("d", values)
     return made
-
-
-def _of_columns(codes: bytes, ends: bytes, operands: bytes, values: bytes) -> Instructions:
-    return _of_arrays(codes, array("i", ends), array("i", operands), array("d", values))

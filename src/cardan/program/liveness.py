@@ -6,16 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cardan.program.ops import Op
-from cardan.program.program import Program, Region, Rows, phases, rows_of
+from cardan.program.program import Program, Region, Rows, rows_of, stretches
 
 Spans = Mapping[range, tuple[int, int]]
 """The first and the last block of each straight stretch."""
-
-
-def stretches(program: Program, within: Region | None = None) -> list[range]:
-    """Return the stretches of a program, or of one region, between the bounds of all regions."""
-    parts = phases(program, within)
-    return [s for part in parts for s in ([part] if isinstance(part, range) else stretches(program, part))]
 
 
 def span(program: Program, spans: Spans, region: Region) -> tuple[int, int]:
@@ -39,7 +33,7 @@ def last_readers(
     home: Mapping[int, int],
     spans: Spans,
     heads: Mapping[int, int],
-    operands: Sequence[Sequence[int]] | None = None,
+    operands: Sequence[Sequence[int]],
 ) -> dict[int, int]:
     """Return the last block that needs each value which is needed beyond the block that computes it.
 
@@ -51,10 +45,9 @@ def last_readers(
         home: the block of each instruction that is an operation.
         spans: of its stretches.
         heads: the first block of its region for each instruction with a place of its own for what is carried to it.
-        operands: of each instruction, where they are others than the program's.
+        operands: of each instruction: the program's, or those of joined products.
     """
     last: dict[int, int] = {}
-    operands = operands or program.args
 
     def needed(a: int, block: int) -> None:
         if a in home or a in heads:

@@ -92,21 +92,17 @@ def _unary(name: str, in_numpy: str = "", in_c: str = "") -> Spec:
     return Spec((_R,), _R, getattr(scalar, name), getattr(np, in_numpy or name), f"{in_c or name}{{f}}({{0}})")
 
 
-def _real(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str) -> Spec:
-    return Spec((_R, _R), _R, evaluate, numpy, c)
-
-
-def _comparison(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str) -> Spec:
-    return Spec((_R, _R), _B, evaluate, numpy, c)
+def _binary(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str, result: Kind = _R) -> Spec:
+    return Spec((_R, _R), result, evaluate, numpy, c)
 
 
 SPEC: dict[Op, Spec] = {
     Op.INPUT: Spec((), _R, float, np.asarray, ""),
     Op.CONST: Spec((), _R, float, np.asarray, ""),
-    Op.ADD: _real(operator.add, np.add, "{0} + {1}"),
-    Op.SUB: _real(operator.sub, np.subtract, "{0} - {1}"),
-    Op.MUL: _real(operator.mul, np.multiply, "{0} * {1}"),
-    Op.DIV: _real(operator.truediv, np.divide, "{0} / {1}"),
+    Op.ADD: _binary(operator.add, np.add, "{0} + {1}"),
+    Op.SUB: _binary(operator.sub, np.subtract, "{0} - {1}"),
+    Op.MUL: _binary(operator.mul, np.multiply, "{0} * {1}"),
+    Op.DIV: _binary(operator.truediv, np.divide, "{0} / {1}"),
     Op.NEG: Spec((_R,), _R, operator.neg, np.negative, "-{0}"),
     Op.SQRT: _unary("sqrt"),
     Op.SIN: _unary("sin"),
@@ -114,7 +110,7 @@ SPEC: dict[Op, Spec] = {
     Op.TAN: _unary("tan"),
     Op.ASIN: _unary("asin", "arcsin"),
     Op.ACOS: _unary("acos", "arccos"),
-    Op.ATAN2: _real(scalar.atan2, np.arctan2, "atan2{f}({0}, {1})"),
+    Op.ATAN2: _binary(scalar.atan2, np.arctan2, "atan2{f}({0}, {1})"),
     Op.EXP: _unary("exp"),
     Op.LOG: _unary("log"),
     Op.EXPM1: _unary("expm1"),
@@ -122,11 +118,11 @@ SPEC: dict[Op, Spec] = {
     Op.ABS: _unary("absolute", in_c="fabs"),
     Op.SIGN: Spec((_R,), _R, scalar.sign, np.sign, "{0} > 0 ? 1 : {0} < 0 ? -1 : {0}"),
     Op.FLOOR: _unary("floor"),
-    Op.MIN: _real(scalar.minimum, np.minimum, "({0} < {1} || {0} != {0}) ? {0} : {1}"),
-    Op.MAX: _real(scalar.maximum, np.maximum, "({0} > {1} || {0} != {0}) ? {0} : {1}"),
-    Op.LT: _comparison(operator.lt, np.less, "{0} < {1}"),
-    Op.LE: _comparison(operator.le, np.less_equal, "{0} <= {1}"),
-    Op.EQ: _comparison(operator.eq, np.equal, "{0} == {1}"),
+    Op.MIN: _binary(scalar.minimum, np.minimum, "({0} < {1} || {0} != {0}) ? {0} : {1}"),
+    Op.MAX: _binary(scalar.maximum, np.maximum, "({0} > {1} || {0} != {0}) ? {0} : {1}"),
+    Op.LT: _binary(operator.lt, np.less, "{0} < {1}", _B),
+    Op.LE: _binary(operator.le, np.less_equal, "{0} <= {1}", _B),
+    Op.EQ: _binary(operator.eq, np.equal, "{0} == {1}", _B),
     Op.AND: Spec((_B, _B), _B, scalar.logical_and, np.logical_and, "{0} && {1}"),
     Op.OR: Spec((_B, _B), _B, scalar.logical_or, np.logical_or, "{0} || {1}"),
     Op.NOT: Spec((_B,), _B, scalar.logical_not, np.logical_not, "!{0}"),

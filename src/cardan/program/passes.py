@@ -8,7 +8,7 @@ has; factoring of common factors; four orders of evaluation other than the algor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cardan.program.program import Program, Region, rows_of
@@ -16,17 +16,17 @@ from cardan.program.program import Program, Region, rows_of
 
 def remove_dead_code(program: Program) -> Program:
     """Keep only what the results need, in the same order, renumbered."""
-    needed = _needed(program)
+    needed = needed_for(program, program.results)
     kept, number = program.instructions.kept(needed)
     results = tuple([number[r] for r in program.results])
     return replace(program, instructions=kept, results=results, regions=_regions(program, needed, number))
 
 
-def _needed(program: Program) -> bytearray:
-    """Return a flag for each instruction: whether a result needs it."""
+def needed_for(program: Program, results: Sequence[int]) -> bytearray:
+    """Return a flag for each instruction: whether one of these results is, or needs it."""
     needed, after = bytearray(len(program.instructions)), {k: a for r in program.regions for k, a in r.carried}
-    args = program.args
-    for r in program.results:
+    args = program.instructions.args
+    for r in results:
         needed[r] = 1
     more = True
     while more:  # again where something is carried backwards

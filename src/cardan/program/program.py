@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from cardan.by_fields import ByFields
@@ -96,21 +97,6 @@ class Program(ByFields):
         if type(self.instructions) is not Instructions:
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
-    @property
-    def ops(self) -> list[Op]:
-        """The operation of each instruction, in a list made now."""
-        return self.instructions.ops
-
-    @property
-    def args(self) -> list[tuple[int, ...]]:
-        """The operands of each instruction, in a list made now."""
-        return self.instructions.args
-
-    @property
-    def values(self) -> list[float]:
-        """The value of each instruction, in a list made now."""
-        return self.instructions.values
-
     def operation_counts(self) -> Counter[str]:
         """Return how often each operation occurs, without inputs and constants."""
         counts = {op.value: self.instructions.count_of(op) for op in OPS if op not in LEAVES}
@@ -124,28 +110,25 @@ class Program(ByFields):
     @property
     def work(self) -> int:
         """Number of operations done for a state: those of regions in each pass."""
-        return _work(self, phases(self))
+        return sum(passes(self, part) * self.instructions.operations(part.start, part.stop) for part in stretches(self))
 
     @property
     def multiply_adds(self) -> int:
         """Number of sums that take a product of which nothing else is made: processors do both as one instruction."""
-        uses = self.instructions.uses()
-        for k in (*self.results, *(after for region in self.regions for _, after in region.carried)):
-            uses[k] += 1
-        alone = {k for k in self.instructions.places(Op.MUL) if uses[k] == 1}
-        return sum(i.op in (Op.ADD, Op.SUB) and any(a in alone for a in i.args) for i in self.instructions)
+        alone = used_once(self)
+        products = {k for k in self.instructions.places(Op.MUL) if alone[k]}
+        return sum(i.op in (Op.ADD, Op.SUB) and not products.isdisjoint(i.args) for i in self.instructions)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
 
-def _work(program: Program, parts: Sequence[Region | range]) -> int:
-    return sum(
-        part.passes * _work(program, phases(program, part))
-        if isinstance(part, Region)
-        else program.instructions.operations(part.start, part.stop)
-        for part in parts
-    )
+def used_once(program: Program) -> list[bool]:
+    """Return whether one other instruction needs each, and nothing else: no result, nor what is carried."""
+    uses = program.instructions.uses()
+    for k in (*program.results, *(after for region in program.regions for _, after in region.carried)):
+        uses[k] += 2
+    return [count == 1 for count in uses]
 
 
 def phases(program: Program, within: Region | None = None) -> list[Region | range]:
@@ -159,6 +142,17 @@ def phases(program: Program, within: Region | None = None) -> list[Region | rang
             here = region.stop
     found.append(range(here, stop))
     return [part for part in found if isinstance(part, Region) or len(part)] or found
+
+
+def stretches(program: Program, within: Region | None = None) -> list[range]:
+    """Return the stretches of a program, or of one region, between the bounds of all regions."""
+    parts = phases(program, within)
+    return [s for part in parts for s in ([part] if isinstance(part, range) else stretches(program, part))]
+
+
+def passes(program: Program, stretch: range) -> int:
+    """Return how often a stretch between the bounds of regions is run for a state."""
+    return math.prod(region.passes for region in program.regions if region.start <= stretch.start < region.stop)
 
 
 def rows_of(program: Program) -> list[Rows]:
@@ -180,14 +174,20 @@ def owner(program: Program, k: int) -> Region | None:
     return next((r for r in program.regions if args[0] in r.instructions and k not in r.instructions), None)
 
 
-def input_names(program: Program) -> list[str]:
-    """Return the flattened inputs' names, such as `q[3]`."""
-    return [f"{array.name}{_index(array.shape, k)}" for array in program.inputs for k in range(array.size)]
+def places_of(arrays: Sequence[Array]) -> list[slice]:
+    """Return which entries each array has where all are flattened, one behind the other."""
+    ends = list(accumulate((a.size for a in arrays), initial=0))
+    return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
-def output_names(program: Program) -> list[str]:
-    """Return the flattened outputs' names."""
-    return [f"{array.name}{_index(array.shape, k)}" for array in program.outputs for k in range(array.size)]
+def places_by_name(arrays: Sequence[Array]) -> dict[str, slice]:
+    """Return the same, by the names of the arrays."""
+    return dict(zip((a.name for a in arrays), places_of(arrays), strict=True))
+
+
+def entry_names(arrays: Sequence[Array]) -> list[str]:
+    """Return the names of the arrays' entries, flattened, such as `q[3]`."""
+    return [f"{array.name}{_index(array.shape, k)}" for array in arrays for k in range(array.size)]
 
 
 def _index(shape: tuple[int, ...], flat: int) -> str:
@@ -201,19 +201,18 @@ def _index(shape: tuple[int, ...], flat: int) -> str:
 def _lines(program: Program) -> Iterator[str]:
     inputs, outputs = ", ".join(map(str, program.inputs)), ", ".join(map(str, program.outputs))
     yield f"program {program.name}({inputs}) -> {outputs}"
-    names = input_names(program)
-    yield from _phase_lines(program, phases(program), names)
-    for name, k in zip(output_names(program), program.results, strict=True):
+    yield from _phase_lines(program, None, entry_names(program.inputs))
+    for name, k in zip(entry_names(program.outputs), program.results, strict=True):
         yield f"  {name} <- %{k}"
 
 
-def _phase_lines(program: Program, parts: Sequence[Region | range], names: Sequence[str]) -> Iterator[str]:
-    for part in parts:
+def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) -> Iterator[str]:
+    for part in phases(program, within):
         if isinstance(part, range):
             yield from (_line(program, k, names) for k in part)
         else:
             yield f"  {part.passes} times {{"
-            yield from _phase_lines(program, phases(program, part), names)
+            yield from _phase_lines(program, part, names)
             on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
             yield "  }" + (on if part.carried else "")
 
@@ -246,7 +245,7 @@ def verify(program: Program) -> Program:
     if any(not 0 <= r < len(kinds) or kinds[r] is not Kind.REAL for r in program.results):
         raise ProgramError("a result is not a real value of the program")
     _verify_regions(program, kinds)
-    used = {a for args in program.args for a in args} | set(program.results)
+    used = {a for args in program.instructions.args for a in args} | set(program.results)
     used |= {after for region in program.regions for _, after in region.carried}
     dead = set(range(len(kinds))) - used
     if dead:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import accumulate
 
 from cardan.program.ops import Op
-from cardan.program.program import Array, Program, Region
+from cardan.program.program import Program, Region, places_by_name
 from cardan.program.replay import straight
 
 
@@ -35,17 +34,6 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
 def _pairs(program: Program, carried: Mapping[str, str]) -> tuple[tuple[int, int], ...]:
     """Return the instructions of inputs that are used, and those whose values take their place."""
     number = {int(i.value): k for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-    inputs, outputs = _starts(program.inputs), _starts(program.outputs)
-    sizes = {a.name: a.size for a in program.inputs}
-    pairs = [
-        (number[inputs[x] + k], program.results[outputs[y] + k])
-        for x, y in carried.items()
-        for k in range(sizes[x])
-        if inputs[x] + k in number
-    ]
-    return tuple(sorted((k, after) for k, after in pairs if k != after))
-
-
-def _starts(arrays: tuple[Array, ...]) -> dict[str, int]:
-    """Return where each array begins among the flattened ones."""
-    return dict(zip((a.name for a in arrays), accumulate((a.size for a in arrays), initial=0), strict=False))
+    inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
+    pairs = [pair for x, y in carried.items() for pair in enumerate(program.results[outputs[y]], inputs[x].start)]
+    return tuple(sorted((number[k], after) for k, after in pairs if k in number and number[k] != after))

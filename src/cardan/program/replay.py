@@ -2,19 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from cardan.errors import ParameterError
 from cardan.program.expr import Graph
-from cardan.program.instructions import Instruction
-from cardan.program.ops import SPEC, Op
+from cardan.program.ops import LEAVES, SPEC, Op
 from cardan.program.program import Program, Region, phases, rows_of
 from cardan.program.trace import assemble
 
-INPUT, CONST, KEPT = Op.INPUT, Op.CONST, Op.KEPT  # an attribute of an Enum is looked up slowly, and once an operation
 LONGEST = 200_000
 """Operations of a program whose passes are written out: its reverse derivative takes some 30 s to compile."""
+
+
+Functions = Mapping[Op, Callable[..., Any] | None]
+"""What each operation is computed by, None for what is there without one."""
+Step = tuple[Callable[..., Any] | None, tuple[int, ...], tuple[int, ...]]
+"""The function, the instructions whose values it takes, those of which nothing else needs the value any more."""
+
+
+class Walk:
+    """A program as what runs it looks at, made once: at each call that would take as long as the numbers.
+
+    Args:
+        program: what to run.
+        functions: by which operations are computed.
+        freed: for each instruction those whose values are not needed behind it.
+    """
+
+    def __init__(self, program: Program, functions: Functions, freed: Iterable[tuple[int, ...]] = repeat(())) -> None:
+        self.program, self.ops, self.values = program, program.instructions.ops, program.instructions.values
+        self.steps: list[Step] = list(
+            zip(map(functions.__getitem__, self.ops), program.instructions.args, freed, strict=False)
+        )
+        self.tables = dict(zip(program.regions, rows_of(program), strict=True))
+        self.parts = {within: phases(program, within) for within in (None, *program.regions)}
+
+    def run(
+        self, inputs: Sequence[Any], number: Callable[[float], Any] = float, carried: Callable[[Any], Any] = lambda x: x
+    ) -> list[Any]:
+        """Return the value of each instruction, in regions that of the last pass; None for what was freed.
+
+        Args:
+            inputs: a scalar for each flattened input.
+            number: makes scalars of numbers.
+            carried: makes of a value what the next pass is given.
+        """
+        steps = self.steps
+        values: list[Any] = [None] * len(steps)
+        given: dict[int, Any] = {}
+        kept: dict[tuple[int, float], Any] = {}
+
+        def leaf(k: int, args: tuple[int, ...]) -> Any:
+            op, value = self.ops[k], self.values[k]
+            if op is Op.CONST:
+                return number(value)
+            if k in given:
+                return given[k]
+            if op is Op.CARRIED:
+                return values[args[0]]
+            return kept[args[0], value] if op is Op.KEPT else inputs[int(value)]
+
+        def straight(part: range) -> None:
+            for k, (function, args, freed) in zip(part, steps[part.start : part.stop], strict=True):
+                if function is None:
+                    values[k] = leaf(k, args)
+                    continue
+                if len(args) == 2:  # most; without a list of them it takes three quarters of the time
+                    a, b = args
+                    values[k] = function(values[a], values[b])
+                else:
+                    values[k] = function(*[values[a] for a in args])
+                for a in freed:
+                    values[a] = None  # frees its memory
+
+        def phase(within: Region | None) -> None:
+            for part in self.parts[within]:
+                if isinstance(part, range):
+                    straight(part)
+                    continue
+                rows = self.tables[part]
+                for n in range(part.passes):
+                    given.update({k: values[steps[k][1][n]] for k in rows.picked})
+                    phase(part)
+                    kept.update({(k, n): values[k] for k in rows.kept})
+                    given.update({k: carried(values[after]) for k, after in part.carried})
+                for k, _ in part.carried:
+                    del given[k]
+
+        phase(None)
+        return values
+
+
+_EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec in SPEC.items()}
 
 
 def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
@@ -24,42 +105,7 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
         program: what to run.
         inputs: a scalar for each flattened input.
     """
-    instructions = list(program.instructions)
-    values: list[Any] = [None] * len(instructions)
-    given: dict[int, Any] = {}
-    tables = dict(zip(program.regions, rows_of(program), strict=True))
-    kept: dict[tuple[int, float], Any] = {}
-
-    def compute(k: int) -> Any:
-        op, args, number = instructions[k]
-        if k in given:
-            return given[k]
-        return kept[args[0], number] if op is KEPT else _value(instructions[k], inputs, values)
-
-    def run(parts: Sequence[Region | range]) -> None:
-        for part in parts:
-            if isinstance(part, range):
-                for k in part:
-                    values[k] = compute(k)
-                continue
-            rows = tables[part]
-            for n in range(part.passes):
-                given.update({k: values[instructions[k].args[n]] for k in rows.picked})
-                run(phases(program, part))
-                kept.update({(k, n): values[k] for k in rows.kept})
-                given.update({k: values[after] for k, after in part.carried})
-            for k, _ in part.carried:
-                del given[k]
-
-    run(phases(program))
-    return values
-
-
-def _value(instruction: Instruction, inputs: Sequence[Any], values: Sequence[Any]) -> Any:
-    op, args, number = instruction
-    if op is INPUT:
-        return inputs[int(number)]
-    return number if op is CONST else SPEC[op].evaluate(*(values[a] for a in args))
+    return Walk(program, _EVALUATE).run(inputs)
 
 
 def straight(program: Program) -> Program:

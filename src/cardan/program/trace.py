@@ -14,7 +14,7 @@ from cardan.program.expr import Graph
 from cardan.program.instructions import Instructions
 from cardan.program.no_number import of_libraries
 from cardan.program.passes import PASSES
-from cardan.program.program import Array, Program
+from cardan.program.program import Array, Program, places_of
 
 
 def trace(
@@ -77,11 +77,8 @@ def _program(
 
 
 def _symbols(graph: Graph, inputs: Sequence[Array]) -> list[np.ndarray]:
-    arrays, start = [], 0
-    for spec in inputs:
-        arrays.append(symbolic((graph.input(start + k) for k in range(spec.size)), spec.shape))
-        start += spec.size
-    return arrays
+    entries = graph.symbols(inputs)
+    return [symbolic(entries[place], a.shape) for a, place in zip(inputs, places_of(inputs), strict=True)]
 
 
 def _result(graph: Graph, name: str, key: str, entry: Any) -> int:

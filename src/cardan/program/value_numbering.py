@@ -20,7 +20,7 @@ from dataclasses import replace
 from cardan.program.exact import Evaluation, Value, evaluated, up_to_sign
 from cardan.program.instructions import Instruction, Instructions
 from cardan.program.ops import SPEC, Kind, Op
-from cardan.program.passes import remove_dead_code
+from cardan.program.passes import needed_for, remove_dead_code
 from cardan.program.program import Program
 
 Standing = tuple[int | float, bool]
@@ -56,7 +56,7 @@ def merge_identities(program: Program) -> Program:
 def _in_order(program: Program, standing: Sequence[Standing]) -> Iterator[int]:
     """Yield the representatives that the results need, each after its own operands."""
     done: set[int] = set()
-    operands = program.args
+    operands = program.instructions.args
     stack = [(r, False) for r in reversed(program.results)]
     while stack:
         k, ready = stack.pop()
@@ -77,11 +77,13 @@ def _representatives(program: Program, found: Evaluation) -> list[Standing]:
     Representatives are chosen in the order of their cost, results that are there anyway first. An instruction costs
     more than its operands, and the operands of what is there anyway are, too: so nothing ever stands for itself.
     """
-    given, cones, hazards = _given(program), _cones(program), _hazards(program, found)
+    before = sum(a.size for a in program.outputs[:-1])
+    given = needed_for(program, program.results[:before])  # by results that are there anyway: all but the last output's
+    cones, hazards = _cones(program), _hazards(program, found)
     order = sorted(range(len(cones)), key=lambda k: (not given[k], cones[k].bit_count(), k))
     standing: list[Standing] = [(k, False) for k in range(len(program.instructions))]
     known: dict[Value, list[tuple[int, bool]]] = {}
-    ops = program.ops
+    ops = program.instructions.ops
     for k in order:
         op = ops[k]
         if op is Op.CONST or SPEC[op].result is Kind.BOOL:
@@ -98,17 +100,6 @@ def _representatives(program: Program, found: Evaluation) -> list[Standing]:
         else:
             standing[k] = (stands[0], stands[1] != negative)
     return standing
-
-
-def _given(program: Program) -> list[bool]:
-    """Return which instructions are needed by results that are there anyway: those before the last output."""
-    kept = sum(a.size for a in program.outputs[:-1])
-    needed = set(program.results[:kept])
-    operands = program.args
-    for k in range(len(operands) - 1, -1, -1):
-        if k in needed:
-            needed.update(operands[k])
-    return [k in needed for k in range(len(operands))]
 
 
 def _cones(program: Program) -> list[int]:

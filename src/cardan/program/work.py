@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Program, Region, phases
+from cardan.program.program import Program, passes, stretches
 
 SUMS = frozenset({Op.ADD, Op.SUB})
 CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
@@ -17,7 +16,11 @@ KINDS |= dict.fromkeys(SUMS, "additions") | dict.fromkeys(CHOICES, "comparisons 
 
 def work_counts(program: Program) -> Counter[Op]:
     """Return how often each operation is done for a state; no state takes more, none takes less."""
-    return _counts(program, phases(program))
+    ops, found = program.instructions.ops, Counter[Op]()
+    for part in stretches(program):
+        written = Counter(op for op in ops[part.start : part.stop] if op not in LEAVES)
+        found.update({op: passes(program, part) * count for op, count in written.items()})
+    return found
 
 
 def work_by_kind(program: Program) -> dict[str, int]:
@@ -29,15 +32,3 @@ def work_by_kind(program: Program) -> dict[str, int]:
     for op in (op for op in counts if op in KINDS):
         found[KINDS[op]] += counts[op]
     return found | {op.value: counts[op] for op in Op if op not in KINDS and counts[op]}
-
-
-def _counts(program: Program, parts: Sequence[Region | range]) -> Counter[Op]:
-    found: Counter[Op] = Counter()
-    for part in parts:
-        if isinstance(part, Region):
-            within = _counts(program, phases(program, part))
-            found += Counter({op: part.passes * count for op, count in within.items()})
-        else:
-            ops = program.ops[part.start : part.stop]
-            found += Counter(op for op in ops if op not in LEAVES)
-    return found

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from cardan.checked_numbers import positive
 from cardan.description import Mechanism
 from cardan.joints import Fixed, Limits, Revolute
-from cardan.robots.solids import add_box, add_rod, at, positive
+from cardan.robots.solids import add_box, add_rod, at
 
 # name, axis, offset from the joint before [m], mass [kg], length [m], radius [m], reach [rad], velocity [rad/s], torque
 _LINKS = (

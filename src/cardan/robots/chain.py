@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
+from cardan.checked_numbers import whole
 from cardan.description import Mechanism
-from cardan.errors import ParameterError
 from cardan.joints import Revolute
 from cardan.robots.solids import add_rod, all_positive, at
 
@@ -26,8 +24,7 @@ def chain(n: int = 6, mass: float = 0.5, length: float = 0.3, radius: float = 0.
         >>> cardan.robots.chain(5).model().nv
         5
     """
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-        raise ParameterError("number of links of a chain", got=n, expected="an integer >= 1")
+    whole("number of links of a chain", n, 1)
     all_positive("a chain's links", mass=mass, length=length, radius=radius)
     m = Mechanism(f"chain{n}")
     m.add_body("base")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from cardan.checked_numbers import positive
 from cardan.description import Mechanism
 from cardan.joints import Fixed, Limits, Revolute
-from cardan.robots.solids import add_box, add_rod, add_sphere, at, positive
+from cardan.robots.solids import add_box, add_rod, add_sphere, at
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 

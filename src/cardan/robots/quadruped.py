@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from cardan.checked_numbers import positive
 from cardan.description import Mechanism
 from cardan.joints import Fixed, Limits, Revolute
-from cardan.robots.solids import add_box, add_rod, add_sphere, at, positive
+from cardan.robots.solids import add_box, add_rod, add_sphere, at
 
 LEGS = {"front_left": (1, 1), "front_right": (1, -1), "rear_left": (-1, 1), "rear_right": (-1, -1)}
 _HIP = Limits(lower=[-0.9], upper=[0.9], velocity=[20.0], effort=[40.0])

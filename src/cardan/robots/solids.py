@@ -5,20 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from cardan.checked_numbers import positive
 from cardan.description import Box, Cylinder, Mechanism, Shape, Sphere
-from cardan.errors import ParameterError
-from cardan.scalar import is_finite
 from cardan.spatial import SE3, checked_pose
 from cardan.spatial.rotations import matrix_from_zyx
 
 _ONTO = {"x": (0.0, math.pi / 2, 0.0), "y": (0.0, 0.0, -math.pi / 2), "z": (0.0, 0.0, 0.0)}
-
-
-def positive(what: str, value: float) -> float:
-    """Return a finite number above 0, or raise `ParameterError`."""
-    if not is_finite(value) or value <= 0.0:
-        raise ParameterError(what, got=value, expected="a finite number > 0")
-    return float(value)
 
 
 def all_positive(what: str, **values: float) -> None:

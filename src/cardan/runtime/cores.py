@@ -23,7 +23,9 @@ def default_threads() -> int:
     """
     ours = os.environ.get("CARDAN_NUM_THREADS", "").strip()
     if ours:
-        return _count(ours) or _refuse(ours)
+        if not _count(ours):
+            raise ParameterError("CARDAN_NUM_THREADS", got=ours, expected="an integer >= 1")
+        return _count(ours)
     everyones = _count(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip())  # one number a nested level
     cores = available_cores()
     return min(everyones or cores, cores)
@@ -32,10 +34,6 @@ def default_threads() -> int:
 def _count(text: str) -> int:
     """Return a number >= 1 written in decimal; 0 if it is none."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-
-
-def _refuse(text: str) -> int:
-    raise ParameterError("CARDAN_NUM_THREADS", got=text, expected="an integer >= 1")
 
 
 def available_cores() -> int:

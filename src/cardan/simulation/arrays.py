@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,6 @@ from cardan.errors import ParameterError, ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
 
 DTYPES = ("float64", "float32")
-
-
-def check_worlds(worlds: Any) -> int:
-    """Return a number of worlds, or raise `ParameterError`."""
-    if isinstance(worlds, bool) or not isinstance(worlds, Integral) or worlds < 0:
-        raise ParameterError("number of worlds", got=worlds, expected="a whole number, 0 or more")
-    return int(worlds)
 
 
 def checked_dtype(dtype: Any) -> np.dtype:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cardan.description import Mechanism, Plane, Shape
+from cardan.description.editing import Parts, joined
 from cardan.description.mechanism import base_joint
 from cardan.description.rooting import Forest, base_name
 from cardan.errors import DuplicateNameError, MechanismError, ParameterError, ShapeError, UnknownNameError
@@ -300,8 +301,13 @@ class WorldBuilder(Explained):
         parts = [joints for _, joints in _components(twin, [*bases, *twin.joints])]
         first = prefix + mechanism.name if name is None else name
         names = [first, *(f"{first}_{joints[0].child}" for joints in parts[1:])]
-        self._check_free(twin, bases, names)
-        self._append(twin, bases, parts, X)
+        begin = [c for c in bases if isinstance(c.joint, FreeFlyer)]
+        both = self._joined(twin, [c if c in begin else _moved(c, X) for own in parts for c in own], X)
+        for new in names:
+            self._check_new_articulation(new)
+        self._parts = both  # from here on nothing is refused
+        self._inertia |= {body.name: body.inertia for body in twin.bodies}
+        self.q |= {c.name: np.array(c.joint.nearest_configuration(X), dtype=float) for c in begin}
         self._articulations |= {n: tuple(c.name for c in joints) for n, joints in zip(names, parts, strict=True)}
         bodies = {WORLD, *(b.name for b in twin.bodies)}
         if not self_collision:
@@ -372,8 +378,8 @@ class WorldBuilder(Explained):
             overlapping=pairs.overlapping,
             orphans=orphans,
             initial=initial,
-            initial_velocity=_filled(model, np.zeros(model.nv), self._coordinates(model, self.v, "v"), "v"),
-            targets=_filled(model, default_targets(model), self._coordinates(model, self.targets, "v"), "v"),
+            initial_velocity=_along_v(model, np.zeros(model.nv), self._coordinates(model, self.v, "v")),
+            targets=_along_v(model, default_targets(model), self._coordinates(model, self.targets, "v")),
         )
         owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
         return replace(world.with_inputs(**owned), movable=movable) if movable else world
@@ -385,14 +391,9 @@ class WorldBuilder(Explained):
             added[anchor] = Connection(f"{anchor}_free", FreeFlyer(), WORLD, anchor)
             first = min((joints.index(c) for c in own), default=len(joints))
             joints.insert(first, added[anchor])
-        mechanism = Mechanism(self._parts.name, self.gravity)
-        for body in self._parts.bodies:
-            mechanism.add_body(body.name, self._inertia[body.name])
-        for c in joints:
-            mechanism.add_joint(**_fields(c))
-        for frame in self._parts.frames:
-            mechanism.add_frame(**_fields(frame))
-        return mechanism.with_annotations(self._parts.annotations).mechanism, added
+        bodies = tuple(replace(body, inertia=self._inertia[body.name]) for body in self._parts.bodies)
+        parts = self._parts._parts()._replace(bodies=bodies, joints=tuple(joints))
+        return Mechanism(self._parts.name, self.gravity)._made_of(parts), added
 
     def _coordinates(self, model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:
         """Return coordinates by joint as arrays."""
@@ -410,35 +411,12 @@ class WorldBuilder(Explained):
 
     # --- names ---
 
-    def _append(
-        self, twin: Mechanism, bases: Sequence[Connection], parts: Sequence[Sequence[Connection]], X: SE3
-    ) -> None:
-        """Add a mechanism's parts, with what is on its world at X."""
+    def _joined(self, twin: Mechanism, joints: Sequence[Connection], X: SE3) -> Mechanism:
+        """Return what there is with a mechanism's parts, held by other joints, and what is on its world at X."""
+        frames = tuple(replace(f, pose=X @ f.pose) if f.body == WORLD else f for f in twin.frames)
         shapes = tuple(replace(s, pose=X @ s.pose) if s.body == WORLD else s for s in twin.shapes)
-        more = replace(twin.annotations, shapes=shapes)
-        annotations = self._parts.annotations.joined(more, f"world {self._parts.name!r}")
-        for body in twin.bodies:
-            self._parts.add_body(body.name, body.inertia)
-            self._inertia[body.name] = body.inertia
-        for c in (c for joints in parts for c in joints):
-            begins_there = c in bases and isinstance(c.joint, FreeFlyer)
-            self._parts.add_joint(**_fields(c if begins_there else _moved(c, X)))
-            if begins_there:
-                self.q[c.name] = np.array(c.joint.nearest_configuration(X), dtype=float)
-        for frame in twin.frames:
-            at = X @ frame.pose if frame.body == WORLD else frame.pose
-            self._parts.add_frame(frame.name, frame.body, at, frame.kind)
-        self._parts = self._parts.with_annotations(annotations).mechanism
-
-    def _check_free(self, twin: Mechanism, bases: Sequence[Connection], names: Sequence[str]) -> None:
-        """Raise if a name is in use, before anything is added."""
-        for kind, records in (("body", twin.bodies), ("frame", twin.frames)):
-            for record in records:
-                self._parts._check_new(kind, record.name)
-        for c in (*bases, *twin.joints):
-            self._check_new_joint(c.name)
-        for name in names:
-            self._check_new_articulation(name)
+        more = Parts(twin.bodies, tuple(joints), frames, replace(twin.annotations, shapes=shapes))
+        return self._parts._made_of(joined(self._parts._parts(), more, f"world {self._parts.name!r}"))
 
     def _check_new_joint(self, name: str) -> None:
         if any(c.name == name for c in self._parts.joints):
@@ -473,10 +451,6 @@ def world_of(
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)
     return b.finalize(movable_bases=movable_bases, closing=closing)
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    return {f.name: getattr(record, f.name) for f in fields(record)}
 
 
 def _bases(m: Mechanism, prefix: str, base: Joint) -> list[Connection]:
@@ -530,9 +504,9 @@ def _bases_of(mechanism: Mechanism, joints: Sequence[str], added: Mapping[str, C
     return [c.name for anchor, c in added.items() if anchor in bodies]
 
 
-def _filled(model: Model, values: np.ndarray, given: Mapping[str, np.ndarray], size: str) -> np.ndarray:
+def _along_v(model: Model, values: np.ndarray, given: Mapping[str, np.ndarray]) -> np.ndarray:
     for name, own in given.items():
-        values[model.v_slice(name) if size == "v" else model.q_slice(name)] = own
+        values[model.v_slice(name)] = own
     values.setflags(write=False)
     return values
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.simulation.arrays import check_worlds, checked_dtype, filled
+from cardan.checked_numbers import whole
+from cardan.simulation.arrays import checked_dtype, filled
 
 if TYPE_CHECKING:
     from cardan.simulation.world import World
@@ -36,7 +37,7 @@ class Control:
     __slots__ = ("_effort", "_position", "_velocity", "world")
 
     def __init__(self, world: World, worlds: int = 1, dtype: Any = "float64") -> None:
-        shape, kind = (check_worlds(worlds), world.model.nv), checked_dtype(dtype)
+        shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
         self.world = world
         self._effort, self._velocity = np.zeros(shape, kind), np.zeros(shape, kind)
         self._position = np.empty(shape, kind)

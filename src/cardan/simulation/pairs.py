@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from cardan.algorithms.collision import points
 from cardan.algorithms.kinematics import Kinematics
+from cardan.algorithms.tree import supports
 from cardan.description import Shape
 from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.geometry.shapes import Geometry
@@ -120,10 +121,9 @@ def contact_pairs(
 
 def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[float]) -> set[str]:
     """Return the names of the pairs that overlap in a configuration and should not."""
-    kinematics, roots = Kinematics(model, rest), _roots(model)
-    found = set()
+    kinematics, found = Kinematics(model, rest), set()
     for pair in pairs:
-        a, b = (roots[model.attachment(body).node] for body in (pair.a, pair.b))
+        a, b = (_root(model, body) for body in (pair.a, pair.b))
         if a == b or (b == WORLD_NODE and not model.nodes[a].joint.is_floating):
             X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
             if _gap(pair, X_a, X_b) < -ROUNDING:
@@ -139,12 +139,10 @@ def _gap(pair: ContactPair, X_a: SE3, X_b: SE3) -> float:
         return math.inf
 
 
-def _roots(model: Model) -> dict[int, int]:
-    """Return the first node of each node's tree."""
-    roots = {WORLD_NODE: WORLD_NODE}
-    for node in model.nodes:
-        roots[node.index] = node.index if node.parent == WORLD_NODE else roots[node.parent]
-    return roots
+def _root(model: Model, body: str) -> int:
+    """Return the first node of the tree a body is in."""
+    path = supports(model, model.attachment(body).node)
+    return path[-1] if path else WORLD_NODE
 
 
 def _warn_of_many(model: Model, found: Sequence[ContactPair]) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cardan.arrays import stack
 from cardan.errors import MechanismError
 from cardan.model import Connection
 from cardan.simulation.articulation import Articulation
-from cardan.simulation.kinematics import matrices_of, pose_of_matrices, pose_of_rows
 from cardan.spatial import SE3, Motion
 
 if TYPE_CHECKING:
@@ -26,19 +26,18 @@ def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray
     Raises:
         MechanismError: if it is fixed on the world and nothing of that is an input.
     """
-    c, X = _root_joint(state, a), pose_of_rows(poses)
+    c, X = _root_joint(state, a), SE3.from_quaternion(poses[..., 3:], poses[..., :3])
     iq = state.world.model.q_slice(c.name)
     if a.is_floating:
         X_joint = _frame(state, c, "parent_pose", rows).inverse() @ X @ _frame(state, c, "child_pose", rows)
-        own = c.joint.nearest_configuration(X_joint)
-        state.q[rows, iq] = np.stack(np.broadcast_arrays(*own), axis=-1)
+        state.q[rows, iq] = stack(tuple(c.joint.nearest_configuration(X_joint)))
         return
     inputs = _movable(state, a)
     J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
     P = X @ _frame(state, c, "child_pose", rows) @ J.inverse()
     for name, joint in inputs.items():
         beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
-        state.constants[name][rows] = matrices_of(P @ beside, (len(rows),))
+        state.constants[name][rows] = (P @ beside).matrix()
 
 
 def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarray) -> None:
@@ -54,10 +53,8 @@ def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarra
     c, model = _root_joint(state, a), state.world.model
     V = _frame(state, c, "child_pose", rows).inverse_act(Motion.of(tuple(twists.T.astype(float))))
     q = tuple(state.q[rows, model.q_slice(c.name)].T.astype(float))
-    columns = [np.broadcast_arrays(*column.scalars(), twists[:, 0])[:6] for column in c.joint.motion_subspace(q)]
-    S = np.moveaxis(np.array(columns, dtype=float), (0, 1), (-1, -2))
-    right = np.stack(np.broadcast_arrays(*V.scalars()), axis=-1)
-    state.v[rows, model.v_slice(c.name)] = np.linalg.solve(S, right[..., None])[..., 0]
+    S = np.swapaxes(stack([column.scalars() for column in c.joint.motion_subspace(q)]), -1, -2)
+    state.v[rows, model.v_slice(c.name)] = np.linalg.solve(S, stack(V.scalars())[..., None])[..., 0]
 
 
 def _root_joint(state: State, a: Articulation) -> Connection:
@@ -80,5 +77,5 @@ def _frame(state: State, c: Connection, constant: str, rows: np.ndarray) -> SE3:
     for name, given in model.inputs.items():
         if given.constant == constant and given.owner in (None, c.name):
             X = state.constants[name][rows].astype(float)
-            return pose_of_matrices(X if given.owner else X[:, model.joint_names.index(c.name)])
+            return SE3.of(X if given.owner else X[:, model.joint_names.index(c.name)])
     return getattr(c, constant)

@@ -14,9 +14,10 @@ import numpy as np
 
 import cardan
 from cardan.algorithms.health import BEYOND
+from cardan.checked_numbers import whole
 from cardan.errors import DescriptionError, Fault, ParameterError
 from cardan.functions.arguments import check_configuration
-from cardan.simulation.arrays import check_worlds, checked_dtype, filled
+from cardan.simulation.arrays import checked_dtype, filled
 from cardan.simulation.clock import MOST, Clock
 from cardan.simulation.constants import Constants
 from cardan.simulation.kinematics import body_poses, mass_center_twists
@@ -72,7 +73,7 @@ class State(Explained):
     def __init__(
         self, world: World, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, constants: Any = None
     ) -> None:
-        count, kind, model = check_worlds(worlds), checked_dtype(dtype), world.model
+        count, kind, model = whole("number of worlds", worlds, 0), checked_dtype(dtype), world.model
         self.world = world
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
         self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)

@@ -14,7 +14,7 @@ from cardan.functions.arguments import check_configuration, check_finite, numeri
 from cardan.model.inputs import INERTIAL, PASSIVE, POSES
 from cardan.simulation.articulation import Articulation
 from cardan.simulation.constants import check_range
-from cardan.simulation.kinematics import body_poses, body_twists
+from cardan.simulation.kinematics import body_poses
 from cardan.simulation.roots import move_root, turn_root
 from cardan.simulation.selection import chosen, is_of, types
 
@@ -183,8 +183,8 @@ class View:
     def root_twists(self, state: State) -> np.ndarray:
         """Return the twists of the root links at their origins, each in its own axes, (worlds, A, 6) [m/s, rad/s]."""
         own = self._of(state)
-        given: dict[str, Any] = {"bodies": self._all_roots(), **own.model_constants}
-        return body_twists(self.world.model, own.q, own.v, **given)[:, self._places()]
+        given: dict[str, Any] = {"frame": self._all_roots(), "expressed_in": "frame", **own.model_constants}
+        return cardan.frame_velocity(self.world.model, own.q, own.v, **given)[:, self._places()]
 
     def set_root_twists(self, state: State, values: Any, worlds: Any = None) -> None:
         """Write the velocities of floating roots; what is fixed on the world can only be given 0.

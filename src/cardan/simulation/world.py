@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan.description import Mechanism, Shape
 from cardan.errors import ParameterError
-from cardan.manifolds import Manifold, Product
+from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import Model
 from cardan.model.table import aligned
 from cardan.simulation.articulation import Articulation
@@ -326,17 +326,6 @@ def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
         length = np.linalg.norm(axis)
         found.append((axis / length if length > 0.0 else axis, turns))
     return found
-
-
-def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
-    """Return the indices in q and in v of the coordinates that are limited as they are: angles and lengths."""
-    if isinstance(manifold, Product):
-        own = [(iq.start, iv.start, scalar_coordinates(factor)) for factor, iq, iv in manifold.slices()]
-        return [(a + i, b + j) for a, b, pairs in own for i, j in pairs]
-    if manifold.nq != manifold.nv:
-        return []
-    probe = tuple(0.125 + 0.25 * k for k in range(manifold.nq))
-    return [(k, k) for k in range(manifold.nq) if tuple(manifold.limit_coordinates(probe)) == probe]
 
 
 def default_targets(model: Model) -> np.ndarray:

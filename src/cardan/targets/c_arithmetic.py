@@ -13,6 +13,7 @@ from cardan.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
 from cardan.targets.libm.functions import FUNCTIONS
 from cardan.targets.libm.trig import sincos, tan
 
+_BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _CONDITIONS = {"olt": "<", "ogt": ">", "oeq": "=="}
 _LOGIC = {"and": "&", "or": "|", "xor": "^", "shl": "<<", "lshr": ">>", "add": "+"}
 
@@ -36,66 +37,42 @@ class CArithmetic(Arithmetic):
         """Return an operand as C writes it."""
         return x if isinstance(x, str) else f"{x % 2**64}ull"
 
-    def add(self, a: Real, b: Real) -> str:
-        """Write a + b."""
-        return self._put("double", f"{self.real(a)} + {self.real(b)}")
-
-    def sub(self, a: Real, b: Real) -> str:
-        """Write a - b."""
-        return self._put("double", f"{self.real(a)} - {self.real(b)}")
-
-    def mul(self, a: Real, b: Real) -> str:
-        """Write a b."""
-        return self._put("double", f"{self.real(a)} * {self.real(b)}")
-
-    def div(self, a: Real, b: Real) -> str:
-        """Write a / b."""
-        return self._put("double", f"{self.real(a)} / {self.real(b)}")
+    def binary(self, operation: str, a: Real, b: Real) -> str:
+        return self._put("double", f"{self.real(a)} {_BINARY[operation]} {self.real(b)}")
 
     def neg(self, a: Real) -> str:
-        """Write -a."""
         return self._put("double", f"-{self.real(a)}")
 
     def call(self, name: str, *operands: Real) -> str:
-        """Write a function."""
         return self._put("double", f"{name}({', '.join(map(self.real, operands))})")
 
     def compare(self, condition: str, a: Real, b: Real) -> str:
-        """Write a condition on numbers."""
         return self._put("bool", f"{self.real(a)} {_CONDITIONS[condition]} {self.real(b)}")
 
     def differ(self, a: str, b: str) -> str:
-        """Write whether of two conditions just one holds."""
         return self._put("bool", f"{a} != {b}")
 
     def select(self, mask: str, a: Real, b: Real) -> str:
-        """Write a where the condition holds, b elsewhere."""
         return self._put("double", f"{mask} ? {self.real(a)} : {self.real(b)}")
 
     def bits(self, x: Real) -> str:
-        """Write the bits of a number."""
         return self._put("unsigned long long", f"bits_of({self.real(x)})")
 
     def from_bits(self, x: Bits) -> str:
-        """Write the number with such bits."""
         return self._put("double", f"from_bits({self.whole(x)})")
 
     def logic(self, operation: str, a: Bits, b: Bits) -> str:
-        """Write an operation on integers."""
         if operation == "ashr":
             return self._put("unsigned long long", f"(unsigned long long)((long long){self.whole(a)} >> {b})")
         return self._put("unsigned long long", f"{self.whole(a)} {_LOGIC[operation]} {self.whole(b)}")
 
     def is_not_zero(self, x: Bits) -> str:
-        """Write whether an integer is not zero."""
         return self._put("bool", f"{self.whole(x)} != 0")
 
     def is_negative(self, x: Bits) -> str:
-        """Write whether an integer is negative."""
         return self._put("bool", f"(long long){self.whole(x)} < 0")
 
     def number(self, x: Bits) -> str:
-        """Write a signed integer as the number it is."""
         return self._put("double", f"(double)(long long){self.whole(x)}")
 
     def reduced_far(self, size: str, near: Reduced) -> Reduced:
@@ -107,18 +84,13 @@ class CArithmetic(Arithmetic):
         return (*reduction(self, size, names[0], names[1]), names[2])
 
 
-def number(value: float) -> str:
-    """Return a double as C writes it, exact; by its bits where C has no words for it."""
+def number(value: float, single: bool = False) -> str:
+    """Return a double as C writes it, exact, or the nearest float; by its bits where C has no words for it."""
+    value = rounded(value) if single else value
     if math.isfinite(value):
-        return finite(value)
-    return f"from_bits({struct.unpack('<Q', struct.pack('<d', value))[0]}ull)"
-
-
-def single_number(value: float) -> str:
-    """Return a number likewise as a float, the nearest one."""
-    if math.isfinite(value := rounded(value)):
-        return finite(value, "f")
-    return f"from_bits({struct.unpack('<I', struct.pack('<f', value))[0]}u)"
+        return finite(value, "f" if single else "")
+    bits = int.from_bytes(struct.pack("<f" if single else "<d", value), "little")
+    return f"from_bits({bits}{'u' if single else 'ull'})"
 
 
 PREFIX = "cardan_"

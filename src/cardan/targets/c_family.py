@@ -13,9 +13,9 @@ from enum import Enum
 from typing import NamedTuple, cast
 
 from cardan.program.fusing import Joined
-from cardan.program.liveness import heads_of, last_readers, places_in, stretches, tables_of
+from cardan.program.liveness import heads_of, last_readers, places_in, tables_of
 from cardan.program.ops import LEAVES, SPEC, TRUTHS, Op
-from cardan.program.program import Array, Program, Region, phases
+from cardan.program.program import Array, Program, Region, phases, places_of, stretches
 
 
 class Dialect(NamedTuple):
@@ -51,7 +51,7 @@ class Parts:
 
     def __init__(self, program: Program, dialect: Dialect, joined: Joined | None = None) -> None:
         self.program, self.dialect, self.instructions = program, dialect, list(program.instructions)
-        self.ops, self.args = joined or (program.ops, program.args)
+        self.ops, self.args = joined or (program.instructions.ops, program.instructions.args)
         self.parts: list[list[int]] = []
         self.spans: dict[range, tuple[int, int]] = {}
         for stretch in stretches(program):
@@ -90,13 +90,10 @@ class Parts:
                 self.slots[k] = free.pop()
             free += [self.slots[k] for k, end in last.items() if end == p]
 
-    def run(self, calls: Sequence[str]) -> list[str]:
-        """Return the calls of all parts, those of regions in loops."""
-        return self._run(phases(self.program), calls)
-
-    def _run(self, parts: Sequence[Region | range], calls: Sequence[str]) -> list[str]:
+    def run(self, calls: Sequence[str], inside: Region | None = None) -> list[str]:
+        """Return the calls of all parts, or of those in a region, those of regions in loops."""
         lines: list[str] = []
-        for part in parts:
+        for part in phases(self.program, inside):
             if isinstance(part, range):
                 first, last = self.spans[part]
                 lines += calls[first : last + 1]
@@ -104,7 +101,7 @@ class Parts:
                 k = f"k{self.program.regions.index(part)}_"
                 lines += [f"{self.place(head)} = {self._first(head)};" for head, _ in part.carried]
                 lines += self._table(part)
-                within = self._run(phases(self.program, part), calls)
+                within = self.run(calls, part)
                 body = [*self._carry(k, part), *self._pick(k, part), *within, *self._keep(k, part)]
                 own = ["{", f"    long {k};", f"    for ({k} = 0; {k} < {part.passes}; ++{k}) {{"]
                 lines += [*own, *(f"        {line}" for line in body), "    }", "}"]
@@ -147,10 +144,8 @@ class Parts:
     def inputs_of(self, p: int) -> list[Array]:
         """Return the inputs that a part reads."""
         read = {a for k in self.parts[p] for a in self.args[k]} - self.heads.keys()
-        return arrays_in(self.program, [self.entries[int(self.instructions[k].value)] for k in self._leaves(read)])
-
-    def _leaves(self, read: Iterable[int]) -> list[int]:
-        return [k for k in read if self.instructions[k].op is Op.INPUT]
+        leaves = (self.instructions[k] for k in read)
+        return inputs_at(self.program, (i.value for i in leaves if i.op is Op.INPUT))
 
     def operations(self, p: int) -> list[str]:
         """Return the lines that compute a part."""
@@ -220,10 +215,11 @@ def entries_of(arrays: Iterable[Array]) -> list[str]:
     return [f"{a.name}[{k}]" for a in arrays for k in range(a.size)]
 
 
-def arrays_in(program: Program, entries: Iterable[str]) -> list[Array]:
-    """Return the inputs of a program whose entries are among these."""
-    names = {entry.partition("[")[0] for entry in entries}
-    return [a for a in program.inputs if a.name in names]
+def inputs_at(program: Program, positions: Iterable[float]) -> list[Array]:
+    """Return the inputs that have entries at some positions of the flattened ones."""
+    entries = set(map(int, positions))
+    placed = zip(program.inputs, places_of(program.inputs), strict=True)
+    return [a for a, place in placed if not entries.isdisjoint(range(place.start, place.stop))]
 
 
 def _cut(own: list[int], size: int) -> list[list[int]]:

@@ -6,14 +6,13 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from cardan.by_fields import ByFields
 from cardan.program.ops import Op
-from cardan.program.program import Array, Program
+from cardan.program.program import Array, Program, places_of
 from cardan.runtime.memory import empty
 
 
@@ -52,14 +51,11 @@ def _digest(program: Program) -> str:
     return digest.hexdigest()
 
 
-def places_of(outputs: Sequence[Array]) -> list[slice]:
-    """Return which columns each output has where all are side by side."""
-    ends = list(accumulate((a.size for a in outputs), initial=0))
-    return [slice(start, stop) for start, stop in pairwise(ends)]
-
-
 Gathered = type[tuple[Any, ...]] | tuple[str, ...] | None
 """What several results are returned in: a kind of tuple, or a dictionary with these names; None for neither."""
+
+
+Arrays = Sequence[np.ndarray]
 
 
 class Runner(ABC):
@@ -72,14 +68,7 @@ class Runner(ABC):
     outputs: tuple[Array, ...]
 
     @abstractmethod
-    def write(
-        self,
-        arrays: Sequence[np.ndarray],
-        results: Sequence[np.ndarray],
-        batch: int,
-        dtype: np.dtype,
-        threads: int | None = None,
-    ) -> None:
+    def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
         """Compute the outputs.
 
         Args:
@@ -92,12 +81,7 @@ class Runner(ABC):
         """
 
     def __call__(
-        self,
-        arrays: Sequence[np.ndarray],
-        batch: int,
-        dtype: np.dtype,
-        threads: int | None = None,
-        out: np.ndarray | None = None,
+        self, arrays: Arrays, batch: int, dtype: np.dtype, threads: int | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the outputs side by side, shape (batch, total): a new array, or `out`; see `write`."""
         places = places_of(self.outputs)

@@ -30,7 +30,7 @@ from cardan.records import WORLD
 from cardan.spatial import SE3, Matrix3, Motion, Vector3
 from cardan.spatial.rotations import right_jacobian_inverse, rotation_vector_from_matrix
 from cardan.spatial.vector import unit_vector
-from cardan.tasks.task import Task
+from cardan.tasks.task import PlaceTask, Task
 
 ROTATION = 1e-6
 """How far R^T R of a target may be from 1: matrices written with seven digits are rotations."""
@@ -207,7 +207,7 @@ class FramePose(PoseTask):
 
 
 @dataclass(frozen=True, eq=False)
-class FramePosition(Task):
+class FramePosition(PlaceTask):
     """The origin of a frame is to be at a place in the world.
 
     Error (3,): where it is minus where it is to be [m], along the axes of the world.
@@ -230,13 +230,6 @@ class FramePosition(Task):
 
     frame: str
     target: ArrayLike | None = None
-
-    def target_shape(self, model: Model) -> tuple[int, ...]:
-        return (3,)
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        return range(3)
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
         return list(RelativeMotion(model, q, self.frame, WORLD).X.translation - Vector3.of(target))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cardan.checked_numbers import positive, whole
 from cardan.errors import ParameterError
-from cardan.functions.arguments import broadcast, check_finite, checked_batch
 from cardan.functions.configuration import integrate
 from cardan.model import Model
-from cardan.scalar import is_finite
 from cardan.spatial import SE3
 from cardan.tasks.frames import FramePose
 from cardan.tasks.levenberg_marquardt import descent
 from cardan.tasks.result import InverseKinematics
 from cardan.tasks.search import Search, Settings, Weights
-from cardan.tasks.stack import Stack
+from cardan.tasks.stack import Stack, by_problem, checked_states
 from cardan.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan.tasks.whole_body import ClosedLoops
 
@@ -78,24 +75,17 @@ def inverse_kinematics(
     Source: Sugihara (2011) for the damping; see `tasks/levenberg_marquardt.py`.
     """
     check_model_without_inputs(WHERE, model)
-    if isinstance(tolerance, bool) or not is_finite(tolerance) or tolerance <= 0.0:
-        raise ParameterError(f"{WHERE}: tolerance", got=tolerance, expected="a finite number > 0 [m, rad]")
-    settings = Settings(_whole("restarts", restarts), _whole("seed", seed), float(tolerance))
+    settings = Settings(
+        whole(f"{WHERE}: restarts", restarts, 0),
+        whole(f"{WHERE}: seed", seed, 0),
+        positive(f"{WHERE}: tolerance", tolerance, "m, rad"),
+    )
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
-    batch, (q, targets, weights) = _broadcast(_started(model, q0), stack.targets(), stack.weights())
-    function = descent(stack.structure, stack.size, bool(limits))
-    found = Search(function, model, q, targets, _weights(stack, weights), settings).run()
+    parts = {"q0": _started(model, q0), "targets": stack.targets(), "weights": stack.weights()}
+    batch, given = by_problem(WHERE, parts)
+    function, weights = descent(stack.structure, stack.size, bool(limits)), _weights(stack, given["weights"])
+    found = Search(function, model, given["q0"], given["targets"], weights, settings).run()
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in found))
-
-
-def _whole(name: str, value: Any) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise ParameterError(f"{WHERE}: {name}", got=value, expected="a whole number >= 0")
-    return number
 
 
 def _asked(model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:
@@ -120,15 +110,5 @@ def _started(model: Model, q0: Any) -> np.ndarray:
     """Return where the first descents begin, on the manifold, shape (..., nq)."""
     if q0 is None:
         return model.neutral()
-    batch = checked_batch(WHERE, {"q0": q0}, {"q0": (model.nq,)})
-    q = batch.arrays[0].astype(float)
-    check_finite(WHERE, "q0", q, batch.shape)
-    return integrate(model, q, np.zeros(model.nv)).reshape((*batch.shape, model.nq))
-
-
-def _broadcast(q: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[tuple[int, ...], list[np.ndarray]]:
-    """Return the shape of the batch, and each array with a row for each problem."""
-    named = {"q0": q, "targets": targets, "weights": weights}
-    shape = broadcast(WHERE, {name: array.shape[:-1] for name, array in named.items()})
-    rows = math.prod(shape)
-    return shape, [np.broadcast_to(a, (*shape, a.shape[-1])).reshape(rows, a.shape[-1]) for a in named.values()]
+    q = checked_states(WHERE, "q0", q0, model)
+    return integrate(model, q, np.zeros(model.nv))

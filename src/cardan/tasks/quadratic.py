@@ -10,13 +10,13 @@ Bambade and others, ProxQP (2022), proxsuite.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.errors import MissingExtraError, UnknownNameError
+from cardan.errors import UnknownNameError
+from cardan.runtime.extras import package
 
 
 class Quadratic(NamedTuple):
@@ -87,7 +87,4 @@ def solver_of(name: str, where: str) -> Solver:
     """
     if name not in SOLVERS:
         raise UnknownNameError("solver", name, SOLVERS, where=where)
-    try:
-        return SOLVERS[name](importlib.import_module(name))
-    except ImportError:
-        raise MissingExtraError(f"{where} by {name}", "qp") from None
+    return SOLVERS[name](package(name, f"{where} by {name}", "qp"))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan.errors import InfeasibleError, ParameterError
-from cardan.functions.arguments import broadcast, check_finite, checked_batch
+from cardan.checked_numbers import positive
+from cardan.errors import InfeasibleError
+from cardan.functions.arguments import check_finite
 from cardan.model import Model
-from cardan.scalar import is_finite
 from cardan.tasks.differential import differential
 from cardan.tasks.quadratic import solver_of
-from cardan.tasks.stack import Stack
+from cardan.tasks.stack import Stack, as_rows, by_problem, checked_states
 from cardan.tasks.steps import Steps, limits_of, no_limits, step_bounds
 from cardan.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan.tasks.whole_body import ClosedLoops, Damping
@@ -70,8 +69,8 @@ def solve_ik(
     Source: Escande, Mansard and Wieber (2014); see `tasks/steps.py`.
     """
     check_model_without_inputs(WHERE, model)
-    _check_positive("dt", dt, "[s]")
-    _check_positive("damping", damping, "[1/rad^2, 1/m^2]")
+    positive(f"{WHERE}: dt", dt, "s")
+    positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
     solve = solver_of(solver, WHERE)
     stack = Stack(model, _asked(model, tasks), WHERE)
     batch, given = _broadcast(model, q, stack, damping)
@@ -89,11 +88,6 @@ def solve_ik(
     return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
 
 
-def _check_positive(name: str, value: Any, unit: str) -> None:
-    if isinstance(value, bool) or not is_finite(value) or value <= 0.0:
-        raise ParameterError(f"{WHERE}: {name}", got=value, expected=f"a finite number > 0 {unit}")
-
-
 def _asked(model: Model, tasks: Any) -> Sequence[Task]:
     """Return the tasks, with the loops of the model to be closed, and something to minimise beside these."""
     given = checked_tasks(WHERE, tasks)
@@ -104,19 +98,7 @@ def _asked(model: Model, tasks: Any) -> Sequence[Task]:
 
 def _broadcast(model: Model, q: Any, stack: Stack, damping: float) -> tuple[tuple[int, ...], dict[str, np.ndarray]]:
     """Return the shape of the batch, and the arguments of the compiled program with a row for each problem."""
-    given = checked_batch(WHERE, {"q": q}, {"q": (model.nq,)})
-    states = given.arrays[0].astype(float)
-    check_finite(WHERE, "q", states, given.shape)
-    parts = {"q": states.reshape((*given.shape, model.nq)), "targets": stack.targets(), "weights": stack.weights()}
-    shape = broadcast(WHERE, {name: part.shape[:-1] for name, part in parts.items()})
-    rows = math.prod(shape)
-    parts |= {"gains": stack.gains(), "damping": np.array([damping])}
-    found = {name: _rows(part, shape, rows) for name, part in parts.items()}
-    return shape, found | {"damping": found["damping"][:, 0]}
-
-
-def _rows(part: np.ndarray, shape: tuple[int, ...], rows: int) -> np.ndarray:
-    """Return an array of shape (..., n) with a row for each problem, as compiled code reads it fastest."""
-    if part.ndim == 1 and rows == 1:
-        return part[None]
-    return np.ascontiguousarray(np.broadcast_to(part, (*shape, part.shape[-1])).reshape(rows, part.shape[-1]))
+    q = checked_states(WHERE, "q", q, model)
+    shape, found = by_problem(WHERE, {"q": q, "targets": stack.targets(), "weights": stack.weights()})
+    gains, damped = (as_rows(part, shape) for part in (stack.gains(), np.array([damping])))
+    return shape, found | {"gains": gains, "damping": damped[:, 0]}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from cardan.arrays import symbolic
 from cardan.errors import ResultError, ShapeError
-from cardan.functions.arguments import Shape, broadcast
+from cardan.functions.arguments import Shape, broadcast, check_finite, checked_batch
 from cardan.functions.function import Function
 from cardan.functions.results import packed
 from cardan.model import Model
@@ -195,6 +195,28 @@ class Stack:
         whose = [f"{name} of task {k}, {type(task).__name__}" for k, task in enumerate(self.tasks)]
         shape = broadcast(self.where, {n: p.shape[:-1] for n, p in zip(whose, parts, strict=True)})
         return np.concatenate([np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts], axis=-1)
+
+
+def checked_states(where: str, name: str, q: Any, model: Model) -> np.ndarray:
+    """Return configurations as floats, shape (..., nq)."""
+    batch = checked_batch(where, {name: q}, {name: (model.nq,)})
+    states = batch.arrays[0].astype(float)
+    check_finite(where, name, states, batch.shape)
+    return states.reshape((*batch.shape, model.nq))
+
+
+def by_problem(where: str, parts: Mapping[str, np.ndarray]) -> tuple[tuple[int, ...], dict[str, np.ndarray]]:
+    """Return the shape of a batch, and each of its arrays (..., n) with a row for each problem."""
+    shape = broadcast(where, {name: part.shape[:-1] for name, part in parts.items()})
+    return shape, {name: as_rows(part, shape) for name, part in parts.items()}
+
+
+def as_rows(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an array of shape (..., n) with a row for each problem of a batch, as compiled code reads it fastest."""
+    rows = math.prod(shape)
+    if part.ndim == 1 and rows == 1:
+        return part[None]
+    return np.ascontiguousarray(np.broadcast_to(part, (*shape, part.shape[-1])).reshape(rows, part.shape[-1]))
 
 
 def size_of(model: Model) -> float:

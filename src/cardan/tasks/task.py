@@ -171,6 +171,17 @@ class Task(ABC):
         return bare
 
 
+class PlaceTask(Task):
+    """A task whose targets are places [m], and whose error is how far away it is."""
+
+    def target_shape(self, model: Model) -> tuple[int, ...]:
+        return (3,)
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        return range(3)
+
+
 def _whole(value: Any) -> int:
     try:
         return operator.index(value)

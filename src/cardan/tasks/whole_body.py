@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +15,11 @@ from cardan.functions.loops import with_loops
 from cardan.manifolds.manifold import identity_rows
 from cardan.model import Model
 from cardan.spatial import Vector3
-from cardan.tasks.task import Task
+from cardan.tasks.task import PlaceTask, Task
 
 
 @dataclass(frozen=True, eq=False)
-class CenterOfMass(Task):
+class CenterOfMass(PlaceTask):
     """The centre of mass of all bodies is to be at a place in the world.
 
     Error (3,): where it is minus where it is to be [m], along the axes of the world.
@@ -42,13 +41,6 @@ class CenterOfMass(Task):
     """
 
     target: ArrayLike | None = None
-
-    def target_shape(self, model: Model) -> tuple[int, ...]:
-        return (3,)
-
-    @property
-    def lengths(self) -> Sequence[int]:
-        return range(3)
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
         return list(algorithms.center_of_mass(model, q) - Vector3.of(target))

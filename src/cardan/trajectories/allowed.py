@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,11 +59,9 @@ def bounds(where: str, name: str, given: Any, model: Model, own: tuple[np.ndarra
 
 def dof_name(model: Model, k: int) -> str:
     """Return the name of a degree of freedom, for messages: its joint's, and which of it."""
-    for joint, (_, own) in model.slices.items():
-        if own.start <= k < own.stop:
-            which = f", velocity {k - own.start} of {own.stop - own.start}" if own.stop - own.start > 1 else ""
-            return f"joint {joint!r}{which}"
-    raise IndexError(k)
+    joint, own = next((name, own) for name, (_, own) in model.slices.items() if own.start <= k < own.stop)
+    which = f", velocity {k - own.start} of {own.stop - own.start}" if own.stop - own.start > 1 else ""
+    return f"joint {joint!r}{which}"
 
 
 def smallest(where: str, name: str, limits: Bounds, step: np.ndarray, model: Model) -> float:
@@ -93,34 +90,3 @@ def check_limited(where: str, name: str, limited: np.ndarray, moving: np.ndarray
     if missing.size:
         what = f"{where}: {name} limit of {dof_name(model, int(missing[0]))}"
         raise ParameterError(what, got="none", expected="a finite one, as it moves", hint=hint)
-
-
-def positive(what: str, value: float, unit: str, *, unlimited: bool = False) -> float:
-    """Return a positive number; infinite only if it may be unlimited.
-
-    Raises:
-        ParameterError: for anything else.
-    """
-    try:
-        number = np.nan if isinstance(value, (str, bytes)) else float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not number > 0.0 or (np.isinf(number) and not unlimited):
-        expected = f"a number > 0 [{unit}]" + (", infinite for no limit" if unlimited else "")
-        raise ParameterError(what, got=value, expected=expected)
-    return number
-
-
-def whole(what: str, value: Any, least: int) -> int:
-    """Return a whole number.
-
-    Raises:
-        ParameterError: for what is none, or less than the least.
-    """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    if isinstance(value, bool) or number < least:
-        raise ParameterError(what, got=value, expected=f"a whole number from {least} on")
-    return number

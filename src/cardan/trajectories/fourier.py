@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import ShapeError
 from cardan.functions import normalize
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.functions.signature import check_model
 from cardan.model import Model
-from cardan.trajectories.allowed import positive
 from cardan.trajectories.local import checked_configurations, moved
 from cardan.trajectories.piecewise import Jet
 from cardan.trajectories.trajectory import Sample, Trajectory

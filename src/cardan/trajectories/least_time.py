@@ -21,11 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.checked_numbers import whole
 from cardan.errors import MechanismError, ParameterError, PathError, UnsupportedError
 from cardan.functions import difference, inverse_dynamics, passive_forces
 from cardan.functions.signature import check_model
 from cardan.model import Model
-from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name, whole
+from cardan.trajectories.allowed import Bounds, bounds, check_limited, dof_name
 from cardan.trajectories.local import checked_configurations
 from cardan.trajectories.piecewise import PiecewisePolynomial
 from cardan.trajectories.spline import Spline

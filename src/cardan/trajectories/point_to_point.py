@@ -13,18 +13,47 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import ParameterError
 from cardan.functions import difference, normalize
 from cardan.model import Model
-from cardan.trajectories.allowed import bounds, check_limited, positive, smallest
+from cardan.trajectories.allowed import bounds, check_limited, smallest
 from cardan.trajectories.local import checked_configurations, moved
 from cardan.trajectories.piecewise import checked_start
 from cardan.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw
 from cardan.trajectories.trajectory import Sample, Trajectory
 
 
+class _Move(Trajectory):
+    """A move from rest to rest, whose law follows from what it is given."""
+
+    __slots__ = ()
+    q0: Any
+    start: float
+    _step: np.ndarray
+    _law: TimeLaw
+
+    def _fill(self, ends: _Ends, law: TimeLaw) -> None:
+        """Write what follows from its arguments into a move that is being made."""
+        start = checked_start(type(self).__name__, self.start)
+        values = {"q0": ends.q0, "q1": ends.q1, "_step": ends.step, "start": start}
+        values |= {"_law": law, "duration": law.duration}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The first and the last time [s]."""
+        return self.start, self.start + self._law.duration
+
+    def evaluated(self, t: np.ndarray) -> Sample:
+        """Return where it is at times within the interval."""
+        jet = self._law.progress.at(np.clip(t - self.start, 0.0, self._law.duration))
+        return moved(self.model, self.q0, *(s[..., None] * self._step for s in jet))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class MinimumJerk(Trajectory):
+class MinimumJerk(_Move):
     """From rest to rest with the least mean square jerk: the quintic law 10 u^3 - 15 u^4 + 6 u^5.
 
     Args:
@@ -64,7 +93,7 @@ class MinimumJerk(Trajectory):
     def __post_init__(self) -> None:
         ends = _ends("MinimumJerk", self.model, self.q0, self.q1)
         duration = self._shortest(ends.step) if self.duration is None else self.duration
-        _fill(self, ends, TimeLaw.minimum_jerk(duration))
+        self._fill(ends, TimeLaw.minimum_jerk(duration))
 
     def _shortest(self, step: np.ndarray) -> float:
         """Return the least time in which the peaks of rate and acceleration stay within the limits."""
@@ -73,18 +102,9 @@ class MinimumJerk(Trajectory):
             check_limited("MinimumJerk", "velocity", np.zeros_like(step, dtype=bool), step != 0.0, self.model, _HINT)
         return max(PEAK_RATE / rate, float(np.sqrt(PEAK_ACCELERATION / acceleration)))
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The first and the last time [s]."""
-        return self.start, self.start + self._law.duration
-
-    def evaluated(self, t: np.ndarray) -> Sample:
-        """Return where it is at times within the interval."""
-        return _along(self.model, self.q0, self._step, self._law, t - self.start)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trapezoidal(Trajectory):
+class Trapezoidal(_Move):
     """From rest to rest in the shortest time within velocity and acceleration limits, all joints in step.
 
     Velocities are trapezoids over time, or triangles where there is no time to reach the limit; with a limit of the
@@ -130,7 +150,7 @@ class Trapezoidal(Trajectory):
         law = self._fastest(ends.step)
         if self.duration is not None:
             law = _slowed(law, self.duration)
-        _fill(self, ends, law)
+        self._fill(ends, law)
 
     def _fastest(self, step: np.ndarray) -> TimeLaw:
         rate, acceleration = _limits("Trapezoidal", self.model, step, self.velocity, self.acceleration)
@@ -141,15 +161,6 @@ class Trapezoidal(Trajectory):
         given = bounds("Trapezoidal", "jerk", self.jerk, self.model)
         check_limited("Trapezoidal", "jerk", given.finite, step != 0.0, self.model, "")
         return TimeLaw.double_s(rate, acceleration, smallest("Trapezoidal", "jerk", given, step, self.model))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The first and the last time [s]."""
-        return self.start, self.start + self._law.duration
-
-    def evaluated(self, t: np.ndarray) -> Sample:
-        """Return where it is at times within the interval."""
-        return _along(self.model, self.q0, self._step, self._law, t - self.start)
 
 
 _HINT = "Give duration=, velocity= or acceleration=."
@@ -167,15 +178,6 @@ def _ends(where: str, model: Model, q0: Any, q1: Any) -> _Ends:
         normalize(model, checked_configurations(where, model, q, name)) for q, name in ((q0, "q0"), (q1, "q1"))
     )
     return _Ends(first, last, difference(model, first, last))
-
-
-def _fill(move: Any, ends: _Ends, law: TimeLaw) -> None:
-    """Write what follows from its arguments into a move that is being made."""
-    start = checked_start(type(move).__name__, move.start)
-    values = {"q0": ends.q0, "q1": ends.q1, "_step": ends.step, "start": start}
-    values |= {"_law": law, "duration": law.duration}
-    for name, value in values.items():
-        object.__setattr__(move, name, value)
 
 
 def _limits(where: str, model: Model, step: np.ndarray, velocity: Any, acceleration: Any) -> tuple[float, float]:
@@ -200,8 +202,3 @@ def _slowed(law: TimeLaw, duration: Any) -> TimeLaw:
         expected = f"at least {law.duration:.9g} s, the shortest time within the limits"
         raise ParameterError("Trapezoidal: duration", got=duration, expected=expected)
     return law.stretched(asked)
-
-
-def _along(model: Model, q0: np.ndarray, step: np.ndarray, law: TimeLaw, t: np.ndarray) -> Sample:
-    jet = law.progress.at(np.clip(t, 0.0, law.duration))
-    return moved(model, q0, *(s[..., None] * step for s in jet))

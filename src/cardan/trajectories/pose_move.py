@@ -16,12 +16,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from cardan.arrays import stack
+from cardan.checked_numbers import positive
 from cardan.errors import ParameterError
 from cardan.functions.arguments import numeric_array
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
 from cardan.spatial.rotations import matrix_from_rotation_vector
 from cardan.spatial.se3 import checked_pose
-from cardan.trajectories.allowed import positive
 from cardan.trajectories.piecewise import checked_times
 from cardan.trajectories.time_laws import TimeLaw
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan.trajectories.allowed import positive
+from cardan.checked_numbers import positive
 from cardan.trajectories.piecewise import Jet, PiecewisePolynomial, checked_times
 
 PEAK_RATE = 15.0 / 8.0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.errors import MissingExtraError
+from cardan.runtime.extras import package
 
 LARGEST = 1e4
 """Bound of x where nothing else bounds it, in units in which a typical one is 1."""
@@ -34,13 +34,11 @@ def squared_speeds(
     Raises:
         MissingExtraError: if toppra is not installed.
     """
-    try:
-        from toppra.algorithm import TOPPRA  # pyright: ignore[reportMissingImports]
-        from toppra.constraint import LinearConstraint  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise MissingExtraError("time-optimal path parametrisation", "toppra") from None
+    algorithm, constraint = (
+        package(f"toppra.{part}", "time-optimal path parametrisation", "toppra") for part in ("algorithm", "constraint")
+    )
 
-    class Given(LinearConstraint):  # of a class that is there only if toppra is
+    class Given(constraint.LinearConstraint):  # of a class that is there only if toppra is
         """The inequalities, F (a u + b x + c) <= g, and the bounds of u and x."""
 
         def __init__(self) -> None:
@@ -55,7 +53,7 @@ def squared_speeds(
 
     path = SimpleNamespace(path_interval=(grid[0], grid[-1]), dof=1)
     with _silence():
-        solver = TOPPRA([Given()], path, gridpoints=grid, solver_wrapper="seidel")
+        solver = algorithm.TOPPRA([Given()], path, gridpoints=grid, solver_wrapper="seidel")
         found: Any = solver.compute_parameterization(0.0, 0.0, return_data=True)
     _, speeds, _, reached = found
     if speeds is None or np.isnan(speeds).any():

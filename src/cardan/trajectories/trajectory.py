@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.model import Model
-from cardan.trajectories.allowed import positive
 from cardan.trajectories.piecewise import checked_times
 
 

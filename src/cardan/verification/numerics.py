@@ -26,11 +26,11 @@ def program(joint: Joint) -> Program:
     return trace(type(joint).__name__, everything, [Array("q", (joint.nq,)), Array("v", (joint.nv,))])
 
 
-def states(joint: Joint, samples: Samples, count: int, dtype: Any = float) -> list[np.ndarray]:
+def states(joint: Joint, samples: Samples, count: int) -> list[np.ndarray]:
     """Return a batch of configurations and velocities."""
     q = joint.random_configuration((count,), seed=samples.seed).reshape(count, joint.nq)
     v = np.random.default_rng(samples.seed).normal(size=(count, joint.nv))
-    return [np.ascontiguousarray(x, dtype=dtype) for x in (q, v)]
+    return [np.ascontiguousarray(x, dtype=float) for x in (q, v)]
 
 
 QUANTITIES = ("transform", "motion_subspace", "bias")

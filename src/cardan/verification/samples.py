@@ -12,8 +12,7 @@ import numpy as np
 from cardan.joints import Joint
 from cardan.spatial import SE3
 from cardan.verification.differences import subspace_by_differences
-
-Numbers = tuple[float, ...]
+from cardan.verification.finding import Numbers
 
 
 class TransformAlone(Joint):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +41,15 @@ def speed(joint: Joint, samples: Samples) -> Speed:
     traced = program(joint)
     run, arrays = compile_program(traced, default_target()), states(joint, samples, BATCH)
     out = run(arrays, BATCH, np.dtype(float), 1)
+    seconds = shortest(lambda: run(arrays, BATCH, np.dtype(float), 1, out), SECONDS)
+    return Speed(traced.operations, program(samples.alone).operations, 1e9 * seconds / BATCH)
+
+
+def shortest(run: Callable[[], Any], seconds: float) -> float:
+    """Return the shortest of the times a call takes [s], called for so many seconds and three times at least."""
     times, started = [], time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - started < SECONDS:
+    while len(times) < 3 or time.perf_counter() - started < seconds:
         before = time.perf_counter()
-        run(arrays, BATCH, np.dtype(float), 1, out)
+        run()
         times.append(time.perf_counter() - before)
-    return Speed(traced.operations, program(samples.alone).operations, 1e9 * min(times) / BATCH)
+    return min(times)

@@ -71,9 +71,9 @@ class Dragging:
             self.handle.disable_rotations = not turns
         elif frame is not None:
             self.handle.disable_axes = self.handle.disable_sliders = self.handle.disable_rotations = False
-        self.robot.served.post(("draw", self.robot.name), self.robot.draw)
+        self.robot.served.mailbox.post(("draw", self.robot.name), self.robot.draw)
         if frame is not None:
-            self.robot.served.post(("prepare", self.robot.name), self._prepare)
+            self.robot.served.mailbox.post(("prepare", self.robot.name), self._prepare)
 
     def _prepare(self) -> None:
         """Solve for where the frame is, so that the program is there before the first drag."""
@@ -106,7 +106,7 @@ class Dragging:
             self._held.set()
         elif event.phase == "end":
             self._held.clear()
-            self.robot.served.post(("draw", self.robot.name), self.robot.draw)
+            self.robot.served.mailbox.post(("draw", self.robot.name), self.robot.draw)
         else:
             self._note()
 
@@ -114,7 +114,7 @@ class Dragging:
         target = pose_matrix(np.array(self.handle.position), np.array(self.handle.wxyz))
         came = time.perf_counter()
         if np.isfinite(target).all():
-            self.robot.served.post(("drag", self.robot.name), lambda: self._reach(target, came))
+            self.robot.served.mailbox.post(("drag", self.robot.name), lambda: self._reach(target, came))
 
     def _reach(self, target: np.ndarray, came: float) -> None:
         if self.joint is not None:

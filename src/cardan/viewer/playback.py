@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import ParameterError, ShapeError
 from cardan.functions import difference, integrate
 from cardan.functions.arguments import numeric_array
@@ -75,7 +76,7 @@ class Playback:
         if self.time >= self.times[-1]:
             self.time = float(self.times[0])
         self._clock, self.is_playing, self._button.label = time.monotonic(), True, "Pause"
-        self.served.post("play", self._advance)
+        self.served.mailbox.post("play", self._advance)
 
     def pause(self) -> None:
         """Stop where it is."""
@@ -93,7 +94,7 @@ class Playback:
         if not is_finite(at) and at not in (np.inf, -np.inf):
             raise ParameterError("time to show a trajectory at", got=at, expected="a number [s]")
         self.time = float(np.clip(at, self.times[0], self.times[-1]))
-        self.served.post("seek", self._show)
+        self.served.mailbox.post("seek", self._show)
 
     # --- what the viewer's thread does ---
 
@@ -110,27 +111,16 @@ class Playback:
                 self.pause()
         self._show()
         if self.is_playing:
-            self.served.post("play", self._advance, after=1.0 / RATE)
+            self.served.mailbox.post("play", self._advance, after=1.0 / RATE)
 
     def _show(self) -> None:
         for robot, path in self.paths.items():
             robot.rows = sample(robot, path, self.times, self.time)
             robot.draw()
-        self.served.post("time", self._follow, after=0.1, replace=False)
+        self.served.mailbox.post("time", self._follow, after=0.1, replace=False)
 
     def _follow(self) -> None:
         self._slider.value = self.time
-
-
-def checked_positive(what: str, value: Any, unit: str) -> float:
-    """Return a number that is finite and > 0.
-
-    Raises:
-        ParameterError: if it is none.
-    """
-    if not is_finite(value) or not value > 0.0:
-        raise ParameterError(what, got=value, expected=f"a finite number > 0 {unit}".strip())
-    return float(value)
 
 
 def sample(robot: ShownRobot, path: np.ndarray, times: np.ndarray, at: float) -> np.ndarray:
@@ -166,7 +156,7 @@ def checked_times(times: Any, dt: float | None, number: int) -> np.ndarray:
         ParameterError: for both, times that do not ascend, or another number of them; for a dt that is not > 0.
     """
     if times is None:
-        return checked_positive("dt of a trajectory", 1.0 / RATE if dt is None else dt, "[s]") * np.arange(number)
+        return positive("dt of a trajectory", 1.0 / RATE if dt is None else dt, "s") * np.arange(number)
     if dt is not None:
         raise ParameterError("dt of a trajectory", got=dt, expected="None where times are given")
     found = np.asarray(numeric_array("viewer.play", "times", times), dtype=float)

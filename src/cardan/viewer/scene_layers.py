@@ -20,7 +20,7 @@ from cardan.model import Model
 from cardan.spatial import Inertia
 from cardan.viewer.link_boxes import link_boxes
 from cardan.viewer.placement import Placement, quaternion_wxyz
-from cardan.viewer.triangles import Surface, surface_of, unit_sphere
+from cardan.viewer.triangles import Surface, add_spheres, surface_of, unit_sphere
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
 DIFFUSE = 0.35
@@ -145,11 +145,7 @@ class MassCentre(Layer):
     def __init__(self, scene: Any, path: str, visible: bool, size: float, model: Model, offsets: np.ndarray) -> None:
         super().__init__(scene, path, visible)
         self.model, self.offsets = model, offsets
-        turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(offsets), 1))
-        vertices, faces = unit_sphere()
-        self.handle = scene.add_batched_meshes_simple(
-            f"{path}/point", 0.02 * size * vertices, faces, turns, offsets, batched_colors=MASS_COLOUR, lod="off"
-        )
+        self.handle = add_spheres(scene, f"{path}/point", 0.02 * size, offsets, MASS_COLOUR)
 
     def draw(self, q: np.ndarray, at: Placement) -> None:
         """Move the point."""
@@ -208,12 +204,7 @@ class Closures(Layer):
         self.local = np.array([tuple(X.translation) for X in poses], dtype=float).reshape(-1, 3)
         segments = self._segments(at)
         self.line = scene.add_line_segments(f"{path}/lines", segments, CLOSURE_COLOUR, thickness=0.01 * size)
-        vertices, faces = unit_sphere()
-        turns = np.tile((1.0, 0.0, 0.0, 0.0), (segments.size // 3, 1))
-        look = {"batched_colors": CLOSURE_COLOUR, "lod": "off"}
-        self.balls = scene.add_batched_meshes_simple(
-            f"{path}/halves", 0.012 * size * vertices, faces, turns, _rows(segments), **look
-        )
+        self.balls = add_spheres(scene, f"{path}/halves", 0.012 * size, segments.reshape(-1, 3), CLOSURE_COLOUR)
 
     def _segments(self, at: Placement) -> np.ndarray:
         return at.points(self.names, self.local).reshape(-1, 2, 3)

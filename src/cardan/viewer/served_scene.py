@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cardan.errors import ParameterError
+from cardan.runtime.extras import package
 from cardan.runtime.log import log
 from cardan.viewer.mailbox import Mailbox
-from cardan.viewer.packages import trimesh, viser
 
 FIRST_PORT = 8080
 
@@ -25,17 +25,18 @@ class ServedScene:
 
     Attributes:
         server: viser's server.
+        mailbox: of the thread that changes what is shown.
     """
 
     def __init__(self, host: str, port: int | None, title: str) -> None:
-        package, _ = viser(), trimesh()
+        viser, _ = (package(name, "the viewer", "view") for name in ("viser", "trimesh"))
         found = _free_port(host, port)
         with _silent():
-            self.server: Any = package.ViserServer(host=host, port=found, label=title, verbose=False)
+            self.server: Any = viser.ViserServer(host=host, port=found, label=title, verbose=False)
         self.server.request_share_url = _not_shared  # which any page may ask for, its button shown or not
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=15.0)
-        self._mailbox = Mailbox(self.server.atomic)
+        self.mailbox = Mailbox(self.server.atomic)
         self._edge: float | None = None
 
     def next_to(self, low: float, high: float) -> float:
@@ -43,14 +44,6 @@ class ServedScene:
         at = 0.0 if self._edge is None else self._edge + 0.2 * (high - low) - low
         self._edge = at + high
         return at
-
-    def post(self, kind: Any, action: Callable[[], Any], after: float = 0.0, *, replace: bool = True) -> None:
-        """Have something done by the thread that changes what is shown: see `Mailbox.post`."""
-        self._mailbox.post(kind, action, after, replace=replace)
-
-    def flush(self, timeout: float) -> None:
-        """Wait until what was asked for before is done: see `Mailbox.flush`."""
-        self._mailbox.flush(timeout)
 
     def by_browser(self, action: Callable[..., Any], *context: Any, always: bool = False) -> Callable[[Any], Any]:
         """Return what viser calls for a widget: the action with the value a browser gave, in the scene's thread.
@@ -65,13 +58,13 @@ class ServedScene:
         async def note(event: Any) -> None:
             if event.client_id is not None:  # else it was set from here
                 value = event.target.value
-                self.post(object() if always else kind, lambda: action(*context, value))
+                self.mailbox.post(object() if always else kind, lambda: action(*context, value))
 
         return note
 
     def close(self) -> None:
         """End the thread and the server."""
-        self._mailbox.close()
+        self.mailbox.close()
         with _silent():
             self.server.stop()
 

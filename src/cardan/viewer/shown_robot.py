@@ -109,7 +109,7 @@ class ShownRobot:
             ShapeError, DTypeError, NotFiniteError, ConfigurationError: if that is none.
         """
         self.rows = checked_rows(f"viewer: robot {self.name!r}", self.model, q, len(self.rows))
-        self.served.post(("draw", self.name), self.draw)
+        self.served.mailbox.post(("draw", self.name), self.draw)
 
     def led(self, q: np.ndarray, held: str = "") -> None:
         """Show one world in another configuration, by the browser's wish; in the viewer's thread.
@@ -137,7 +137,7 @@ class ShownRobot:
             if layer.node.visible:
                 layer.draw(q, at)
         self.dragging.follow(at)
-        self.served.post(("sliders", self.name), self.sliders.follow, after=0.1, replace=False)
+        self.served.mailbox.post(("sliders", self.name), self.sliders.follow, after=0.1, replace=False)
 
     def toggle(self, **layers: bool) -> None:
         """Show or hide what can be drawn of it.
@@ -153,7 +153,7 @@ class ShownRobot:
                 raise UnknownNameError("layer", name, self.layers, where=f"viewer: robot {self.name!r}")
             self.layers[name].node.visible = bool(visible)
             self._toggles[name].value = bool(visible)
-        self.served.post(("draw", self.name), self.draw)
+        self.served.mailbox.post(("draw", self.name), self.draw)
 
     def _layers(self, shown: Mapping[str, bool]) -> dict[str, Layer]:
         scene, model, at, size = self.served.server.scene, self.model, self.placement(), self.size

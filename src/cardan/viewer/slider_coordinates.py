@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from cardan.coordinates.model_converter import owners
 from cardan.manifolds import Manifold
+from cardan.manifolds.manifold import finite_range
+from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import Model
+from cardan.pictures.freedoms import units
 from cardan.records import WORLD, Connection
 from cardan.spatial import SE3, Vector3
 
@@ -64,61 +66,24 @@ def slider_ranges(model: Model, way: float = WAY) -> list[SliderRange]:
 
 
 def _range(c: Connection, k: int, way: float) -> SliderRange:
-    unit = "rad" if turns(c, k) else "m"
+    unit = units(c.joint)[k]
     reach = TURN if unit == "rad" else way
     limits = c.limits.resolved(c.joint.nv, c.name)
     lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
-    if lower < -BEYOND:
-        lower = upper - 2.0 * reach if upper <= BEYOND else -reach
-    if upper > BEYOND:
-        upper = lower + 2.0 * reach
+    least, most = -math.inf if lower < -BEYOND else lower, math.inf if upper > BEYOND else upper
+    lower, upper = map(float, finite_range(least, most, reach))
     step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
     name = c.name if c.joint.nv == 1 else f"{c.name} {_names(c)[k]}"
     return SliderRange(c.name, k, f"{name} [{unit}]", lower, upper, step)
-
-
-def turns(c: Connection, k: int) -> bool:
-    """Return whether a degree of freedom turns the child, rather than moves it along a line."""
-    column = c.joint.motion_subspace(tuple(c.joint.neutral()))[k]
-    return any(abs(float(e)) > 1e-9 for e in column.angular)
 
 
 def _names(c: Connection) -> Sequence[str]:
     """Return short names of a joint's slider coordinates."""
     if c.joint.nq == c.joint.nv:
         return c.joint.coordinate_names
-    plain = {k: c.joint.coordinate_names[i] for i, k in scalars(c.joint.manifold)}
+    plain = {k: c.joint.coordinate_names[i] for i, k in scalar_coordinates(c.joint.manifold)}
     turning = iter(("rx", "ry", "rz") if c.joint.nv - len(plain) == 3 else ("angle",) * c.joint.nv)
     return [plain[k] if k in plain else next(turning) for k in range(c.joint.nv)]
-
-
-@lru_cache(maxsize=256)
-def scalars(manifold: Manifold) -> tuple[tuple[int, int], ...]:
-    """Return the indices in q and v of the coordinates that are lengths or angles themselves.
-
-    They are found by what they do: changed alone, one of them changes one limit coordinate alone, and as much.
-    """
-    neutral = [float(e) for e in manifold.neutral()]
-    before = _limited(manifold, neutral)
-    found = []
-    for i in range(manifold.nq):
-        for k in range(manifold.nv):
-            if all(_moves_alone(manifold, neutral, before, i, k, by) for by in PROBES):
-                found.append((i, k))
-    return tuple(found)
-
-
-PROBES = (0.25, -7.0)
-"""Changes of a coordinate, one of them of more than a turn."""
-
-
-def _moves_alone(manifold: Manifold, neutral: list[float], before: list[float], i: int, k: int, by: float) -> bool:
-    changed = [e + by * (n == i) for n, e in enumerate(neutral)]
-    return _limited(manifold, changed) == [changed[i] if n == k else e for n, e in enumerate(before)]
-
-
-def _limited(manifold: Manifold, q: Sequence[float]) -> list[float]:
-    return [float(e) for e in manifold.limit_coordinates(tuple(q))]
 
 
 def values_of(model: Model, joint: str, q: np.ndarray) -> tuple[float, ...]:
@@ -142,7 +107,7 @@ def configuration_of(manifold: Manifold, values: Sequence[float]) -> tuple[float
     Lengths and angles are coordinates themselves; the rotation vector of an orientation leads to it from the neutral
     one.
     """
-    plain = scalars(manifold)
+    plain = scalar_coordinates(manifold)
     turned = list(values)
     for _, k in plain:
         turned[k] = 0.0

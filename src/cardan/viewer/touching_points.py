@@ -10,7 +10,7 @@ import numpy as np
 from cardan.errors import ShapeError
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.geometry.contacts import Contacts
-from cardan.viewer.triangles import unit_sphere
+from cardan.viewer.triangles import add_spheres
 
 POINT_COLOUR, FORCE_COLOUR = (250, 190, 40), (60, 190, 90)
 POINT, HEAD, SHAFT = 0.012, 0.02, 0.008
@@ -58,11 +58,7 @@ class TouchingPoints:
         self._arrows = _renewed(self._arrows, "points", ends, lambda: self._new_arrows(size, ends))
 
     def _new_balls(self, size: float, points: np.ndarray) -> Any:
-        turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(points), 1))
-        vertices, faces = unit_sphere()
-        look = {"batched_colors": POINT_COLOUR, "lod": "off"}
-        path = f"{self._path}/points"
-        return self._scene.add_batched_meshes_simple(path, POINT * size * vertices, faces, turns, points, **look)
+        return add_spheres(self._scene, f"{self._path}/points", POINT * size, points, POINT_COLOUR)
 
     def _new_arrows(self, size: float, ends: np.ndarray) -> Any:
         widths = {"shaft_radius": SHAFT * size, "head_radius": HEAD * size, "head_length": 2.5 * HEAD * size}

@@ -15,7 +15,7 @@ import numpy as np
 from cardan.errors import ParameterError
 from cardan.geometry.mesh import USD_ENDINGS, metres, surface_of_file
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
-from cardan.viewer.packages import trimesh
+from cardan.runtime.extras import package
 
 PLANE_SIDE = 10.0
 """Of the part of a half space that is drawn [m]."""
@@ -23,6 +23,15 @@ SECTIONS = 32
 """Around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius."""
 PLAIN = {"visual": (0.55, 0.58, 0.64, 1.0), "collision": (0.95, 0.55, 0.2, 0.45)}
 """Colours (rgba) of shapes whose description and file have none, by role; collision shapes show what is in them."""
+
+
+def trimesh() -> Any:
+    """Return the module `trimesh`, an extra: imported when it is used.
+
+    Raises:
+        MissingExtraError: if it is not installed; the message says which command installs it.
+    """
+    return package("trimesh", "the viewer", "view")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,14 @@ def unit_sphere() -> tuple[np.ndarray, np.ndarray]:
     """Return vertices and faces of a sphere of radius 1."""
     mesh = trimesh().creation.icosphere(subdivisions=2)
     return np.asarray(mesh.vertices), np.asarray(mesh.faces)
+
+
+def add_spheres(scene: Any, path: str, radius: float, centres: np.ndarray, colour: tuple[int, int, int]) -> Any:
+    """Add a sphere about each of some points (n, 3) [m] to viser's scene, and return what shows them."""
+    vertices, faces = unit_sphere()
+    turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(centres), 1))
+    look = {"batched_colors": colour, "lod": "off"}
+    return scene.add_batched_meshes_simple(path, radius * vertices, faces, turns, centres, **look)
 
 
 def _cylinder(radius: float, length: float) -> Any:

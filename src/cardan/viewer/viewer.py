@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cardan.checked_numbers import positive
 from cardan.description import Mechanism
 from cardan.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
 from cardan.functions.arguments import check_finite, numeric_array
 from cardan.geometry.contacts import Contacts
 from cardan.model import Model
 from cardan.simulation import World
-from cardan.viewer.playback import Playback, checked_path, checked_positive, checked_times
+from cardan.viewer.playback import Playback, checked_path, checked_times
 from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot
 from cardan.viewer.touching_points import TouchingPoints, checked_vectors, touching
@@ -130,7 +131,7 @@ class Viewer:
         if name is not None and not isinstance(name, str):
             raise ParameterError("name of a robot in the viewer", got=name, expected="a text")
         if spacing is not None:
-            checked_positive("spacing of worlds", spacing, "[m]")
+            positive("spacing of worlds", spacing, "m")
         own = name or model.name or "robot"
         taken = next(n for k in count(1) if (n := own if k == 1 else f"{own} {k}") not in self._robots)
         if name is not None and taken != name:
@@ -193,23 +194,13 @@ class Viewer:
         Raises:
             ShapeError, DTypeError, NotFiniteError, ConfigurationError: if that is no configuration.
         """
-        for name, own in self._by_robot("q", q).items():
-            self.robot(name).update(own)
+        for robot, own in self._by_robot("q", q).items():
+            robot.update(own)
 
-    def _by_robot(self, what: str, value: Any) -> Mapping[str, Any]:
-        """Return something of every robot by its name."""
-        if isinstance(value, Mapping):
-            return value
-        if len(self._robots) == 1:
-            return {self.robot().name: value}
-        try:
-            return dict(zip(self._robots, value, strict=True))
-        except (TypeError, ValueError):
-            got = (
-                np.shape(value) if isinstance(value, np.ndarray) else (len(value) if hasattr(value, "__len__") else 0,)
-            )
-            expected = f"one for each of {len(self._robots)} robots: a mapping by name, or a sequence"
-            raise ShapeError("viewer", what, got=got, expected=expected) from None
+    def _by_robot(self, what: str, value: Any) -> dict[ShownRobot, Any]:
+        """Return something of every robot, or of those that a mapping names."""
+        parts = zip(self._robots.items(), of_each("viewer", what, list(self._robots), value), strict=True)
+        return {robot: own for (name, robot), own in parts if not isinstance(value, Mapping) or name in value}
 
     def play(
         self,
@@ -239,19 +230,16 @@ class Viewer:
             ShapeError, DTypeError, NotFiniteError, ConfigurationError: for what is no trajectory.
             ParameterError: for times that do not ascend, or a speed that is not > 0.
         """
-        paths = {
-            name: checked_path(self.robot(name), own) for name, own in self._by_robot("trajectory", trajectory).items()
-        }
+        given = self._by_robot("trajectory", trajectory)
+        paths = {robot: checked_path(robot, own) for robot, own in given.items()}
         lengths = {len(path) for path in paths.values()}
         if len(lengths) != 1:
             raise ShapeError("viewer.play", "trajectory", got=tuple(sorted(lengths)), expected="as many samples of all")
-        speed = checked_positive("speed of a trajectory", speed, "[-]")
+        speed = positive("speed of a trajectory", speed, "-")
         found = checked_times(times, dt, lengths.pop())
         if self.playback is not None:
             self.playback.remove()
-        self.playback = Playback(
-            self._served, {self.robot(name): path for name, path in paths.items()}, found, speed, loop
-        )
+        self.playback = Playback(self._served, paths, found, speed, loop)
         self.playback.seek(float(found[0]))
         if start:
             self.playback.resume()
@@ -309,7 +297,7 @@ class Viewer:
                 arrows = self._arrows(checked_vectors("forces", forces, array.shape).reshape(-1, 3), scale)
         origins = next(iter(self._robots.values())).offsets if self._robots else np.zeros((1, 3))
         placed = where + origins[np.minimum(worlds, len(origins) - 1)]
-        self._served.post("contacts", lambda: self._touching.draw(self.size, placed, arrows))
+        self._served.mailbox.post("contacts", lambda: self._touching.draw(self.size, placed, arrows))
 
     def _arrows(self, forces: np.ndarray, scale: float | None) -> np.ndarray:
         largest = float(np.linalg.norm(forces, axis=1).max(initial=0.0))
@@ -327,7 +315,7 @@ class Viewer:
             TimeoutError: if that takes longer [s].
             CardanError: if something could not be shown, such as a target out of reach.
         """
-        self._served.flush(timeout)
+        self._served.mailbox.flush(timeout)
 
     def wait(self) -> None:
         """Wait until the viewer is closed, or Ctrl-C is pressed."""
@@ -413,7 +401,8 @@ def show(
     Peers: roboticstoolbox `teach`.
     """
     named = _named(things)
-    configurations = _configurations(named, q)
+    names = [name or model.name for name, model in named]
+    configurations = [None] * len(named) if q is None else of_each("show", "q", names, q)
     viewer = Viewer(host=host, port=port, open_browser=False, title=title)
     try:
         for (name, thing), own in zip(named, configurations, strict=True):
@@ -434,22 +423,27 @@ def _named(things: Any) -> list[tuple[str | None, Model]]:
     return [(None, model_of(thing)) for thing in several]
 
 
-def _configurations(named: Sequence[tuple[str | None, Model]], q: Any) -> list[Any]:
-    """Return a configuration, or None, for each robot."""
-    if q is None:
-        return [None] * len(named)
-    if isinstance(q, Mapping):
-        known = [name or model.name for name, model in named]
-        for name in q:
-            if name not in known:
-                raise UnknownNameError("robot", name, known, where="show")
-        return [q.get(name) for name in known]
-    if len(named) == 1:
-        return [q]
-    if not hasattr(q, "__len__") or len(q) != len(named):
-        expected = f"one for each of {len(named)} robots: a mapping by name, or a sequence"
-        raise ShapeError("show", "q", got=np.shape(q), expected=expected)
-    return list(q)
+def of_each(where: str, what: str, names: Sequence[str], value: Any) -> list[Any]:
+    """Return something of each robot: by name (None where there is none), in their order, or of the only one.
+
+    Raises:
+        UnknownNameError, ShapeError: for a robot that is none; for another number of them.
+    """
+    if isinstance(value, Mapping):
+        for name in value:
+            if name not in names:
+                raise UnknownNameError("robot", name, names, where=where)
+        return [value.get(name) for name in names]
+    if len(names) == 1:
+        return [value]
+    try:
+        own = list(value)
+    except TypeError:
+        own = []
+    if len(own) != len(names):
+        expected = f"one for each of {len(names)} robots: a mapping by name, or a sequence"
+        raise ShapeError(where, what, got=(len(own),), expected=expected)
+    return own
 
 
 def model_of(thing: Any) -> Model:

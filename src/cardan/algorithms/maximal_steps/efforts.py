@@ -30,8 +30,7 @@ class EffortRows(NamedTuple):
         units: the nv rows of unit efforts.
         plain: along v, what acts on the bodies before they move; 0 where a row does.
         rest: along v, what acts after.
-        dofs: those of the efforts that answer, and of drives' inertias.
-        rows: of each.
+        rows: of each of the efforts that answer, and of drives' inertias.
         weights: W of each.
         forces: tau of each.
         rates: J V_n of each.
@@ -40,7 +39,6 @@ class EffortRows(NamedTuple):
     units: list[Row]
     plain: list[Scalar]
     rest: list[Scalar]
-    dofs: list[int]
     rows: list[Row]
     weights: list[Scalar]
     forces: list[Scalar]
@@ -84,4 +82,4 @@ def effort_rows(system: System, joined: Sequence[Joined], loads: Efforts, v: Vec
     plain = [0.0 if i in chosen else before[i] for i in range(model.nv)]
     weights = [loads.W[i] + armature[i] + SOFT / gain(system.bodies, units[i]) for i in chosen]
     rows, forces, rates = ([values[i] for i in chosen] for values in (units, before, v))
-    return EffortRows(units, plain, rest, chosen, rows, weights, forces, rates)
+    return EffortRows(units, plain, rest, rows, weights, forces, rates)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -118,7 +118,7 @@ class MuJoCo(Solver):
 
     def __reduce__(self) -> Any:
         options = {**self._options, "substeps": self.substeps, "emulate": self.emulate}
-        return _made, (self.world, self.dt, options)
+        return partial(MuJoCo, **options), (self.world, self.dt)
 
     def _compiled(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
         mj = mujoco(USE)
@@ -234,10 +234,6 @@ class MuJoCo(Solver):
                 del self._batches[old]
             self._batches[key] = mujoco_batch(USE).Batch(self.model, nsim=worlds, nthread=num_threads())
         return self._batches[key]
-
-
-def _made(world: World, dt: float, options: dict[str, Any]) -> MuJoCo:
-    return MuJoCo(world, dt, **options)
 
 
 def _servos(there: Any, model: Model) -> list[Servo]:

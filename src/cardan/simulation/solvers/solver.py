@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions import Function
 from cardan.functions.compiled import Bound
 from cardan.geometry.contacts import ContactForces
 from cardan.model import Connection, Model
-from cardan.scalar import is_finite
 from cardan.simulation.control import Control
 from cardan.simulation.state import FOUND, State
 from cardan.simulation.world import World
@@ -89,9 +89,7 @@ class Solver(ABC):
         if not isinstance(world, World):
             expected = "a cardan.World: mechanism.world() or WorldBuilder.finalize()"
             raise ParameterError("world", got=world, expected=expected)
-        if not is_finite(dt) or dt <= 0.0:
-            raise ParameterError("dt", got=dt, expected="a finite step > 0 [s]")
-        self.world, self.dt = world, float(dt)
+        self.world, self.dt = world, positive("dt", dt, "s")
         self._kept: dict[Any, Any] = {}
         self._check_support()
 

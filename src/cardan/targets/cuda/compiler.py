@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cardan.errors import TargetError
@@ -46,6 +45,22 @@ class Resources(NamedTuple):
     shared: int
 
 
+class Launch(NamedTuple):
+    """How a kernel is launched.
+
+    Attributes:
+        name: of the kernel.
+        threads: of a block.
+        states: that a block computes.
+        shared: bytes of shared memory a block is given beyond those the kernel declares.
+    """
+
+    name: str
+    threads: int
+    states: int
+    shared: int
+
+
 class Cubin(NamedTuple):
     """A compiled kernel.
 
@@ -67,14 +82,9 @@ def _nvrtc() -> Any:
     try:
         nvrtc.nvrtcVersion()
     except Exception as error:
-        raise TargetError(
-            f"the cuda target needs NVRTC, which was not found: pip install nvidia-cuda-nvrtc ({_first_line(error)})"
-        ) from None
+        why, mend = str(error).partition("\n")[0], "pip install nvidia-cuda-nvrtc"
+        raise TargetError(f"the cuda target needs NVRTC, which was not found: {mend} ({why})") from None
     return nvrtc
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
 
 
 def version() -> tuple[int, int]:
@@ -185,15 +195,3 @@ def resources_of(said: str) -> Resources:
 
 def _largest(pattern: re.Pattern[str], text: str) -> int:
     return max(map(int, pattern.findall(text)), default=0)
-
-
-def table(rows: Sequence[tuple[str, Cubin]]) -> list[str]:
-    """Return a table of kernels and what they take, a line each."""
-    titles = ("kernel", "registers", "spilled bytes (stored, loaded)", "stack", "shared", "cubin kB", "compiled in s")
-    lines = [" | ".join(titles), " | ".join("---" for _ in titles)]
-    for name, cubin in rows:
-        r = cubin.resources
-        spills = f"{r.spill_stores}, {r.spill_loads}"
-        numbers = (r.registers, spills, r.stack, r.shared, f"{len(cubin.image) / 1e3:.0f}", f"{cubin.seconds:.2f}")
-        lines.append(" | ".join((name, *map(str, numbers))))
-    return [f"| {line} |" for line in lines]

@@ -24,9 +24,9 @@ from cardan.targets.cuda import compiler
 from cardan.targets.cuda.kernels import Kernel, kernel_of
 from cardan.targets.runner import Outline
 
-LEGACY, PER_THREAD = 1, 2
-"""Handles of the streams that are there always. (0 is the legacy one, too.)"""
-_OUT_OF_MEMORY, _NO_DEVICE, _BAD_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 101, 201, range(900, 909)
+LEGACY = 1
+"""Handle of the stream that is there always. (0 is the same.)"""
+_OUT_OF_MEMORY, _NO_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 201, range(900, 909)
 _GIVEN = 48 * 1024  # bytes of shared memory that a block may have without asking
 _MOST_BLOCKS = 2**31 - 1
 _SINCE = 12000  # version of CUDA from which on a launch takes the handle of a kernel on all devices

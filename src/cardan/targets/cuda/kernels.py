@@ -11,24 +11,8 @@ from typing import Any, NamedTuple
 from cardan.program.program import Program
 from cardan.runtime import disk_cache
 from cardan.targets.cuda import compiler
-from cardan.targets.cuda.compiler import Cubin
+from cardan.targets.cuda.compiler import Cubin, Launch
 from cardan.targets.runner import Outline
-
-
-class Launch(NamedTuple):
-    """How a kernel is launched.
-
-    Attributes:
-        name: of the kernel.
-        threads: of a block.
-        states: that a block computes.
-        shared: bytes of shared memory a block is given beyond those the kernel declares.
-    """
-
-    name: str
-    threads: int
-    states: int
-    shared: int
 
 
 class Kernel(NamedTuple):
@@ -54,7 +38,7 @@ def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, ar
     found = _kept(name)
     if found is None:
         code = written(program(), single)
-        found = Kernel(Launch(*code[1:]), compiler.compiled(code.source, code.name, architecture))
+        found = Kernel(code.launch, compiler.compiled(code.source, code.launch.name, architecture))
         if revision() == _REVISION:  # else the modules that wrote the text may be newer than the name says
             kept = {"launch": found.launch, "cubin": compiler.key_of(code.source, architecture)}
             disk_cache.save(name, json.dumps(kept).encode())

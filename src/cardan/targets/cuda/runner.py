@@ -15,7 +15,7 @@ from cardan.errors import DTypeError
 from cardan.program.program import Program
 from cardan.targets.buffers import Buffer
 from cardan.targets.cuda.driver import Driver, Loaded, driver
-from cardan.targets.runner import Outline, Runner
+from cardan.targets.runner import Arrays, Outline, Runner
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 TAKES = "an array on a device: of CuPy or PyTorch, or made by cardan.interop.cuda.to_device"
@@ -57,14 +57,7 @@ class CudaProgram(Runner):
                     self._loaded[key] = key[0].load(self.outline, self.program, single, device)
         return self._loaded[key]
 
-    def write(
-        self,
-        arrays: Sequence[np.ndarray],
-        results: Sequence[np.ndarray],
-        batch: int,
-        dtype: np.dtype,
-        threads: int | None = None,
-    ) -> None:
+    def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
         """Refuse arrays of NumPy: nothing is copied to a device unasked.
 
         Raises:

@@ -42,15 +42,12 @@ class SoloText:
         last = len(self.parts.parts) - 1
         if self.program.regions:
             return [last + 1] * len(self.chunks)
-        results, home = self.program.results, self.parts.home
-        return [
-            max((home.get(r, 0) for r in results[c.position : c.position + c.columns]), default=0) for c in self.chunks
-        ]
+        return [max((self.parts.home.get(r, 0) for r in c.results(self.program)), default=0) for c in self.chunks]
 
     def _needed(self) -> dict[int, int]:
         found: dict[int, int] = {}
         for chunk, part in zip(self.chunks, self.after, strict=True):
-            for r in self.program.results[chunk.position : chunk.position + chunk.columns]:
+            for r in chunk.results(self.program):
                 found[r] = max(found.get(r, 0), part)
         return found
 
@@ -77,8 +74,7 @@ class SoloText:
         lines = []
         for chunk, after in zip(self.chunks, self.after, strict=True):
             if after == p:
-                results = self.program.results[chunk.position : chunk.position + chunk.columns]
-                lines += stores(chunk, [self.parts.value(r, p) for r in results], self.width)
+                lines += stores(chunk, [self.parts.value(r, p) for r in chunk.results(self.program)], self.width)
         return lines
 
     def entry(self) -> Iterator[str]:

@@ -27,6 +27,10 @@ class Chunk(NamedTuple):
     columns: int
     position: int
 
+    def results(self, program: Program) -> tuple[int, ...]:
+        """Return the instructions whose values they are."""
+        return program.results[self.position : self.position + self.columns]
+
 
 def chunks_of(outputs: Sequence[Array], columns: int) -> list[Chunk]:
     """Return the columns of outputs in chunks of so many at most."""

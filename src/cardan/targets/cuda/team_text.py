@@ -7,7 +7,7 @@ places. Results wait, a chunk of columns side by side, until all of the chunk ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from cardan.program.fusing import Joined
 from cardan.program.liveness import heads_of, last_readers
@@ -31,7 +31,7 @@ class TeamText:
 
     def __init__(self, program: Program, joined: Joined, warps: int, dialect: Dialect, name: str) -> None:
         self.program, self.joined, self.warps, self.dialect, self.name = program, joined, warps, dialect, name
-        self.numbers = program.values
+        self.numbers = program.instructions.values
         self.team: Team = team_of(program, joined, warps)
         self.heads = heads_of(program, self.team.spans, [Op.INPUT, Op.CARRIED])
         self.chunks = chunks_of(program.outputs, SECTOR)
@@ -42,13 +42,10 @@ class TeamText:
         self.first_place: list[int] = []
         self.places = self._assigned()
 
-    def _results_of(self, chunk: Chunk) -> tuple[int, ...]:
-        return self.program.results[chunk.position : chunk.position + chunk.columns]
-
     def _ready(self, chunk: Chunk) -> int:
         """Return the step in which the last value of a chunk is computed; with loops, the last one."""
         home = self.team.home
-        steps = [home[r][0] for r in self._results_of(chunk) if r in home]
+        steps = [home[r][0] for r in chunk.results(self.program) if r in home]
         return self.last if self.program.regions else max(steps, default=0)
 
     def _assigned(self) -> int:
@@ -59,7 +56,7 @@ class TeamText:
         home = {k: step for k, (step, _) in self.team.home.items()}
         busy = [self.last + 2] * sum(a.size for a in self.program.inputs)
         for chunk, ready in zip(self.chunks, self.ready, strict=True):
-            results = self._results_of(chunk)
+            results = chunk.results(self.program)
             start = 0 if self.program.regions else min((home[r] for r in results if r in home), default=0)
             self.first_place.append(first := _taken(busy, chunk.columns, start, ready + 1))
             for column, r in enumerate(results):
@@ -84,13 +81,13 @@ class TeamText:
         for warp in range(self.warps):
             yield f"static __device__ __noinline__ void {self.name}_warp{warp}({self._taken()})\n{{"
             yield "    const int lane = threadIdx.x % 32;"
-            yield from self._run(phases(self.program), warp)
+            yield from self._run(None, warp)
             yield from self._flushes(self.last + 1, warp)
             yield "}\n"
 
-    def _run(self, parts: Sequence[Region | range], warp: int) -> Iterator[str]:
-        """Return the lines of a warp for parts of the program, those of regions in loops."""
-        for part in parts:
+    def _run(self, within: Region | None, warp: int) -> Iterator[str]:
+        """Return the lines of a warp for the program, or a region, those of regions in loops."""
+        for part in phases(self.program, within):
             if isinstance(part, range):
                 first, last = self.team.spans[part]
                 for step in range(first, last + 1):
@@ -115,7 +112,7 @@ class TeamText:
         yield from (f"    {self.at(self.slot[head])} = t{head}_;" for head, _ in own)
         yield BARRIER
         yield "    }"
-        yield from self._run(phases(self.program, region), warp)
+        yield from self._run(region, warp)
         yield "    }"
 
     def _first(self, head: int) -> str:
@@ -179,7 +176,7 @@ class TeamText:
         """Return the lines that put results which are no operation's in their places: the first warp does."""
         lines: list[str] = []
         for chunk, ready, first in zip(self.chunks, self.ready, self.first_place, strict=True):
-            for column, r in enumerate(self._results_of(chunk) if ready == step and not warp else ()):
+            for column, r in enumerate(chunk.results(self.program) if ready == step and not warp else ()):
                 if r not in self.team.home:
                     lines.append(f"    {self.at(first + column)} = {self._placed(r)};")
         return lines

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan.program.fusing import Joined
-from cardan.program.liveness import Spans, stretches
+from cardan.program.liveness import Spans
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Program
+from cardan.program.program import Program, stretches
 
 SLACK = 1.15  # how much more than its share of a band a warp may be dealt, to have what it needs with it
 BANDS = (8, 16, 32, 64)  # that are tried

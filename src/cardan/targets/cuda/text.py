@@ -16,8 +16,9 @@ from typing import NamedTuple
 from cardan.program.fusing import Fused, Joined, joined_products
 from cardan.program.ops import LEAVES, Op
 from cardan.program.program import Array, Program, rows_of
-from cardan.targets.c_arithmetic import PREFIX, analysis, number, single_number
+from cardan.targets.c_arithmetic import PREFIX, analysis, number
 from cardan.targets.c_family import Dialect, in_c
+from cardan.targets.cuda.compiler import Launch
 from cardan.targets.cuda.solo_text import APART, INLINE, SoloText
 from cardan.targets.cuda.staging import STAGING, WARP, WARPS
 from cardan.targets.cuda.team_text import SHARES, STRIDE, TeamText
@@ -41,21 +42,10 @@ _ANALYSIS = {Op.TAN, *FUNCTIONS}
 
 
 class CudaCode(NamedTuple):
-    """A kernel, before it is compiled.
-
-    Attributes:
-        source: its text.
-        name: of the kernel.
-        threads: of a block.
-        states: that a block computes.
-        shared: bytes of shared memory a block is given beyond those the kernel declares.
-    """
+    """The text of a kernel, and how that is launched once it is compiled."""
 
     source: str
-    name: str
-    threads: int
-    states: int
-    shared: int
+    launch: Launch
 
 
 def cuda_code(program: Program, *, single: bool) -> CudaCode:
@@ -80,10 +70,10 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
         shared = team.places * STRIDE * (4 if single else 8)
         if shared <= SHARED:
             lines = [*_head(program, single), SHARES, *team.lines(), *_kernel(program, name, warps, team.entry())]
-            return CudaCode("\n".join(lines), name, warps * WARP, WARP, shared)
+            return CudaCode("\n".join(lines), Launch(name, warps * WARP, WARP, shared))
     solo = SoloText(program, joined, dialect, name)
     lines = [*_head(program, single), STAGING, *solo.lines(), *_kernel(program, name, WARPS, solo.entry())]
-    return CudaCode("\n".join(lines), name, WARPS * WARP, WARPS * WARP, 0)
+    return CudaCode("\n".join(lines), Launch(name, WARPS * WARP, WARPS * WARP, 0))
 
 
 def team_size(program: Program, registers: int, least: int) -> int:
@@ -120,8 +110,8 @@ def _dialect(part: int, single: bool) -> Dialect:
             return f"{PREFIX}{op.value}({', '.join(operands)})"
         return in_c(op, operands, suffix)
 
-    written = single_number if single else number
-    return Dialect("float" if single else "double", part, written, expression, f"{PREFIX}sincos", "rows")
+    kind = "float" if single else "double"
+    return Dialect(kind, part, lambda value: number(value, single), expression, f"{PREFIX}sincos", "rows")
 
 
 def _head(program: Program, single: bool) -> Iterator[str]:
@@ -131,7 +121,7 @@ def _head(program: Program, single: bool) -> Iterator[str]:
     yield _SINGLE if single else _DOUBLE
     yield _EXTREMES
     if not single:
-        yield from analysis(program.ops, INLINE, APART)
+        yield from analysis(program.instructions.ops, INLINE, APART)
 
 
 def _kernel(program: Program, name: str, warps: int, body: Iterator[str]) -> Iterator[str]:

@@ -25,20 +25,8 @@ class Arithmetic(ABC):
     """Bits of a number."""
 
     @abstractmethod
-    def add(self, a: Real, b: Real) -> str:
-        """Write a + b."""
-
-    @abstractmethod
-    def sub(self, a: Real, b: Real) -> str:
-        """Write a - b."""
-
-    @abstractmethod
-    def mul(self, a: Real, b: Real) -> str:
-        """Write a b."""
-
-    @abstractmethod
-    def div(self, a: Real, b: Real) -> str:
-        """Write a / b."""
+    def binary(self, operation: str, a: Real, b: Real) -> str:
+        """Write an operation on numbers: `add`, `sub`, `mul`, `div`."""
 
     @abstractmethod
     def neg(self, a: Real) -> str:
@@ -87,6 +75,22 @@ class Arithmetic(ABC):
     @abstractmethod
     def reduced_far(self, size: str, near: Reduced) -> Reduced:
         """Write `far.reduction` of an angle where it is beyond the range in which `near` is right."""
+
+    def add(self, a: Real, b: Real) -> str:
+        """Write a + b."""
+        return self.binary("add", a, b)
+
+    def sub(self, a: Real, b: Real) -> str:
+        """Write a - b."""
+        return self.binary("sub", a, b)
+
+    def mul(self, a: Real, b: Real) -> str:
+        """Write a b."""
+        return self.binary("mul", a, b)
+
+    def div(self, a: Real, b: Real) -> str:
+        """Write a / b."""
+        return self.binary("div", a, b)
 
     def fma(self, a: Real, b: Real, c: Real) -> str:
         """Write a b + c, rounded once."""

@@ -2,33 +2,8 @@
 
 from __future__ import annotations
 
-from cardan.targets.llvm.door_layout import (
-    BYTE_ORDER,
-    CONTIGUOUS_ALIGNED,
-    DATA,
-    DESCR,
-    DIMS,
-    FIELDS,
-    FLAGS,
-    ITEMS,
-    LEAST,
-    MAX_ARRAYS,
-    MAX_CORE,
-    MAX_DIMS,
-    MAX_OUTPUTS,
-    ND,
-    NUMBER,
-    PART_WORDS,
-    PLACE_WORDS,
-    RELEASE,
-    SIZE,
-    SPEC_WORDS,
-    TYPE,
-    TYPE_NUMBERS,
-    WORD,
-    WRITEABLE,
-)
-from cardan.targets.llvm.writer import Code
+from cardan.targets.llvm import door_layout as at
+from cardan.targets.llvm.writer import Reader
 
 
 def door_text() -> str:
@@ -37,62 +12,50 @@ def door_text() -> str:
     return "\n".join([head, "start:", *_Door().lines, "}"])
 
 
-class _Door(Code):
+class _Door(Reader):
     """Writes the door. What does not fit goes to the label `slow`, before anything has been changed."""
 
     def __init__(self) -> None:
-        super().__init__()
-        kinds = {"pointers": f"[{MAX_ARRAYS} x ptr]", "dims": f"[{MAX_DIMS} x i64]", "made": "i64"}
-        kinds |= {"results": f"[{MAX_OUTPUTS} x ptr]", "table": f"[{2 * MAX_OUTPUTS} x i64]"}
+        super().__init__(at.WORD)
+        kinds = {"pointers": f"[{at.MAX_ARRAYS} x ptr]", "dims": f"[{at.MAX_DIMS} x i64]", "made": "i64"}
+        kinds |= {"results": f"[{at.MAX_OUTPUTS} x ptr]", "table": f"[{2 * at.MAX_OUTPUTS} x i64]"}
         for name, kind in kinds.items():
             self.line(f"%{name} = alloca {kind}, align 8")
         self.store("i64", "0", "%made", 8)
-        self.context = self.field("%self", DATA)
-        self.arrays, self.result_count = (self.number(self.context, WORD[word]) for word in ("count", "results"))
-        self.gathered, self.finish = self.word("gathered"), self.word("finish")
-        self.is_dict = self.whole("icmp ne", self.number(self.context, WORD["is_dict"]), 0)
+        self.context = self.field("%self", at.DATA)
+        self.arrays, self.result_count = (self.known(word) for word in ("count", "results"))
+        self.gathered, self.finish = self.known("gathered", "ptr"), self.known("finish", "ptr")
+        self.is_dict = self.whole("icmp ne", self.known("is_dict"), 0)
         self.lay_out()
         self.given = self.given_output()
-        self.no_output = self.same(self.given, "null")
+        self.no_output = self.is_null(self.given)
         self.first_array()
         self.count_rows()
         self.find_code()
         self.loop(0, self.arrays, 1, self.argument)
-        self.loop_if_any("0", self.number(self.context, WORD["parts"]), 1, self.unit_part)
+        self.loop_if_any("0", self.known("parts"), 1, self.unit_part)
         self.branch(self.no_output, lambda: self.loop(0, self.result_count, 1, self.new_result), self.given_results)
         self.loop(0, self.output_count, 1, self.output)
-        self.evaluate(*self.workspace())
+        self.evaluate()
         self.endings()
 
     def lay_out(self) -> None:
         """Find the parts of the context: what is known of results, arguments, outputs, and parts of unit length."""
-        self.output_count = self.number(self.context, WORD["outputs"])
-        self.results = self.at(self.context, len(FIELDS), "i64")
-        self.arguments = self.row(self.results, self.result_count, SPEC_WORDS)
-        self.places = self.row(self.arguments, self.arrays, SPEC_WORDS)
-        self.parts = self.row(self.places, self.output_count, PLACE_WORDS)
+        self.output_count = self.known("outputs")
+        self.results = self.at(self.context, len(at.FIELDS), "i64")
+        self.arguments = self.row(self.results, self.result_count, at.SPEC_WORDS)
+        self.places = self.row(self.arguments, self.arrays, at.SPEC_WORDS)
+        self.parts = self.row(self.places, self.output_count, at.PLACE_WORDS)
 
     # --- values ---
 
-    def number(self, at: str, k: int | str, kind: str = "i64") -> str:
-        """Write the k-th 64-bit word behind a pointer."""
-        return self.load(kind, self.at(at, k, "i64"), 8)
-
-    def word(self, name: str) -> str:
-        """Write a pointer in the context."""
-        return self.number(self.context, WORD[name], "ptr")
-
     def of_kind(self, name: str) -> str:
         """Write which word of the context is that of this precision, and of a few or many states."""
-        return self.whole("add nuw nsw", self.kind, WORD[f"{name}0"])
-
-    def field(self, object: str, offset: int, kind: str = "ptr") -> str:
-        """Write a field of a Python object."""
-        return self.load(kind, self.at(object, offset), {"ptr": 8, "i32": 4, "i8": 1}[kind])
+        return self.whole("add nuw nsw", self.kind, at.WORD[f"{name}0"])
 
     def dimensions(self, array: str) -> str:
         """Write the number of an array's dimensions."""
-        return self.emit(f"sext i32 {self.field(array, ND, 'i32')} to i64")
+        return self.emit(f"sext i32 {self.field(array, at.ND, 'i32')} to i64")
 
     def row(self, table: str, k: int | str, words: int) -> str:
         """Write the pointer to the k-th row of a table."""
@@ -100,15 +63,15 @@ class _Door(Code):
 
     def spec(self, k: int | str) -> str:
         """Write the pointer to what is known of argument k."""
-        return self.row(self.arguments, k, SPEC_WORDS)
+        return self.row(self.arguments, k, at.SPEC_WORDS)
 
     def result(self, k: str) -> str:
         """Write the k-th result."""
-        return self.number("%results", k, "ptr")
+        return self.word("%results", k, "ptr")
 
     def bytes_of(self, spec: str) -> str:
         """Write the bytes that all rows of an array take."""
-        row = self.whole("mul", self.number(spec, 1), self.itemsize)
+        row = self.whole("mul", self.word(spec, 1), self.itemsize)
         return self.whole("mul", row, self.rows)
 
     def same(self, a: str, b: str) -> str:
@@ -119,30 +82,22 @@ class _Door(Code):
         """Go on only where a condition holds."""
         self.unless(condition, "slow")
 
-    def call(self, name: str, *arguments: str) -> str:
-        """Write a call of a function in the context."""
-        return self.emit(f"call ptr {self.word(name)}({', '.join(arguments)})")
-
-    def do(self, name: str, *arguments: str) -> None:
-        """Write a call of a function in the context that returns nothing."""
-        self.line(f"call void {self.word(name)}({', '.join(arguments)})")
-
     def precision(self, descr: str) -> str:
         """Write 0 for float64, 1 for float32, 2 for others."""
 
         def pickled() -> list[str]:  # NumPy has one dtype object for each, but pickled arrays have their own
-            number, order = self.field(descr, NUMBER, "i32"), self.field(descr, BYTE_ORDER, "i8")
+            number, order = self.field(descr, at.NUMBER, "i32"), self.field(descr, at.BYTE_ORDER, "i8")
             kind = "2"
-            for k, size in enumerate(TYPE_NUMBERS):
-                like = self.emit(f"icmp eq i32 {number}, {TYPE_NUMBERS[size]}")
+            for k, size in enumerate(at.TYPE_NUMBERS):
+                like = self.emit(f"icmp eq i32 {number}, {at.TYPE_NUMBERS[size]}")
                 kind = self.emit(f"select i1 {like}, i64 {k}, i64 {kind}")
             native = self.emit(f"icmp eq i8 {order}, {ord('=')}")
             return [self.emit(f"select i1 {native}, i64 {kind}, i64 2")]
 
         def not_first() -> list[str]:
-            return self.branch(self.same(descr, self.word("descr1")), lambda: ["1"], pickled, "i64")
+            return self.branch(self.same(descr, self.known("descr1", "ptr")), lambda: ["1"], pickled, "i64")
 
-        return self.branch(self.same(descr, self.word("descr0")), lambda: ["0"], not_first, "i64")[0]
+        return self.branch(self.same(descr, self.known("descr0", "ptr")), lambda: ["0"], not_first, "i64")[0]
 
     # --- checks ---
 
@@ -151,80 +106,80 @@ class _Door(Code):
         self.must(self.whole("icmp eq", "%nargs", self.arrays))
 
         def keyword() -> list[str]:
-            self.must(self.whole("icmp eq", self.number("%kwnames", SIZE // 8), 1))
-            self.must(self.same(self.finish, "null"))
+            self.must(self.whole("icmp eq", self.word("%kwnames", at.SIZE // 8), 1))
+            self.must(self.is_null(self.finish))
             self.must(self.emit(f"xor i1 {self.is_dict}, true"))
-            self.must(self.same(self.field("%kwnames", ITEMS), self.word("out_name")))
-            return [self.number("%args", "%nargs", "ptr")]
+            self.must(self.same(self.field("%kwnames", at.ITEMS), self.known("out_name", "ptr")))
+            return [self.word("%args", "%nargs", "ptr")]
 
-        return self.branch(self.same("%kwnames", "null"), lambda: ["null"], keyword, "ptr")[0]
+        return self.branch(self.is_null("%kwnames"), lambda: ["null"], keyword, "ptr")[0]
 
     def first_array(self) -> None:
         """The first array says dtype and leading dimensions."""
         first = self.load("ptr", "%args", 8)
-        self.must(self.same(self.field(first, TYPE), self.word("array_type")))
-        self.which = self.precision(self.field(first, DESCR))
+        self.must(self.same(self.field(first, at.TYPE), self.known("array_type", "ptr")))
+        self.which = self.precision(self.field(first, at.DESCR))
         self.must(self.whole("icmp ult", self.which, 2))
         self.double = self.whole("icmp eq", self.which, 0)
         self.itemsize = self.emit(f"select i1 {self.double}, i64 8, i64 4")
-        self.batch = self.whole("sub nsw", self.dimensions(first), self.number(self.arguments, 0))
-        self.must(self.whole("icmp ule", self.batch, MAX_DIMS - MAX_CORE))
-        self.batch_dims = self.field(first, DIMS)
+        self.batch = self.whole("sub nsw", self.dimensions(first), self.word(self.arguments, 0))
+        self.must(self.whole("icmp ule", self.batch, at.MAX_DIMS - at.MAX_CORE))
+        self.batch_dims = self.field(first, at.DIMS)
 
     def count_rows(self) -> None:
         """There must be a state, and not so much work that threads would share it."""
-        times = lambda k, rows: [self.whole("mul nsw", rows, self.number(self.batch_dims, k))]  # noqa: E731
+        times = lambda k, rows: [self.whole("mul nsw", rows, self.word(self.batch_dims, k))]  # noqa: E731
         (self.rows,) = self.loop_if_any("0", self.batch, 1, times, ("i64", "1"))
-        self.work = self.whole("mul", self.rows, self.number(self.context, WORD["work"]))
+        self.work = self.whole("mul", self.rows, self.known("work"))
         self.must(self.whole("icmp sgt", self.rows, 0))
-        self.must(self.whole("icmp slt", self.work, self.number(self.context, WORD["limit"])))
+        self.must(self.whole("icmp slt", self.work, self.known("limit")))
 
     def find_code(self) -> None:
         """There must be code for so many states of this precision, or for other numbers of them and some patience."""
-        few = self.number(self.context, self.whole("add nuw nsw", self.which, WORD["few0"]))
+        few = self.word(self.context, self.whole("add nuw nsw", self.which, at.WORD["few0"]))
         more = self.emit(f"select i1 {self.whole('icmp sle', self.rows, few)}, i64 2, i64 0")
         self.kind = self.whole("add nuw nsw", self.which, more)
 
         def other() -> list[str]:
-            left = self.at(self.word("patience"), self.kind, "i64")
+            left = self.at(self.known("patience", "ptr"), self.kind, "i64")
             rest = self.whole("sub nsw", self.load("i64", left, 8), self.rows)
             self.must(self.whole("icmp sgt", rest, 0))
             self.store("i64", rest, left, 8)
             return [self.whole("xor", self.kind, 2)]
 
-        missing = self.same(self.number(self.context, self.of_kind("evaluate"), "ptr"), "null")
+        missing = self.is_null(self.word(self.context, self.of_kind("evaluate"), "ptr"))
         (self.kind,) = self.branch(missing, other, lambda: [self.kind], "i64")
-        self.code = self.number(self.context, self.of_kind("evaluate"), "ptr")
+        self.code = self.word(self.context, self.of_kind("evaluate"), "ptr")
         self.must(self.emit(f"icmp ne ptr {self.code}, null"))
 
     def equal(self, a: str, b: str, count: str) -> None:
         """So many numbers must be equal."""
-        one = lambda k: self.must(self.whole("icmp eq", self.number(a, k), self.number(b, k)))  # noqa: E731
+        one = lambda k: self.must(self.whole("icmp eq", self.word(a, k), self.word(b, k)))  # noqa: E731
         self.loop_if_any("0", count, 1, one)
 
     def fits(self, array: str, spec: str, flags: int) -> None:
         """An object must be an array of this precision, contiguous, of shape (batch..., core...)."""
-        self.must(self.same(self.field(array, TYPE), self.word("array_type")))
-        self.must(self.whole("icmp eq", self.precision(self.field(array, DESCR)), self.which))
-        set_flags = self.emit(f"and i32 {self.field(array, FLAGS, 'i32')}, {flags}")
+        self.must(self.same(self.field(array, at.TYPE), self.known("array_type", "ptr")))
+        self.must(self.whole("icmp eq", self.precision(self.field(array, at.DESCR)), self.which))
+        set_flags = self.emit(f"and i32 {self.field(array, at.FLAGS, 'i32')}, {flags}")
         self.must(self.emit(f"icmp eq i32 {set_flags}, {flags}"))
-        core, dims = self.number(spec, 0), self.field(array, DIMS)
+        core, dims = self.word(spec, 0), self.field(array, at.DIMS)
         self.must(self.whole("icmp eq", self.dimensions(array), self.whole("add nsw", self.batch, core)))
         self.equal(dims, self.batch_dims, self.batch)
-        self.equal(self.at(dims, self.batch, "i64"), self.at(spec, SPEC_WORDS - MAX_CORE, "i64"), core)
+        self.equal(self.at(dims, self.batch, "i64"), self.at(spec, at.SPEC_WORDS - at.MAX_CORE, "i64"), core)
 
     def argument(self, k: str) -> None:
         """An argument must fit; its data are noted."""
-        array = self.number("%args", k, "ptr")
-        self.fits(array, self.spec(k), CONTIGUOUS_ALIGNED)
-        self.store("ptr", self.field(array, DATA), self.at("%pointers", k, "ptr"), 8)
+        array = self.word("%args", k, "ptr")
+        self.fits(array, self.spec(k), at.CONTIGUOUS_ALIGNED)
+        self.store("ptr", self.field(array, at.DATA), self.at("%pointers", k, "ptr"), 8)
 
     def unit_part(self, k: str) -> None:
         """Of the first state, entries that give a direction (a quaternion, say) must not all be 0: none is told."""
-        row = self.row(self.parts, k, PART_WORDS)
-        data = self.load("ptr", self.at("%pointers", self.number(row, 0), "ptr"), 8)
+        row = self.row(self.parts, k, at.PART_WORDS)
+        data = self.load("ptr", self.at("%pointers", self.word(row, 0), "ptr"), 8)
         halves = self.emit(f"select i1 {self.double}, i64 2, i64 1")  # words of 32 bits an entry
-        start, stop = (self.whole("mul nuw nsw", self.number(row, n), halves) for n in (1, 2))
+        start, stop = (self.whole("mul nuw nsw", self.word(row, n), halves) for n in (1, 2))
 
         def gather(word: str, bits: str) -> list[str]:
             return [self.emit(f"or i32 {bits}, {self.load('i32', self.at(data, word, 'i32'), 4)}")]
@@ -238,42 +193,44 @@ class _Door(Code):
         """Note the arrays that were given for results: one, or a tuple of them."""
 
         def of_tuple() -> list[str]:
-            kind = self.field(self.given, TYPE)
-            either = self.emit(f"or i1 {self.same(kind, self.gathered)}, {self.same(kind, self.word('tuple_type'))}")
+            kind = self.field(self.given, at.TYPE)
+            either = self.emit(
+                f"or i1 {self.same(kind, self.gathered)}, {self.same(kind, self.known('tuple_type', 'ptr'))}"
+            )
             self.must(either)
-            self.must(self.whole("icmp eq", self.number(self.given, SIZE // 8), self.result_count))
-            return [self.at(self.given, ITEMS)]
+            self.must(self.whole("icmp eq", self.word(self.given, at.SIZE // 8), self.result_count))
+            return [self.at(self.given, at.ITEMS)]
 
         own = lambda: [self.at("%args", "%nargs", "ptr")]  # noqa: E731
-        (items,) = self.branch(self.same(self.gathered, "null"), own, of_tuple, "ptr")
-        self.loop(0, self.result_count, 1, lambda k: self.given_result(k, self.number(items, k, "ptr")))
+        (items,) = self.branch(self.is_null(self.gathered), own, of_tuple, "ptr")
+        self.loop(0, self.result_count, 1, lambda k: self.given_result(k, self.word(items, k, "ptr")))
 
     def given_result(self, k: str, array: str) -> None:
         """An array for a result must fit, and share no memory with an argument, or with one for a result before."""
-        spec = self.row(self.results, k, SPEC_WORDS)
-        self.fits(array, spec, CONTIGUOUS_ALIGNED | WRITEABLE)
+        spec = self.row(self.results, k, at.SPEC_WORDS)
+        self.fits(array, spec, at.CONTIGUOUS_ALIGNED | at.WRITEABLE)
 
         def extent(data: str, spec: str) -> tuple[str, str]:
             start = self.emit(f"ptrtoint ptr {data} to i64")
             return start, self.whole("add", start, self.bytes_of(spec))
 
-        start, end = extent(self.field(array, DATA), spec)
+        start, end = extent(self.field(array, at.DATA), spec)
 
         def apart(data: str, other: str) -> None:
             its_start, its_end = extent(data, other)
             before, after = self.whole("icmp uge", its_start, end), self.whole("icmp uge", start, its_end)
             self.must(self.emit(f"or i1 {before}, {after}"))
 
-        self.loop(0, self.arrays, 1, lambda j: apart(self.number("%pointers", j, "ptr"), self.spec(j)))
-        earlier = lambda j: apart(self.field(self.result(j), DATA), self.row(self.results, j, SPEC_WORDS))  # noqa: E731
+        self.loop(0, self.arrays, 1, lambda j: apart(self.word("%pointers", j, "ptr"), self.spec(j)))
+        earlier = lambda j: apart(self.field(self.result(j), at.DATA), self.row(self.results, j, at.SPEC_WORDS))  # noqa: E731
         self.loop_if_any("0", k, 1, earlier)
         self.store("ptr", array, self.at("%results", k, "ptr"), 8)
 
     def new_result(self, k: str) -> None:
         """Make an array for a result; null means that Python raises."""
-        spec = self.row(self.results, k, SPEC_WORDS)
-        large = self.whole("icmp uge", self.bytes_of(spec), LEAST)
-        lend = lambda: [self.call("vectorcall", f"ptr {self.number(spec, 2, 'ptr')}, ptr %args, i64 1, ptr null")]  # noqa: E731
+        spec = self.row(self.results, k, at.SPEC_WORDS)
+        large = self.whole("icmp uge", self.bytes_of(spec), at.LEAST)
+        lend = lambda: [self.call("vectorcall", f"ptr {self.word(spec, 2, 'ptr')}, ptr %args, i64 1, ptr null")]  # noqa: E731
         (made,) = self.branch(large, lend, lambda: [self.new_array(spec)], "ptr")
         self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
         self.store("ptr", made, self.at("%results", k, "ptr"), 8)
@@ -281,53 +238,38 @@ class _Door(Code):
 
     def new_array(self, spec: str) -> str:
         """Write a new array, or null."""
-        size = self.whole("add nuw nsw", self.batch, self.number(spec, 0))
+        size = self.whole("add nuw nsw", self.batch, self.word(spec, 0))
 
         def dimension(k: str) -> None:
             core = self.whole("sub nsw", k, self.batch)
             is_core = self.whole("icmp sge", core, 0)
             source = self.emit(f"select i1 {is_core}, ptr {spec}, ptr {self.batch_dims}")
-            index = self.whole("add nsw", core, SPEC_WORDS - MAX_CORE)
+            index = self.whole("add nsw", core, at.SPEC_WORDS - at.MAX_CORE)
             index = self.emit(f"select i1 {is_core}, i64 {index}, i64 {k}")
-            self.store("i64", self.number(source, index), self.at("%dims", k, "i64"), 8)
+            self.store("i64", self.word(source, index), self.at("%dims", k, "i64"), 8)
 
         self.loop_if_any("0", size, 1, dimension)
         size32 = self.emit(f"trunc i64 {size} to i32")
-        number = self.emit(f"select i1 {self.double}, i32 {TYPE_NUMBERS[8]}, i32 {TYPE_NUMBERS[4]}")
+        number = self.emit(f"select i1 {self.double}, i32 {at.TYPE_NUMBERS[8]}, i32 {at.TYPE_NUMBERS[4]}")
         shape, rest = f"i32 {size32}, ptr %dims, i32 {number}", "ptr null, ptr null, i32 0, i32 0, ptr null"
-        return self.call("new_array", f"ptr {self.word('array_type')}", shape, rest)
+        return self.call("new_array", f"ptr {self.known('array_type', 'ptr')}", shape, rest)
 
     def output(self, k: str) -> None:
         """Note where an output of the program begins, and how far apart its rows are."""
-        place = self.row(self.places, k, PLACE_WORDS)
-        data = self.field(self.result(self.number(place, 0)), DATA)
-        first = self.at(data, self.whole("mul", self.number(place, 1), self.itemsize))
+        place = self.row(self.places, k, at.PLACE_WORDS)
+        data = self.field(self.result(self.word(place, 0)), at.DATA)
+        first = self.at(data, self.whole("mul", self.word(place, 1), self.itemsize))
         entry = self.row("%table", k, 2)
         self.store("ptr", first, entry, 8)
-        self.store("i64", self.number(place, 2), self.at(entry, 1, "i64"), 8)
+        self.store("i64", self.word(place, 2), self.at(entry, 1, "i64"), 8)
 
     # --- the call ---
 
-    def workspace(self) -> list[str]:
-        """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own."""
-        size = self.number(self.context, self.of_kind("heap"))
-        self.spare = self.at(self.context, self.of_kind("spare"), "i64")
-        three = ("ptr", "ptr", "ptr")
-
-        def make() -> list[str]:
-            raw = self.call("malloc", f"i64 {self.whole('add', size, 64)}")
-            self.unless(self.emit(f"icmp ne ptr {raw}, null"), "give_up")
-            raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
-            return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
-
-        def take() -> list[str]:
-            spare = self.emit(f"atomicrmw xchg ptr {self.spare}, ptr null acquire")
-            return self.branch(self.same(spare, "null"), make, lambda: [spare, "null", spare], *three)
-
-        return self.branch(self.whole("icmp eq", size, 0), lambda: ["null"] * 3, take, *three)
-
-    def evaluate(self, heap: str, to_free: str, to_keep: str) -> None:
-        """Write the call of the program, and put the workspace back."""
+    def evaluate(self) -> None:
+        """Write the call of the program, in a workspace."""
+        size = self.word(self.context, self.of_kind("heap"))
+        spare = self.at(self.context, self.of_kind("spare"), "i64")
+        heap, to_free, to_keep = self.workspace(size, spare, "give_up")
 
         def run() -> None:
             self.line(f"call void {self.code}(ptr %pointers, ptr %table, i64 {self.rows}, ptr {heap})")
@@ -337,10 +279,8 @@ class _Door(Code):
             run()
             self.do("restore_thread", f"ptr {state}")
 
-        self.branch(self.whole("icmp sgt", self.work, RELEASE), released, run)
-        keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {self.spare} release, align 8")  # noqa: E731
-        self.branch(self.emit(f"icmp ne ptr {to_keep}, null"), keep)
-        self.branch(self.emit(f"icmp ne ptr {to_free}, null"), lambda: self.do("free", f"ptr {to_free}"))
+        self.branch(self.whole("icmp sgt", self.work, at.RELEASE), released, run)
+        self.put_back(spare, to_free, to_keep)
 
     # --- what is returned ---
 
@@ -348,7 +288,7 @@ class _Door(Code):
         """Write the ways out: what was given, one result, several, and for what did not fit the callable for it."""
         self.unless(self.no_output, "given")
         self.loop(0, self.result_count, 1, self.as_scalar)
-        self.unless(self.same(self.finish, "null"), "finish")
+        self.unless(self.is_null(self.finish), "finish")
         self.unless(self.emit(f"xor i1 {self.is_dict}, true"), "as_dict")
         self.unless(self.emit(f"icmp ne ptr {self.gathered}, null"), "one")
         self.gather()
@@ -367,7 +307,7 @@ class _Door(Code):
         self.drop_results()
         self.line("br label %slow")
         self.label("slow")
-        answer = self.call("vectorcall", f"ptr {self.word('slow')}, ptr %args, i64 %nargs, ptr %kwnames")
+        answer = self.call("vectorcall", f"ptr {self.known('slow', 'ptr')}, ptr %args, i64 %nargs, ptr %kwnames")
         self.line(f"ret ptr {answer}")
         self.label("half_named")
         self.do("decref", "ptr %dictionary")
@@ -378,7 +318,7 @@ class _Door(Code):
 
     def as_scalar(self, k: str) -> None:
         """A result without dimensions becomes a number."""
-        size = self.whole("add nsw", self.batch, self.number(self.row(self.results, k, SPEC_WORDS), 0))
+        size = self.whole("add nsw", self.batch, self.word(self.row(self.results, k, at.SPEC_WORDS), 0))
 
         def number() -> None:
             value = self.call("as_scalar", f"ptr {self.result(k)}")
@@ -391,20 +331,22 @@ class _Door(Code):
         """Return the results in their tuple."""
         made = self.call("new_object", f"ptr {self.gathered}, i64 {self.result_count}")
         self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
-        if ITEMS > SIZE + 8:  # from Python 3.14 on a tuple keeps its hash: -1 as long as it is not known
-            self.store("i64", "-1", self.at(made, SIZE + 8), 8)
-        put = lambda k: self.store("ptr", self.result(k), self.at(self.at(made, ITEMS), k, "ptr"), 8)  # noqa: E731
+        if at.ITEMS > at.SIZE + 8:  # from Python 3.14 on a tuple keeps its hash: -1 as long as it is not known
+            self.store("i64", "-1", self.at(made, at.SIZE + 8), 8)
+        put = lambda k: self.store("ptr", self.result(k), self.at(self.at(made, at.ITEMS), k, "ptr"), 8)  # noqa: E731
         self.loop(0, self.result_count, 1, put)
         self.line(f"ret ptr {made}")
 
     def name(self) -> None:
         """Return the results in a dictionary, by name."""
-        self.line(f"%dictionary = call ptr {self.word('new_dict')}()")
+        self.line(f"%dictionary = call ptr {self.known('new_dict', 'ptr')}()")
         self.unless(self.emit("icmp ne ptr %dictionary, null"), "raise")
 
         def put(k: str) -> None:
-            key = self.number(self.row(self.results, k, SPEC_WORDS), 3, "ptr")
-            failed = self.emit(f"call i32 {self.word('set_item')}(ptr %dictionary, ptr {key}, ptr {self.result(k)})")
+            key = self.word(self.row(self.results, k, at.SPEC_WORDS), 3, "ptr")
+            failed = self.emit(
+                f"call i32 {self.known('set_item', 'ptr')}(ptr %dictionary, ptr {key}, ptr {self.result(k)})"
+            )
             self.unless(self.emit(f"icmp eq i32 {failed}, 0"), "half_named")
 
         self.loop(0, self.result_count, 1, put)

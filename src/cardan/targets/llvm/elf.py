@@ -22,29 +22,22 @@ Patch = Callable[[int, int, int], int]
 
 
 class Section(NamedTuple):
-    """A section's header, as it stands in the file."""
+    """What is looked at of a section's header, as it stands in the file."""
 
-    name: int
     kind: int
     flags: int
-    address: int
     offset: int
     size: int
     link: int
     info: int
-    alignment: int
-    entry_size: int
 
 
 class Symbol(NamedTuple):
-    """A symbol, as it stands in the file."""
+    """What is looked at of a symbol, as it stands in the file."""
 
     name: int
-    info: int
-    other: int
     section: int
     value: int
-    size: int
 
 
 def _with(word: int, value: int, bits: int, at: int) -> int:
@@ -80,12 +73,10 @@ class _Object:
         self.data = data
         start, count = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 60)[0]
         self.patches = MACHINES[struct.unpack_from("<H", data, 18)[0]]
-        self.sections = [Section(*struct.unpack_from("<IIQQQQIIQQ", data, start + 64 * k)) for k in range(count)]
+        self.sections = [Section(*struct.unpack_from("<4xIQ8xQQII", data, start + 64 * k)) for k in range(count)]
         table = next(s for s in self.sections if s.kind == _SYMTAB)
         self.names = self.sections[table.link].offset
-        self.symbols = [
-            Symbol(*struct.unpack_from("<IBBHQQ", data, table.offset + k)) for k in range(0, table.size, 24)
-        ]
+        self.symbols = [Symbol(*struct.unpack_from("<I2xHQ", data, table.offset + k)) for k in range(0, table.size, 24)]
 
     def name(self, symbol: Symbol) -> str:
         start = self.names + symbol.name

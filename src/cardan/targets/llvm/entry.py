@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cardan.program.ops import Op
-from cardan.program.program import Program, Region, phases
+from cardan.program.program import Region, phases, places_of
 from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.plan import (
     Plan,
@@ -43,9 +43,9 @@ class Output(NamedTuple):
     slot: int
 
 
-def constant_results(program: Program, plan: Plan) -> list[Sequence[Run]]:
+def constant_results(plan: Plan) -> list[Sequence[Run]]:
     """Return the results that are numbers, in groups of `STORES`."""
-    numbers = {k: i.value for k, i in enumerate(program.instructions) if i.op is Op.CONST}
+    numbers = {k: i.value for k, i in enumerate(plan.program.instructions) if i.op is Op.CONST}
     slots = sorted((slot, repr(float(value))) for k, value in numbers.items() for slot in plan.copies.get(k, ()))
     together = groupby(enumerate(slots), key=lambda item: (item[1][0] - item[0], item[1][1]))
     runs = [(value, [slot for _, (slot, _) in run]) for (_, value), run in together]
@@ -78,8 +78,8 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
 class _Entry:
     """Writes the entry function."""
 
-    def __init__(self, program: Program, plan: Plan, lanes: Lanes) -> None:
-        self.program, self.plan, self.lanes, self.w = program, plan, lanes, Writer(lanes)
+    def __init__(self, plan: Plan, lanes: Lanes) -> None:
+        self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.workspace = "%ws"
 
     def slot(self, slot: int) -> str:
@@ -215,9 +215,9 @@ def stream_function(lanes: Lanes) -> str:
     return w.procedure("stream", parameters) + "\n!0 = !{i32 1}"
 
 
-def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
+def entry_function(plan: Plan, lanes: Lanes) -> str:
     """Return the entry: constants once, then pass by pass, read tiles, compute them block by block, write them."""
-    e = _Entry(program, plan, lanes)
+    e, program = _Entry(plan, lanes), plan.program
     w, size = e.w, plan.tiles * plan.slots * lanes.bytes
     w.line(
         "%ws = "
@@ -231,8 +231,8 @@ def entry_function(program: Program, plan: Plan, lanes: Lanes) -> str:
     def one_pass(start: str) -> None:
         tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
         e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
-        _run(e, tiles, phases(program))
-        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(program, plan)))))
+        _run(e, tiles)
+        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(plan)))))
         e.tiles(tiles, lambda tile: _write_results(e, outputs, _first_row(e, start, tile)))
 
     w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
@@ -260,9 +260,9 @@ def _call(e: _Entry, tiles: str, *functions: str, number: int | str | None = Non
         e.tiles(tiles, lambda _, f=function: e.w.line(f"call void @{f}(ptr {e.workspace}{more})"))
 
 
-def _run(e: _Entry, tiles: str, parts: Sequence[Region | range]) -> None:
-    """Compute parts of a program block by block; regions as often as they say."""
-    for part in parts:
+def _run(e: _Entry, tiles: str, within: Region | None = None) -> None:
+    """Compute the program, or a region, block by block; regions as often as they say."""
+    for part in phases(e.program, within):
         if isinstance(part, range):
             first, last = e.plan.spans[part]
             _call(e, tiles, *(f"block{b}" for b in range(first, last + 1)))
@@ -271,19 +271,19 @@ def _run(e: _Entry, tiles: str, parts: Sequence[Region | range]) -> None:
 
 
 def _run_region(e: _Entry, tiles: str, region: Region) -> None:
-    p, inner = e.program.regions.index(region), phases(e.program, region)
+    p = e.program.regions.index(region)
     rows = e.plan.tables[p].rows
 
     def one(number: int | str) -> None:
         _call(e, tiles, *(f"pick{p}_{n}" for n in range(len(in_groups(rows.picked)))), number=number)
-        _run(e, tiles, inner)
+        _run(e, tiles, region)
         _call(e, tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
 
     def then_again(number: str) -> None:
         one(number)
-        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.program, e.plan, region)))))
+        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.plan, region)))))
 
-    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.program, e.plan, p)))))
+    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.plan, p)))))
     if not region.carried:
         e.w.loop(0, region.passes, 1, one)
         return
@@ -294,7 +294,7 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
 
 def _prepare(e: _Entry) -> None:
     """Put the results that are constant in their slots."""
-    for k in range(len(constant_results(e.program, e.plan))):
+    for k in range(len(constant_results(e.plan))):
         e.w.line(f"call void @constants{k}(ptr {e.workspace})")
 
 
@@ -309,19 +309,17 @@ def _rows(e: _Entry, start: str, tile: str, last: str) -> list[str]:
 
 
 def _read_tile(e: _Entry, bases: Sequence[str], rows: Sequence[str]) -> None:
-    slot = 0
-    for base, array in zip(bases, e.program.inputs, strict=True):
-        e.read(base, array.size, rows, slot)
-        slot += array.size
+    for base, array, place in zip(bases, e.program.inputs, places_of(e.program.inputs), strict=True):
+        e.read(base, array.size, rows, place.start)
 
 
 def _outputs(e: _Entry) -> list[Output]:
     """Read the table of the outputs: of each, where it begins, and how far apart rows are."""
-    w, outputs, slot = e.w, [], e.plan.first_output
-    for k, array in enumerate(e.program.outputs):
+    w, outputs = e.w, []
+    for k, (array, place) in enumerate(zip(e.program.outputs, places_of(e.program.outputs), strict=True)):
         base = w.load("ptr", w.at("%outputs", 2 * k, "ptr"), 8)
-        outputs.append(Output(base, w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8), array.size, slot))
-        slot += array.size
+        pitch = w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8)
+        outputs.append(Output(base, pitch, array.size, e.plan.first_output + place.start))
     return outputs
 
 

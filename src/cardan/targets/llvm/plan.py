@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardan.program.fusing import Joined, joined_products
-from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, stretches, tables_of
+from cardan.program.liveness import Spans, Tables, heads_of, last_readers, places_in, tables_of
 from cardan.program.ops import LEAVES, Op
-from cardan.program.program import Array, Program, Region, rows_of
+from cardan.program.program import Array, Program, Region, rows_of, stretches
 from cardan.targets.llvm.direct.allocation import Allocation, Machine, allocate
 from cardan.targets.llvm.direct.lowering import HAS_STEPS, lowered
 from cardan.targets.llvm.lanes import Lanes
@@ -60,7 +60,9 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     for position, k in enumerate(program.results):
         copies.setdefault(k, []).append(inputs + position)
     blocks, spans = _blocks(program, joined, copies, machine)
-    plan = Plan(program, joined, program.values, blocks, spans, copies=copies, machine=machine, first_output=inputs)
+    plan = Plan(
+        program, joined, program.instructions.values, blocks, spans, copies=copies, machine=machine, first_output=inputs
+    )
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
     last_reader = last_readers(program, home, spans, heads, joined.args)
@@ -78,38 +80,38 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     return plan
 
 
-def place(program: Program, plan: Plan, k: int) -> int:
+def place(plan: Plan, k: int) -> int:
     """Return where an instruction's value waits, for which others look."""
     return int(plan.numbers[k]) if plan.joined.ops[k] is Op.INPUT else plan.slot[k]
 
 
-def entering(program: Program, plan: Plan, number: int) -> list[Sequence[Move]]:
+def entering(plan: Plan, number: int) -> list[Sequence[Move]]:
     """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
-    region, tables = program.regions[number], plan.tables[number]
-    first = [(k, program.instructions[k].args) for k, _ in region.carried]
-    moves = [(args[0], place(program, plan, k)) for k, args in first if args]
-    columns = [program.instructions[k].args for k in tables.rows.picked]
+    region, tables, instructions = plan.program.regions[number], plan.tables[number], plan.program.instructions
+    first = [(k, instructions[k].args) for k, _ in region.carried]
+    moves = [(args[0], place(plan, k)) for k, args in first if args]
+    columns = [instructions[k].args for k in tables.rows.picked]
     for n in range(region.passes):
         row = tables.picked + (n + 1) * len(tables.rows.picked)
         moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
     return in_groups(moves)
 
 
-def carrying(program: Program, plan: Plan, region: Region) -> list[Sequence[Move]]:
+def carrying(plan: Plan, region: Region) -> list[Sequence[Move]]:
     """Return what goes where between two passes of a region; of the first group, all is read before any is written.
 
     It is of values in places that are written: what was carried is carried on, to somewhere else.
     """
     heads = {k for k, _ in region.carried}
-    moves = [(after, place(program, plan, k)) for k, after in region.carried]
+    moves = [(after, place(plan, k)) for k, after in region.carried]
     first = [move for move in moves if move[0] in heads]
     return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
 
 
-def leaf_results(program: Program, plan: Plan) -> list[Sequence[Move]]:
+def leaf_results(plan: Plan) -> list[Sequence[Move]]:
     """Return what goes where at the end: results that no block computes."""
     own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
-    moves = [(k, slot) for k, slots in plan.copies.items() if program.instructions[k].op in own for slot in slots]
+    moves = [(k, slot) for k, slots in plan.copies.items() if plan.joined.ops[k] in own for slot in slots]
     return in_groups(moves)
 
 
@@ -200,7 +202,7 @@ def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
     block = plan.blocks[number]
     steps = lowered(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
     needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
-    places = {k: place(plan.program, plan, k) for k in needed.difference(block, steps.constants)}
+    places = {k: place(plan, k) for k in needed.difference(block, steps.constants)}
     kept = {k: slots for k in block if (slots := stored(plan, k))}
     return allocate(machine, steps, places, kept, plan.slots)
 

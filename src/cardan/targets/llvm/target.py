@@ -16,7 +16,7 @@ from weakref import WeakSet
 import numpy as np
 
 from cardan.errors import TargetError
-from cardan.program.program import Program
+from cardan.program.program import Program, places_of
 from cardan.runtime import processor
 from cardan.runtime.log import log
 from cardan.runtime.threads import WORTHWHILE, split, work_of
@@ -25,7 +25,7 @@ from cardan.targets.llvm.door_layout import KINDS
 from cardan.targets.llvm.image import LOCK, Image, load
 from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.store import is_kept, kept
-from cardan.targets.runner import Gathered, Outline, Runner, places_of
+from cardan.targets.runner import Arrays, Gathered, Outline, Runner
 
 FEW = 16  # bytes of the vectors that a few states fill
 MANY = 2**10  # states: more than a few
@@ -74,7 +74,7 @@ class Loaded:
         self.heap, self.address = image.heap, self.code.address
         self.entry = _ENTRY(self.address)
 
-    def __call__(self, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], start: int, stop: int) -> None:
+    def __call__(self, arrays: Arrays, results: Arrays, start: int, stop: int) -> None:
         """Evaluate rows start to stop."""
         table = (ctypes.c_void_p * len(arrays))(*[_address(a, start) for a in arrays])
         places = (ctypes.c_int64 * (2 * len(results)))(*chain.from_iterable(_place(r, start) for r in results))
@@ -135,14 +135,7 @@ class NativeProgram(Runner):
     def _source(self, kind: Kind) -> str:
         return f"{self.outline.digest} {kind.dtype}{' few' * kind.few}"
 
-    def write(
-        self,
-        arrays: Sequence[np.ndarray],
-        results: Sequence[np.ndarray],
-        batch: int,
-        dtype: np.dtype,
-        threads: int | None = None,
-    ) -> None:
+    def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
         """Compute the outputs; see `Runner`."""
         if not batch * self.total:
             return

@@ -43,8 +43,8 @@ _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minim
 class _Writer:
     """Writes a function on the workspace."""
 
-    def __init__(self, program: Program, plan: Plan, lanes: Lanes) -> None:
-        self.program, self.plan, self.lanes = program, plan, lanes
+    def __init__(self, plan: Plan, lanes: Lanes) -> None:
+        self.plan, self.lanes = plan, lanes
         self.w = Writer(lanes)
         self.names: dict[int, str] = {}
         self.pointers: dict[int, str] = {}
@@ -89,8 +89,8 @@ class _Writer:
 class _Block(_Writer):
     """Writes one block function."""
 
-    def __init__(self, program: Program, plan: Plan, lanes: Lanes, number: int) -> None:
-        super().__init__(program, plan, lanes)
+    def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
+        super().__init__(plan, lanes)
         self.number = number
         self.pairs: dict[int, list[str]] = {}
 
@@ -151,8 +151,8 @@ class _Block(_Writer):
 class _Calls(_Writer):
     """Writes a block of elementary functions: for each that occurs, a loop over a table of places."""
 
-    def __init__(self, program: Program, plan: Plan, lanes: Lanes, number: int) -> None:
-        super().__init__(program, plan, lanes)
+    def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
+        super().__init__(plan, lanes)
         self.name, self.tables = f"block{number}", list[str]()
         self.calls: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}  # of each call, what its results are
         for k in plan.blocks[number]:
@@ -177,7 +177,7 @@ class _Calls(_Writer):
         for (function, args), results in self.calls.items():
             known = [self.plan.joined.ops[a] is Op.CONST for a in args]
             constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
-            row = [place(self.program, self.plan, a) for n, a in enumerate(args) if not known[n]]
+            row = [place(self.plan, a) for n, a in enumerate(args) if not known[n]]
             row += [stored(self.plan, results[n])[0] for n in sorted(results)]
             found.setdefault((function, constants, tuple(sorted(results))), []).append(row)
         return found
@@ -200,27 +200,27 @@ class _Calls(_Writer):
         w.loop(0, len(rows) * columns, columns, one)
 
 
-def _moving(name: str, moves: Sequence[Sequence[Move]], program: Program, plan: Plan, lanes: Lanes) -> list[str]:
+def _moving(name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes) -> list[str]:
     """Return a function for each group of values, which puts them in their places."""
     texts = []
     for n, group in enumerate(moves):
-        writer = _Writer(program, plan, lanes)
+        writer = _Writer(plan, lanes)
         writer.move(group)
         texts.append(writer.written(f"{name}{n}"))
     return texts
 
 
-def _moves(program: Program, plan: Plan, lanes: Lanes) -> list[str]:
+def _moves(plan: Plan, lanes: Lanes) -> list[str]:
     """Return the functions that put values where regions look for them, and results that are no operation's."""
-    texts = _moving("leaves", leaf_results(program, plan), program, plan, lanes)
-    for p, region in enumerate(program.regions):
-        texts += _moving(f"enter{p}_", entering(program, plan, p), program, plan, lanes)
-        texts += _moving(f"again{p}_", carrying(program, plan, region), program, plan, lanes)
+    texts = _moving("leaves", leaf_results(plan), plan, lanes)
+    for p, region in enumerate(plan.program.regions):
+        texts += _moving(f"enter{p}_", entering(plan, p), plan, lanes)
+        texts += _moving(f"again{p}_", carrying(plan, region), plan, lanes)
         tables = plan.tables[p]
         for n, columns in enumerate(in_groups(range(len(tables.rows.picked)))):
             texts.append(_picking(f"pick{p}_{n}", columns, tables, lanes))
         for n, columns in enumerate(in_groups(range(len(tables.rows.kept)))):
-            texts.append(_keeping(f"keep{p}_{n}", columns, _Writer(program, plan, lanes), tables))
+            texts.append(_keeping(f"keep{p}_{n}", columns, _Writer(plan, lanes), tables))
     return texts
 
 
@@ -257,20 +257,20 @@ def _direct(name: str, machine: Machine, lanes: Lanes, line: Allocation) -> str:
 def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
     """Return a block as a function `block<number>` of the workspace."""
     if plan.machine is None:
-        return _Block(plan.program, plan, lanes, number).text()
+        return _Block(plan, lanes, number).text()
     if number in plan.direct:
         return _direct(f"block{number}", plan.machine, lanes, plan.direct[number])
-    return _Calls(plan.program, plan, lanes, number).text()
+    return _Calls(plan, lanes, number).text()
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     """Return the module."""
     plan = plan or plan_program(program)
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
-    constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(program, plan))]
-    parts = [*blocks, *_moves(program, plan, lanes), *constants, entry_function(program, plan, lanes)]
+    constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]
+    parts = [*blocks, *_moves(plan, lanes), *constants, entry_function(plan, lanes)]
     if streams(program):
         parts.append(stream_function(lanes))
-    parts += math_definitions(set(program.ops), lanes)
+    parts += math_definitions(set(program.instructions.ops), lanes)
     parts += attributes(lanes)
     return "\n\n".join(parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from cardan.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
 from cardan.targets.libm.far import FAST_RANGE
@@ -110,6 +110,72 @@ class Code:
         self.label(f"on{self.count}")
 
 
+class Reader(Code):
+    """Writes how structures are read, and a context: an array of 64-bit words, and of functions, that have names.
+
+    Args:
+        words: the place of each in the context.
+    """
+
+    context = "%context"
+
+    def __init__(self, words: Mapping[str, int]) -> None:
+        super().__init__()
+        self.words = words
+
+    def field(self, structure: str, offset: int, kind: str = "ptr") -> str:
+        """Write a field of a structure."""
+        return self.load(kind, self.at(structure, offset), {"ptr": 8, "i64": 8, "i32": 4, "i8": 1}[kind])
+
+    def word(self, pointer: str, k: int | str, kind: str = "i64") -> str:
+        """Write the k-th 64-bit word behind a pointer."""
+        return self.load(kind, self.at(pointer, k, "i64"), 8)
+
+    def known(self, name: str, kind: str = "i64") -> str:
+        """Write a word of the context."""
+        return self.word(self.context, self.words[name], kind)
+
+    def is_null(self, pointer: str) -> str:
+        """Write whether a pointer is null."""
+        return self.emit(f"icmp eq ptr {pointer}, null")
+
+    def call(self, name: str, *arguments: str) -> str:
+        """Write a call of a function in the context."""
+        return self.emit(f"call ptr {self.known(name, 'ptr')}({', '.join(arguments)})")
+
+    def do(self, name: str, *arguments: str) -> None:
+        """Write a call of a function in the context that returns nothing."""
+        self.line(f"call void {self.known(name, 'ptr')}({', '.join(arguments)})")
+
+    def workspace(self, size: str, spare: str, without: str) -> list[str]:
+        """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own.
+
+        Args:
+            size: bytes; 0 for none.
+            spare: pointer to the one that is kept.
+            without: the label to go on at where there is no memory.
+        """
+        three = ("ptr", "ptr", "ptr")
+
+        def make() -> list[str]:
+            raw = self.call("malloc", f"i64 {self.whole('add nuw nsw', size, 64)}")
+            self.unless(self.emit(f"icmp ne ptr {raw}, null"), without)
+            raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
+            return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
+
+        def take() -> list[str]:
+            kept = self.emit(f"atomicrmw xchg ptr {spare}, ptr null acquire")
+            return self.branch(self.is_null(kept), make, lambda: [kept, "null", kept], *three)
+
+        return self.branch(self.whole("icmp eq", size, 0), lambda: ["null"] * 3, take, *three)
+
+    def put_back(self, spare: str, to_free: str, to_keep: str) -> None:
+        """Write that a workspace is not needed any more."""
+        keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {spare} release, align 8")  # noqa: E731
+        self.branch(self.is_null(to_keep), lambda: None, keep)
+        self.branch(self.is_null(to_free), lambda: None, lambda: self.do("free", f"ptr {to_free}"))
+
+
 class Writer(Code, Arithmetic):
     """Writes one function on vectors of W lanes; a number among its operands is that in all lanes."""
 
@@ -131,65 +197,41 @@ class Writer(Code, Arithmetic):
         """Return an operand as LLVM writes it."""
         return x if isinstance(x, str) else self.every(f"i{self.word} {x}")
 
-    def add(self, a: Real, b: Real) -> str:
-        """Write a + b."""
-        return self.emit(f"fadd {self.v} {self.real(a)}, {self.real(b)}")
-
-    def sub(self, a: Real, b: Real) -> str:
-        """Write a - b."""
-        return self.emit(f"fsub {self.v} {self.real(a)}, {self.real(b)}")
-
-    def mul(self, a: Real, b: Real) -> str:
-        """Write a b."""
-        return self.emit(f"fmul {self.v} {self.real(a)}, {self.real(b)}")
-
-    def div(self, a: Real, b: Real) -> str:
-        """Write a / b."""
-        return self.emit(f"fdiv {self.v} {self.real(a)}, {self.real(b)}")
+    def binary(self, operation: str, a: Real, b: Real) -> str:
+        return self.emit(f"f{operation} {self.v} {self.real(a)}, {self.real(b)}")
 
     def neg(self, a: Real) -> str:
-        """Write -a."""
         return self.emit(f"fneg {self.v} {self.real(a)}")
 
     def call(self, name: str, *operands: Real) -> str:
-        """Write an intrinsic."""
         arguments = ", ".join(f"{self.v} {self.real(x)}" for x in operands)
         return self.emit(f"call {self.v} @llvm.{name}.{self.suffix}({arguments})")
 
     def compare(self, condition: str, a: Real, b: Real) -> str:
-        """Write a condition, such as `olt`."""
         return self.emit(f"fcmp {condition} {self.v} {self.real(a)}, {self.real(b)}")
 
     def select(self, mask: str, a: Real, b: Real) -> str:
-        """Write a where the mask holds, b elsewhere."""
         return self.emit(f"select {self.m} {mask}, {self.v} {self.real(a)}, {self.v} {self.real(b)}")
 
     def bits(self, x: Real) -> str:
-        """Write the bits of a number."""
         return self.emit(f"bitcast {self.v} {self.real(x)} to {self.i}")
 
     def from_bits(self, x: Bits) -> str:
-        """Write the number with such bits."""
         return self.emit(f"bitcast {self.i} {self.integer(x)} to {self.v}")
 
     def logic(self, operation: str, a: Bits, b: Bits) -> str:
-        """Write an operation on integers: `and`, `or`, `xor`, `shl`, `lshr`, `add`."""
         return self.emit(f"{operation} {self.i} {self.integer(a)}, {self.integer(b)}")
 
     def differ(self, a: str, b: str) -> str:
-        """Write whether of two masks just one holds."""
         return self.emit(f"xor {self.m} {a}, {b}")
 
     def is_not_zero(self, x: Bits) -> str:
-        """Write whether an integer is not zero."""
         return self.emit(f"icmp ne {self.i} {self.integer(x)}, zeroinitializer")
 
     def is_negative(self, x: Bits) -> str:
-        """Write whether an integer is negative."""
         return self.emit(f"icmp slt {self.i} {self.integer(x)}, zeroinitializer")
 
     def number(self, x: Bits) -> str:
-        """Write a signed integer as the number it is."""
         return self.emit(f"sitofp {self.i} {self.integer(x)} to {self.v}")
 
     def reduced_far(self, size: str, near: Reduced) -> Reduced:

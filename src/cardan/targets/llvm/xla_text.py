@@ -9,15 +9,20 @@ caller waits only for parts somebody is at work on, so it does not matter when t
 from __future__ import annotations
 
 from cardan.targets.llvm import xla_layout as at
-from cardan.targets.llvm.writer import Code
+from cardan.targets.llvm.writer import Code, Reader
 
-MISFIT = "cardan: the arrays of this call are not those of the program it is for"
-NO_MEMORY = "cardan: there is no memory for the workspace of a program"
-NO_STREAM = "cardan: XLA gives no stream to launch a kernel on"
-TOO_MANY = "cardan: there are more states than one launch has: call it in parts"
-REFUSED = "cardan: the device refused to launch a kernel"
-_TEXTS = {"misfit": MISFIT, "no_memory": NO_MEMORY}
-_DEVICE_TEXTS = {"misfit": MISFIT, "no_stream": NO_STREAM, "too_many": TOO_MANY, "refused": REFUSED}
+_MISFIT = (at.INVALID_ARGUMENT, "cardan: the arrays of this call are not those of the program it is for")
+_FAILURES = {
+    "misfit": _MISFIT,
+    "no_memory": (at.RESOURCE_EXHAUSTED, "cardan: there is no memory for the workspace of a program"),
+}
+_DEVICE_FAILURES = {
+    "misfit": _MISFIT,
+    "no_stream": (at.INTERNAL, "cardan: XLA gives no stream to launch a kernel on"),
+    "too_many": (at.INVALID_ARGUMENT, "cardan: there are more states than one launch has: call it in parts"),
+    "refused": (at.INTERNAL, "cardan: the device refused to launch a kernel"),
+}
+"""By the label to go on at: the code of the error that is returned, and its text."""
 
 
 def handler_text(*, device: bool) -> str:
@@ -26,42 +31,27 @@ def handler_text(*, device: bool) -> str:
     Args:
         device: whether it launches a kernel.
     """
-    said = _DEVICE_TEXTS if device else _TEXTS
-    texts = [f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, text in said.items()]
-    handler = ("define ptr @handler(ptr %frame)", _Handler(device=device))
-    functions = (
-        (handler,)
-        if device
-        else (
-            handler,
-            (
-                "define internal void @part(ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end)",
-                _Part(),
-            ),
+    failures = _DEVICE_FAILURES if device else _FAILURES
+    texts = [
+        f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, (_, text) in failures.items()
+    ]
+    functions: list[tuple[str, Code]] = [("define ptr @handler(ptr %frame)", _Handler(device=device))]
+    if not device:
+        part = "ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end"
+        functions += [(f"define internal void @part({part})", _Part())]
+        functions += [
             ("define internal void @work(ptr %job)", _Work()),
             ("define internal void @task(ptr %job)", _Task()),
-        )
-    )
+        ]
     bodies = [line for head, code in functions for line in (f"{head} nounwind {{", "start:", *code.lines, "}")]
     return "\n".join([f"@context = internal constant i64 {at.MARK}", *texts, *bodies])
 
 
-class _Reader(Code):
-    """Writes how structures are read."""
+class _Reader(Reader):
+    """Writes how jobs are read, and structures of XLA filled."""
 
-    context = "%context"
-
-    def field(self, pointer: str, offset: int, kind: str = "ptr") -> str:
-        """Write a field of a structure."""
-        return self.load(kind, self.at(pointer, offset), 4 if kind == "i32" else 8)
-
-    def word(self, pointer: str, k: int | str, kind: str = "i64") -> str:
-        """Write the k-th 64-bit word behind a pointer."""
-        return self.load(kind, self.at(pointer, k, "i64"), 8)
-
-    def known(self, name: str, kind: str = "i64") -> str:
-        """Write a word of the context."""
-        return self.word(self.context, at.WORD[name], kind)
+    def __init__(self) -> None:
+        super().__init__(at.WORD)
 
     def in_job(self, name: str) -> str:
         """Write the pointer to a word of the job."""
@@ -77,18 +67,6 @@ class _Reader(Code):
             kind, name = value.split()
             self.store(kind, name, self.at(pointer, offset), 4 if kind == "i32" else 8)
 
-    def is_null(self, pointer: str) -> str:
-        """Write whether a pointer is null."""
-        return self.emit(f"icmp eq ptr {pointer}, null")
-
-    def allocated(self, size: int | str) -> str:
-        """Write new memory."""
-        return self.emit(f"call ptr {self.known('malloc', 'ptr')}(i64 {size})")
-
-    def free(self, pointer: str) -> None:
-        """Write that memory is given back."""
-        self.line(f"call void {self.known('free', 'ptr')}(ptr {pointer})")
-
 
 class _Part(_Reader):
     """Writes the function that computes rows start to stop: a workspace, tables that begin there, the program.
@@ -98,35 +76,17 @@ class _Part(_Reader):
 
     def __init__(self) -> None:
         super().__init__()
-        heap, to_free, to_keep = self.workspace()
+        size, spare = self.known("heap"), self.at(self.context, at.WORD["spare"], "i64")
+        heap, to_free, to_keep = self.workspace(size, spare, "no_memory")
         inputs = self.table("%inputs", self.known("inputs"), 1)
         outputs = self.table("%outputs", self.known("outputs"), 2)
         rows = self.whole("sub nsw", "%end", "%first")
         self.line(f"call void {self.known('evaluate', 'ptr')}(ptr {inputs}, ptr {outputs}, i64 {rows}, ptr {heap})")
-        keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {self.spare} release, align 8")  # noqa: E731
-        self.branch(self.is_null(to_keep), lambda: None, keep)
-        self.branch(self.is_null(to_free), lambda: None, lambda: self.free(to_free))
+        self.put_back(spare, to_free, to_keep)
         self.line("ret void")
         self.label("no_memory")
         self.line(f"store atomic i64 1, ptr {self.in_job('failed')} release, align 8")
         self.line("ret void")
-
-    def workspace(self) -> list[str]:
-        """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own."""
-        size, three = self.known("heap"), ("ptr", "ptr", "ptr")
-        self.spare = self.at(self.context, at.WORD["spare"], "i64")
-
-        def make() -> list[str]:
-            raw = self.allocated(self.whole("add nuw nsw", size, 64))
-            self.unless(self.emit(f"icmp ne ptr {raw}, null"), "no_memory")
-            raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
-            return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
-
-        def take() -> list[str]:
-            kept = self.emit(f"atomicrmw xchg ptr {self.spare}, ptr null acquire")
-            return self.branch(self.is_null(kept), make, lambda: [kept, "null", kept], *three)
-
-        return self.branch(self.whole("icmp eq", size, 0), lambda: ["null"] * 3, take, *three)
 
     def table(self, whole: str, count: str, words: int) -> str:
         """Write a table of where arrays go on at the first row, and with two words for each how far apart rows are."""
@@ -178,7 +138,7 @@ class _Task(_Reader):
         self.context = self.of_job("context", "ptr")
         self.line("call void @work(ptr %job)")
         left = self.emit(f"atomicrmw sub ptr {self.in_job('users')}, i64 1 acq_rel")
-        self.branch(self.whole("icmp eq", left, 1), lambda: self.free("%job"))
+        self.branch(self.whole("icmp eq", left, 1), lambda: self.do("free", "ptr %job"))
         self.line("ret void")
 
 
@@ -209,13 +169,8 @@ class _Handler(_Reader):
         self.label("done")
         self.line("ret ptr null")
         self.version(extension, at.CAPTURED if device else 0)
-        self.failure("misfit", at.INVALID_ARGUMENT)
-        if device:
-            self.failure("no_stream", at.INTERNAL)
-            self.failure("too_many", at.INVALID_ARGUMENT)
-            self.failure("refused", at.INTERNAL)
-        else:
-            self.failure("no_memory", at.RESOURCE_EXHAUSTED)
+        for name, (code, _) in (_DEVICE_FAILURES if device else _FAILURES).items():
+            self.failure(name, code)
 
     # --- checks ---
 
@@ -313,7 +268,7 @@ class _Handler(_Reader):
 
     def in_parts(self, work: str) -> None:
         """Write the computation by the caller and by tasks."""
-        job = self.allocated(8 * len(at.JOB))
+        job = self.call("malloc", f"i64 {8 * len(at.JOB)}")
         self.unless(self.emit(f"icmp ne ptr {job}, null"), "no_memory")
         grains = self.whole("udiv", work, at.GRAIN)
         helpers = self.whole("sub nsw", self.least(self.thread_count(), grains), 1)
@@ -383,7 +338,7 @@ class _Handler(_Reader):
         self.label("finished")
         failed = self.word(job, at.JOB_WORD["failed"])
         left = self.emit(f"atomicrmw sub ptr {self.at(job, at.JOB_WORD['users'], 'i64')}, i64 1 acq_rel")
-        self.branch(self.whole("icmp eq", left, 1), lambda: self.free(job))
+        self.branch(self.whole("icmp eq", left, 1), lambda: self.do("free", f"ptr {job}"))
         self.unless(self.whole("icmp eq", failed, 0), "no_memory")
 
     # --- other ways out ---
