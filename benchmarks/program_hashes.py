@@ -22,6 +22,7 @@ from cardan.robots import ROBOTS
 from cardan.verification.numerics import program
 
 ALL = tuple(n for n in cardan.__all__ if isinstance(getattr(cardan, n), cardan.Function))
+Made = Program | cardan.CardanError
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 
 
@@ -33,29 +34,43 @@ def joint_programs() -> Iterator[tuple[str, Program]]:
             yield f"{k:02d} {type(joint).__name__} rates", rates_program(joint)
 
 
-def robot_programs(functions: Sequence[str]) -> Iterator[tuple[str, Program]]:
+def programs_of(name: str, model: cardan.Model, functions: Sequence[str]) -> Iterator[tuple[str, Made]]:
+    """Yield the programs of a robot, of its last frame where a function asks for one, or why there is none."""
+    for function in (getattr(cardan, n) for n in functions):
+        options = {"frame": model.frame_names[-1]} if "frame" in function.interface.open else {}
+        try:
+            yield f"{name} {function.__name__}", function.program(model, **options)
+        except cardan.CardanError as error:
+            yield f"{name} {function.__name__}", error
+
+
+def robot_programs(functions: Sequence[str]) -> Iterator[tuple[str, Made]]:
     """Yield the programs of each robot that ships."""
     for name in ROBOTS:
-        model = cardan.load(cardan.robots.urdf_path(name))
-        for function in functions:
-            yield f"{name} {function}", getattr(cardan, function).program(model)
+        yield from programs_of(name, cardan.load(cardan.robots.urdf_path(name)), functions)
 
 
-def file_programs(files: Sequence[str], functions: Sequence[str]) -> Iterator[tuple[str, Program]]:
-    """Yield the programs of robots by their URDF files, of the last frame where a function asks for one."""
+def file_programs(files: Sequence[str], functions: Sequence[str]) -> Iterator[tuple[str, Made]]:
+    """Yield the programs of robots by their URDF files, with floating bases, or why one is not read."""
     for file in files:
-        model = cardan.load(file, base="floating")
-        for name in functions:
-            function = getattr(cardan, name)
-            options = {"frame": model.frame_names[-1]} if "frame" in function.interface.open else {}
-            try:
-                yield f"{Path(file).stem} {name}", function.program(model, **options)
-            except cardan.CardanError as error:
-                print(f"{type(error).__name__:25s}  {Path(file).stem} {name}")
+        name = Path(file).stem
+        try:
+            model = cardan.load(file, base="floating")
+        except cardan.CardanError as error:
+            yield name, error
+        else:
+            yield from programs_of(name, model, functions)
+
+
+def line(name: str, made: Made) -> str:
+    """Return what is printed of a program: the digest of its text, its operations and its name."""
+    if isinstance(made, cardan.CardanError):
+        return f"{type(made).__name__:24s}  {name}: {str(made).splitlines()[0]}"
+    return f"{hashlib.sha256(str(made).encode()).hexdigest()[:16]} {made.operations:7d}  {name}"
 
 
 def main() -> None:
-    """Print operations and digest of each program."""
+    """Print operations and digest of each program, and the digest of all lines."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--joints", action="store_true", help="joints alone")
     parser.add_argument("--functions", nargs="*", default=FUNCTIONS, help="functions of each robot, or all")
@@ -64,11 +79,15 @@ def main() -> None:
     )
     options = parser.parse_args()
     names = ALL if options.functions == ["all"] else options.functions
-    found: Iterable[tuple[str, Program]] = chain(joint_programs(), [] if options.joints else robot_programs(names))
+    found: Iterable[tuple[str, Made]] = chain(joint_programs(), [] if options.joints else robot_programs(names))
     if options.urdf:
         found = file_programs(options.urdf, names)
+    everything, count = hashlib.sha256(), 0
     for name, made in found:
-        print(f"{hashlib.sha256(str(made).encode()).hexdigest()[:16]} {made.operations:7d}  {name}")
+        print(text := line(name, made), flush=True)
+        everything.update(text.encode())
+        count += isinstance(made, Program)
+    print(f"{everything.hexdigest()[:16]} of all {count} programs")
 
 
 if __name__ == "__main__":
