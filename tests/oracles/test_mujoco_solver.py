@@ -305,7 +305,9 @@ def test_a_pair_of_a_shape_that_no_body_has_is_refused():
     b.add_shape("ball", Sphere(0.1))
     world = b.finalize()
     other = replace(world, pairs=(replace(world.pairs[0], shape_a=Sphere(0.2)),))
-    with pytest.raises(UnsupportedError, match="contact pair 'ball/ground', whose Sphere is none of 'ball's collision"):
+    with pytest.raises(
+        UnsupportedError, match="contact pair 'ball/ground', whose Sphere is none of 'ball''s collision"
+    ):
         cardan.solvers.MuJoCo(other, 1e-3)
 
 
