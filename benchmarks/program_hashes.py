@@ -45,21 +45,31 @@ def programs_of(name: str, model: cardan.Model, functions: Sequence[str]) -> Ite
 
 
 def robot_programs(functions: Sequence[str]) -> Iterator[tuple[str, Made]]:
-    """Yield the programs of each robot that ships."""
+    """Yield the programs of each robot that ships, and of three with closed loops."""
     for name in ROBOTS:
         yield from programs_of(name, cardan.load(cardan.robots.urdf_path(name)), functions)
+    for closed in (cardan.robots.four_bar, cardan.robots.five_bar, cardan.robots.stewart_platform):
+        yield from programs_of(closed.__name__, closed().model(), functions)
 
 
 def file_programs(files: Sequence[str], functions: Sequence[str]) -> Iterator[tuple[str, Made]]:
-    """Yield the programs of robots by their URDF files, with floating bases, or why one is not read."""
+    """Yield the programs of robots by their URDF files, or why one is not read."""
     for file in files:
         name = Path(file).stem
         try:
-            model = cardan.load(file, base="floating")
+            model = floating_or_fixed(file)
         except cardan.CardanError as error:
             yield name, error
         else:
             yield from programs_of(name, model, functions)
+
+
+def floating_or_fixed(file: str) -> cardan.Model:
+    """Return a robot with a floating base, or on the world where its file has put it there."""
+    try:
+        return cardan.load(file, base="floating")
+    except cardan.errors.MechanismError:
+        return cardan.load(file)
 
 
 def line(name: str, made: Made) -> str:

@@ -17,7 +17,7 @@ from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, 
 from mechanisms import random_inertia, random_mechanism, random_pose
 from robots_data import robots_folder, urdf_files
 
-FEATHERSTONE = {"implicit": 1, "semi_implicit": 1, "leapfrog": 1, "midpoint": 2, "rk4": 4}  # Coriolis' forces: 1
+FEATHERSTONE = {"implicit": 1, "semi_implicit": 1, "leapfrog": 2, "midpoint": 2, "rk4": 4}
 ORDERS = FEATHERSTONE | {"variational": 2, "xpbd": 1, "springs": 1}
 FALLING = {name: (lambda w, dt, name=name: Featherstone(w, dt, integrator=name, contact=None)) for name in FEATHERSTONE}
 MAXIMAL = {
