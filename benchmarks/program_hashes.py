@@ -80,7 +80,7 @@ def line(name: str, made: Made) -> str:
 
 
 def main() -> None:
-    """Print operations and digest of each program, and the digest of all lines."""
+    """Print operations and digest of each program, and the digest of all these lines."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--joints", action="store_true", help="joints alone")
     parser.add_argument("--functions", nargs="*", default=FUNCTIONS, help="functions of each robot, or all")
@@ -95,8 +95,9 @@ def main() -> None:
     everything, count = hashlib.sha256(), 0
     for name, made in found:
         print(text := line(name, made), flush=True)
-        everything.update(text.encode())
-        count += isinstance(made, Program)
+        if isinstance(made, Program):
+            everything.update(text.encode())
+            count += 1
     print(f"{everything.hexdigest()[:16]} of all {count} programs")
 
 
