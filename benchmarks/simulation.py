@@ -23,6 +23,7 @@ from benchmarks.scenes import SCENES, Scene
 
 DT = 2e-3
 STEPS = 10
+CALLS = 40
 KINEMATICS = "panda"
 """The robot whose poses are computed, too."""
 SOLVERS: dict[str, list[tuple[str, dict[str, Any]]]] = {
@@ -70,6 +71,11 @@ class Subject:
         return "no contact" in self.label
 
     @property
+    def is_called(self) -> bool:
+        """Whether every step of one world is a call from Python."""
+        return self.label.endswith("called")
+
+    @property
     def diverges(self) -> bool:
         """Whether its numbers do not stay finite: nobody is compared with it."""
         return "diverges" in self.label
@@ -98,6 +104,20 @@ def subjects(scene: Scene, batches: tuple[int, ...] = (256, 4096)) -> Iterator[S
                 out = solver.step(state, control, steps=STEPS)  # settled a little, compiled
                 run = _stepper(solver, out, control)
                 yield Subject(f"{label}, {dtype}, {worlds}", run, worlds, STEPS, operations=operations)
+        yield Subject(f"{label}, called", _calls(solver, scene), 1, CALLS, operations=operations)
+
+
+def _calls(solver: cardan.solvers.Featherstone, scene: Scene) -> Callable[[], None]:
+    """Return what takes steps of one world, each a call from Python."""
+    control = scene.world.control()
+    control.position = scene.targets
+    advance = solver.stepper(scene.world.state(q=scene.standing), control)
+
+    def run() -> None:
+        for _ in range(CALLS):
+            advance()
+
+    return run
 
 
 def _stepper(solver: cardan.solvers.Solver, state: Any, control: Any) -> Callable[[], Any]:
@@ -128,7 +148,7 @@ def measured(scene: Scene, rounds: int) -> list[dict[str, Any]]:
     ours, peers = list(subjects(scene)), [*mujoco_steps(scene), *newton_steps(scene)]
     _take_turns((*ours, *peers), rounds)
     print(f"\n{scene.name}, {scene.world.model.nv} degrees of freedom, {len(scene.world.pairs)} contact points")
-    return _rows(scene, peers, ours, lambda s: s.is_free)
+    return _rows(scene, peers, ours, lambda s: (s.is_free, s.is_called))
 
 
 def measured_kinematics(scene: Scene, rounds: int) -> list[dict[str, Any]]:

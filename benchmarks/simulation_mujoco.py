@@ -82,16 +82,18 @@ def _of_model(label: str, scene: Scene, dt: float, **options: Any) -> Iterator[t
     model = compiled(scene, dt, **options)
     data, state = standing(scene, model)
     yield f"mj_step, {label}".rstrip(", "), _one(model, data, state), 1, STEPS
+    yield f"mj_step, {label}".rstrip(", ") + ", called", _one(model, data, state, called=True), 1, STEPS
     yield f"batch of {WORLDS}, {label}".rstrip(", "), _many(model, state), WORLDS, 1
 
 
-def _one(model: Any, data: Any, state: Standing) -> Callable[[], None]:
-    """Return what steps a single world, in MuJoCo's own loop."""
+def _one(model: Any, data: Any, state: Standing, called: bool = False) -> Callable[[], None]:
+    """Return what steps a single world, in MuJoCo's own loop, or called from Python for every step."""
 
     def run() -> None:
         for name, value in zip(Standing._fields, state, strict=True):
             getattr(data, name)[:] = value
-        mj.mj_step(model, data, STEPS)
+        for _ in range(STEPS if called else 1):
+            mj.mj_step(model, data, 1 if called else STEPS)
 
     return run
 

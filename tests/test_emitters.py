@@ -102,6 +102,69 @@ def test_a_robot(by, dtype):
         assert same(by("direct", program, given[:count]), by("llvm", program, given[:count])), function.name
 
 
+SPECIAL = [
+    0.0,
+    -0.0,
+    5e-324,
+    -1e-310,
+    1e-40,
+    -1e-40,
+    2.0**-126,
+    -1.5,
+    1.5,
+    3e38,
+    1e300,
+    np.inf,
+    -np.inf,
+    np.nan,
+    -np.nan,
+]
+
+
+def extreme(choose, a, b):
+    """Return the smaller or larger: NaN if either is, and -0 below 0."""
+    below = (a < b) | ((a == b) & np.signbit(a))
+    chosen = np.where(below == (choose is cardan.minimum), a, b)
+    return np.where(np.isnan(a) | np.isnan(b), np.nan, chosen)
+
+
+def assert_same_numbers(found, expected):
+    real = ~np.isnan(expected)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found)[real], np.signbit(expected)[real])
+
+
+@needs_native
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("choose", [cardan.minimum, cardan.maximum])
+def test_bounds_are_right_beside_every_number(by, choose, dtype):
+    """A bound takes fewer steps than two values, but treats zeros and what is no number as they do."""
+    bounds, op = SPECIAL[:-2], Op.MIN if choose is cardan.minimum else Op.MAX
+    n = len(bounds)
+    instructions = [Instruction(Op.INPUT, (), 0.0), *(Instruction(Op.CONST, (), c) for c in bounds)]
+    instructions += [Instruction(op, pair) for c in range(1, n + 1) for pair in ((0, c), (c, 0))]
+    results = tuple(range(n + 1, 3 * n + 1))
+    program = Program("f", (Array("x", (1,)),), tuple(instructions), (Array("y", (2 * n,)),), results)
+    with np.errstate(over="ignore"):
+        x, c = np.array(SPECIAL).astype(dtype)[:, None], np.array(bounds).astype(dtype)
+    assert_same_numbers(by("direct", program, [x])[0], np.repeat(extreme(choose, x, c), 2, axis=1))
+
+
+@needs_native
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_larger_of_sizes_is_right_for_every_number(by, dtype):
+    """Of values that are never negative the bits are compared; of those that may be -0 they are not."""
+
+    def pairs(a, b, larger):
+        return [(abs(a), b * b), (larger(a, 0.0), abs(b)), (a * b, b * b), (abs(a), -abs(b))]
+
+    program = traced(lambda x: [cardan.maximum(*pair) for pair in pairs(*x, cardan.maximum)], 2)
+    with np.errstate(all="ignore"):
+        x = np.array([(a, b) for a in SPECIAL for b in SPECIAL]).astype(dtype)
+        expected = [extreme(cardan.maximum, *pair) for pair in pairs(*x.T, lambda a, c: extreme(max, a, c))]
+    assert_same_numbers(by("direct", program, [x])[0], np.stack(expected, axis=1))
+
+
 def test_a_number_too_large_for_a_float_is_infinite_there():
     """It raised OverflowError."""
     program = traced(lambda x: [cardan.minimum(x[0] * 2.0, 1e300), x[0] - 1e300], 1)

@@ -16,11 +16,15 @@ BEYOND = 1e30
 
 def is_sound(*parts: Vector) -> Scalar:
     """Return whether all numbers are finite, and the sum of their sizes below `BEYOND`."""
-    total: Scalar = 0.0
-    for part in parts:
-        for x in part:
-            total = total + abs(x)
-    return total < BEYOND
+    return _total([abs(x) for part in parts for x in part]) < BEYOND
+
+
+def _total(terms: Vector) -> Scalar:
+    """Return a sum by halves: one after the other, each addition waits for that before it, at the end of every step."""
+    if len(terms) < 2:
+        return terms[0] if terms else 0.0
+    middle = len(terms) // 2
+    return _total(terms[:middle]) + _total(terms[middle:])
 
 
 def kept(sound: Scalar, new: Vector, old: Vector) -> list[Scalar]:

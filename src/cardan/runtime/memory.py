@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-LEAST = 2**20  # bytes from which a result is lent; smaller ones the allocator of C keeps better
+LEAST = 2**19  # bytes from which a result is lent; smaller ones the allocator of C keeps better
 KEPT, MOST = 8, 512 * 2**20  # blocks that wait to be lent again, and bytes of them, at most
 
 
@@ -131,9 +131,9 @@ def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 def clear_memory() -> None:
     """Give back to the system the memory that is kept for large results; arrays that are in use stay as they are.
 
-    Of results that nobody refers to any more, up to eight are kept, 512 MB together, if each has 1 MB or more: the next
-    result of that size needs no new memory, which can take longer than to compute it. Setting CARDAN_MEMORY_POOL=0 in
-    the environment before cardan is imported keeps none.
+    Of results that nobody refers to any more, up to eight are kept, 512 MB together, if each has half a MB or more: the
+    next result of that size needs no new memory, which can take longer than to compute it. Setting CARDAN_MEMORY_POOL=0
+    in the environment before cardan is imported keeps none.
 
     Examples:
         >>> cardan.clear_memory()

@@ -22,7 +22,7 @@ import numpy as np
 from cardan.arrays import stack
 from cardan.documentation import document
 from cardan.errors import DTypeError
-from cardan.scalar import atan2, cos, divide, floor, maximum, sin, sqrt, where
+from cardan.scalar import atan2, cos, divide, floor, sin, sqrt, where
 from cardan.spatial.composition import noted
 from cardan.spatial.stumpff import stumpff
 from cardan.spatial.vector import Matrix3, Symmetric3, Vector3, components
@@ -170,19 +170,23 @@ def matrix_from_quaternion_xyzw(q: Sequence[Scalar]) -> Matrix3:
 def quaternion_xyzw_from_matrix(R: Matrix3) -> Quaternion:
     """Return the unit quaternion of R with w >= 0, accurate for every rotation.
 
-    Of four expressions the one that divides by the largest component is taken. Source: Shepperd (1978).
+    Of the rows of 4 q q^T one of a large component is taken: of x and y if they are more than z and w, which the sign
+    of R's last entry tells, and of these two the larger.
+
+    Source: Shepperd, Quaternion from rotation matrix (1978), with Day's order of questions.
     """
     (m00, m01, m02), (m10, m11, m12), (m20, m21, m22) = R
     a, b, c = m21 - m12, m02 - m20, m10 - m01
     d, e, f = m01 + m10, m02 + m20, m12 + m21
-    by_x = (1.0 + m00 - m11 - m22, d, e, a)
-    by_y = (d, 1.0 - m00 + m11 - m22, f, b)
-    by_z = (e, f, 1.0 - m00 - m11 + m22, c)
-    by_w = (a, b, c, 1.0 + m00 + m11 + m22)
-    largest_of_xy = _choose(m00 >= m11, by_x, by_y)
-    largest_of_xyz = _choose(m22 >= maximum(m00, m11), by_z, largest_of_xy)
-    largest = _choose(m00 + m11 + m22 >= 0.0, by_w, largest_of_xyz)
-    return quaternion_canonical_xyzw(quaternion_normalize_xyzw(largest))
+    difference, total = m00 - m11, m00 + m11
+    of_rest, of_last = 1.0 - m22, 1.0 + m22
+    by_x, by_y = (of_rest + difference, d, e, a), (d, of_rest - difference, f, b)
+    by_z, by_w = (e, f, of_last - total, c), (a, b, c, of_last + total)
+    of_xy, of_zw = _choose(difference >= 0.0, by_x, by_y), _choose(total >= 0.0, by_w, by_z)
+    x, y, z, w = _choose(m22 < 0.0, of_xy, of_zw)
+    size = sqrt(x * x + y * y + z * z + w * w)
+    inverse = 1.0 / where(w < 0.0, -size, size)
+    return x * inverse, y * inverse, z * inverse, w * inverse
 
 
 def _choose(condition: Any, a: Quaternion, b: Quaternion) -> Quaternion:

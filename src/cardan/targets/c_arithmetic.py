@@ -167,7 +167,7 @@ def _angular(name: str, function: Callable[..., str | tuple[str, str]], far: boo
         kind, more = "void", ", double *s, double *c"
         ending = [f"    *s = {results[0]};", f"    *c = {results[1]};"]
         leave = f"        {PREFIX}{name}_far(x, s, c);\n        return;"
-    turn = [] if far else [f"    if (fabs(x) > {number(FAST_RANGE)}) {{", leave, "    }"]
+    turn = [] if far else [f"    if (fabs(x) > {number(FAST_RANGE[64])}) {{", leave, "    }"]
     return "\n".join([f"{kind} {PREFIX}{name}(const double x{more}) {{", *turn, *w.lines, *ending, "}", ""])
 
 

@@ -9,16 +9,18 @@ if TYPE_CHECKING:
     from cardan.simulation.solvers.mujoco import MuJoCo
     from cardan.simulation.solvers.semi_implicit import SemiImplicit
     from cardan.simulation.solvers.solver import Solver, Trajectory
+    from cardan.simulation.solvers.stepper import Stepper
     from cardan.simulation.solvers.variational import Variational
     from cardan.simulation.solvers.xpbd import XPBD
 
-__all__ = ["XPBD", "Featherstone", "MuJoCo", "SemiImplicit", "Solver", "Trajectory", "Variational"]
+__all__ = ["XPBD", "Featherstone", "MuJoCo", "SemiImplicit", "Solver", "Stepper", "Trajectory", "Variational"]
 
 _HOMES = {
     ".featherstone": "Featherstone",
     ".mujoco": "MuJoCo",
     ".semi_implicit": "SemiImplicit",
     ".solver": "Solver Trajectory",
+    ".stepper": "Stepper",
     ".variational": "Variational",
     ".xpbd": "XPBD",
 }

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from cardan.scalar import is_finite
 from cardan.simulation.control import Control
 from cardan.simulation.state import FOUND, State
 from cardan.simulation.world import World
+
+if TYPE_CHECKING:
+    from cardan.simulation.solvers.stepper import Stepper
 
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
@@ -243,6 +246,38 @@ class CompiledSolver(Solver):
         found = run(state.q, state.v, clock.good, *arrays)
         return state.advanced([found[name] for name in FOUND], found["count"], clock, count, out)
 
+    def stepper(self, state: State, control: Control | None = None, *, steps: int = 1) -> Stepper:
+        """Return what takes steps of one world with nothing made anew: a third of the time of `step`, for a loop.
+
+        The same steps, to the bit.
+
+        Args:
+            state: where to begin, of one world; it is left as it is.
+            control: what drives are asked for; its arrays are read at every call.
+            steps: how many a call takes.
+
+        Raises:
+            ParameterError: for a state of several worlds (`step` takes these), or as for `step`.
+
+        Examples:
+            >>> world = cardan.robots.double_pendulum().world()
+            >>> control = world.control()
+            >>> advance = cardan.solvers.Featherstone(world, dt=0.001).stepper(world.state(), control)
+            >>> for k in range(100):
+            ...     control.effort[0] = -2.0 * advance.v
+            ...     advance()
+        """
+        from cardan.simulation.solvers.stepper import Stepper
+
+        count = checked_steps(steps) * self.substeps
+        asked = self._asked(state, control)
+        if len(state) != 1:
+            raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
+        run = self._bound(count, control is None, packed=True)
+        state = state.copy()
+        asked += tuple(state.constants[name] for name in self._inputs)
+        return Stepper(run, state, state.clock(self.dt / self.substeps), asked, count)
+
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
         """What is given for each world, in the order a step takes it; of contacts only if it knows of them."""
@@ -251,12 +286,16 @@ class CompiledSolver(Solver):
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
     def _plan(self, count: int, without_control: bool) -> Bound:
-        """Return so many steps one after the other, bound to the model."""
+        """Return so many steps one after the other, bound to the model, and keep them."""
+        run = self._kept[count, without_control] = self._bound(count, without_control)
+        return run
+
+    def _bound(self, count: int, without_control: bool, packed: bool = False) -> Bound:
         asked = ("position",) if without_control else ("effort", "position", "velocity")
         own = [name for name in self._inputs if name not in self.world.model.inputs]
         repeated = self.function if count == 1 else self.function.repeated(count)
-        run = self._kept[count, without_control] = repeated.bind(self.world.model, *asked, *own)
-        return run
+        bind = repeated.bind_packed if packed else repeated.bind
+        return bind(self.world.model, *asked, *own)
 
 
 def left_out(model: Model) -> Iterator[tuple[str, str]]:

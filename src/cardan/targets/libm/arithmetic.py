@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 INFINITY, NAN = float("inf"), float("nan")
-ROUND = 6755399441055744.0  # 1.5 2^52: adding it rounds to an integer, whose low bits are then the sum's
+ROUND = {64: 1.5 * 2.0**52, 32: 1.5 * 2.0**23}  # adding it rounds to an integer, whose low bits are then the sum's
 Real = str | float
 """A value: its name, or one number."""
 Bits = str | int
@@ -17,8 +17,12 @@ Reduced = tuple[str, Real, str]
 class Arithmetic(ABC):
     """Writes operations on doubles and on 64-bit integers; each returns the name of its result.
 
-    Conditions are `olt`, `ogt` and `oeq`: less, greater, equal, all false where a number is none.
+    Conditions are `olt`, `ogt` and `oeq`: less, greater, equal, all false where a number is none. Where `word` is 32
+    they are on floats and 32-bit integers; few functions know these.
     """
+
+    word = 64
+    """Bits of a number."""
 
     @abstractmethod
     def add(self, a: Real, b: Real) -> str:
@@ -101,9 +105,9 @@ class Arithmetic(ABC):
 
     def sign_bit(self, x: str) -> str:
         """Write the sign bit of a number."""
-        return self.logic("and", self.bits(x), -(2**63))
+        return self.logic("and", self.bits(x), -(1 << self.word - 1))
 
     def rounded(self, x: Real, scale: float) -> tuple[str, str]:
         """Write n = round(x scale), as a number and as bits that end in the integer n's."""
-        shifted = self.fma(x, scale, ROUND)
-        return self.sub(shifted, ROUND), self.bits(shifted)
+        shifted = self.fma(x, scale, ROUND[self.word])
+        return self.sub(shifted, ROUND[self.word]), self.bits(shifted)

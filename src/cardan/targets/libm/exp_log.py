@@ -43,7 +43,7 @@ _ONE = 1023 << 52  # the bits of 1
 
 def _power_of_two(w: Arithmetic, k: str) -> str:
     """Write 2^k for a whole -1023 < k < 1024."""
-    return w.from_bits(w.logic("add", w.logic("shl", w.bits(w.add(k, ROUND)), 52), _ONE))
+    return w.from_bits(w.logic("add", w.logic("shl", w.bits(w.add(k, ROUND[64])), 52), _ONE))
 
 
 def exp(w: Arithmetic, x: str) -> str:

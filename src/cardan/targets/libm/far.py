@@ -12,11 +12,12 @@ Source: Payne and Hanek, Radian reduction for trigonometric functions (1983).
 from __future__ import annotations
 
 import functools
+from ctypes import c_double, c_float
 from fractions import Fraction
 
 from cardan.targets.libm.arithmetic import Arithmetic
 
-FAST_RANGE = 1e12  # largest angle that needs no window: three parts of pi/2 reduce it exactly enough
+FAST_RANGE = {64: 1e12, 32: 1e5}  # largest angle that needs no window: three parts of pi/2 reduce it exactly enough
 ZEROS, BITS = 80, 1248  # of the table: so many zeros, then 2/pi; so many together
 
 
@@ -34,11 +35,11 @@ def half_pi() -> Fraction:
     return Fraction(8 * arctangent_of_inverse(5) - 2 * arctangent_of_inverse(239), one)
 
 
-def parts(number: Fraction, count: int) -> tuple[float, ...]:
-    """Return doubles whose sum is a number, the largest first."""
-    result = []
+def parts(number: Fraction, count: int, word: int = 64) -> tuple[float, ...]:
+    """Return doubles, or numbers of 32 bits, whose sum is a number, the largest first."""
+    kind, result = c_double if word == 64 else c_float, list[float]()
     for _ in range(count):
-        result.append(float(number))
+        result.append(kind(float(number)).value)
         number -= Fraction(result[-1])
     return tuple(result)
 

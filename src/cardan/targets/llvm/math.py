@@ -1,7 +1,7 @@
 """The functions of analysis as definitions in LLVM IR, on vectors, at most 2 units in the last place off everywhere.
 
 Without a library and without branches but one, rarely taken: for angles beyond 1e12. Special values fall out of the
-arithmetic or are selected. Single precision computes in double.
+arithmetic or are selected. Single precision computes in double, but for sine and cosine.
 """
 
 from __future__ import annotations
@@ -41,10 +41,13 @@ def math_definitions(ops: Iterable[Op], lanes: Lanes) -> list[str]:
     return texts
 
 
-def _definition(name: str, function: Callable[..., Results], lanes: Lanes, attributes: str = "#0") -> str:
-    w, outer = Writer(Lanes(lanes.width, "double")), lanes.vector
+def _definition(
+    name: str, function: Callable[..., Results], lanes: Lanes, attributes: str = "#0", own: bool = False
+) -> str:
+    """Return a function of vectors that computes in double precision, or, if it knows it, in its `own`."""
+    w, outer = Writer(lanes if own else Lanes(lanes.width, "double")), lanes.vector
     parameters = ["%y", "%x"] if function is FUNCTIONS[Op.ATAN2] else ["%x"]
-    single = lanes.scalar == "float"
+    single = w.lanes != lanes
     results = function(w, *(w.emit(f"fpext {outer} {p} to {w.v}") if single else p for p in parameters))
     results = (results,) if isinstance(results, str) else results
     results = [w.emit(f"fptrunc {w.v} {r} to {outer}") if single else r for r in results]
@@ -53,21 +56,26 @@ def _definition(name: str, function: Callable[..., Results], lanes: Lanes, attri
 
 def _angular(name: str, function: Callable[..., Results], lanes: Lanes) -> list[str]:
     """Return a function for all angles and its part for far ones, which is called only where a lane has one."""
-    far = f"{name}_far"
+    far, own = f"{name}_far", function is sincos
+    inner = lanes if own else Lanes(lanes.width, "double")
     return [
-        _definition(far, partial(function, far=True), Lanes(lanes.width, "double")),
-        _definition(name, lambda w, x: joined(w, x, function(w, x), far), lanes, "#1" if function is sincos else "#0"),
+        _definition(far, partial(function, far=True), inner),
+        _definition(name, lambda w, x: joined(w, x, function(w, x), far), lanes, "#1" if own else "#0", own),
     ]
 
 
 def joined(w: Writer, x: str, near: str | tuple[str, ...], far_function: str) -> tuple[str, ...]:
-    """Write a branch to the far function if any angle is beyond the fast range, and return what then is right."""
+    """Write a branch to the far function if any angle is beyond the fast range, and return what then is right.
+
+    Its results are taken for those angles alone: what comes of an angle does not depend on those beside it.
+    """
     near = (near,) if isinstance(near, str) else near
-    flags = w.emit(f"bitcast {w.m} {w.compare('ogt', w.call('fabs', x), FAST_RANGE)} to i{w.width}")
-    some = w.emit(f"icmp ne i{w.width} {flags}, 0")
+    mask = w.compare("ogt", w.call("fabs", x), FAST_RANGE[w.word])
+    some = w.emit(f"icmp ne i{w.width} {w.emit(f'bitcast {w.m} {mask} to i{w.width}')}, 0")
     w.line(f"br i1 {some}, label %far, label %near, !prof !1")
     w.label("far")
     exact = w.invoke(far_function, [w.v] * len(near), [(w.v, x)])
+    exact = [w.select(mask, e, n) for e, n in zip(exact, near, strict=True)]
     w.line("br label %near")
     w.label("near")
     return tuple(w.emit(f"phi {w.v} [ {e}, %far ], [ {n}, %start ]") for e, n in zip(exact, near, strict=True))

@@ -116,7 +116,8 @@ class Writer(Code, Arithmetic):
     def __init__(self, lanes: Lanes) -> None:
         super().__init__()
         self.lanes, self.width, self.v, self.m, self.suffix = lanes, lanes.width, lanes.vector, lanes.mask, lanes.suffix
-        self.i = f"<{lanes.width} x i64>"
+        self.word = 8 * lanes.bytes // lanes.width
+        self.i = f"<{lanes.width} x i{self.word}>"
 
     def every(self, scalar: str) -> str:
         """Return the vector of one scalar."""
@@ -128,7 +129,7 @@ class Writer(Code, Arithmetic):
 
     def integer(self, x: Bits) -> str:
         """Return an operand as LLVM writes it."""
-        return x if isinstance(x, str) else self.every(f"i64 {x}")
+        return x if isinstance(x, str) else self.every(f"i{self.word} {x}")
 
     def add(self, a: Real, b: Real) -> str:
         """Write a + b."""
@@ -193,9 +194,9 @@ class Writer(Code, Arithmetic):
 
     def reduced_far(self, size: str, near: Reduced) -> Reduced:
         """Write the exact reduction and take from it the lanes beyond the fast range."""
-        far = self.compare("ogt", size, FAST_RANGE)
+        far = self.compare("ogt", size, FAST_RANGE[64])
         kinds = [self.v, self.v, self.i]
-        exact = self.invoke(FAR, kinds, [(self.v, self.select(far, size, FAST_RANGE))])
+        exact = self.invoke(FAR, kinds, [(self.v, self.select(far, size, FAST_RANGE[64]))])
         high, low, quadrant = (
             self.emit(f"select {self.m} {far}, {kind} {e}, {kind} {self.real(a)}")
             for kind, e, a in zip(kinds, exact, near, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from enum import Enum
+from math import copysign
 from typing import NamedTuple
 
 from cardan.program.fusing import Fused, Joined
@@ -20,6 +21,16 @@ STEPS: dict[Enum, str] = {
 """Operations that can be one step. A truth value is a vector of all bits or none in each lane."""
 HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN))
 """Operations that are steps: one, or several where the processor has not that one."""
+
+
+BITWISE = "max_of_bits"
+"""The larger of two numbers, neither below zero nor -0, is that of their bits; those of NaN are the largest."""
+SMALLEST = 2.0**-126  # a constant below it may be zero in single precision
+_ZEROS = {Op.MAX: ("0.0", "-0.0"), Op.MIN: ("0.0",)}
+"""Zeros that are bounds beside which another zero is right as it is, or their sum."""
+_PRODUCTS = frozenset({Op.MUL, Fused.FMA})
+_KEEPING = frozenset({Op.ADD, Op.DIV, Op.MIN, Op.MAX, Op.SQRT})
+"""Operations on numbers none of which is below zero, nor -0, whose result is not either."""
 
 
 class Bits(Enum):
@@ -85,6 +96,17 @@ class _Lowering:
         else:
             self.extreme(k, op, *args)
 
+    def bounded(self, k: int, op: Enum, x: int, bound: int, number: float) -> None:
+        """Write the smaller or larger of x and a number; x itself, if both are zeros or it is NaN.
+
+        That is right but for the larger of -0 and 0, which is their sum.
+        """
+        chosen = (f"{op.value}_or_second", bound, x)
+        if op is Op.MAX and number == 0.0 and copysign(1.0, number) > 0.0:
+            self.put("add", self.put(*chosen), bound, value=k)
+        else:
+            self.put(*chosen, value=k)
+
     def flipped(self, x: int, bits: Bits, k: int | None = None) -> int:
         return self.put("xor", x, self.constant(bits), value=k)
 
@@ -121,12 +143,17 @@ def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], has:
     """
     (ops, args), plain = joined, {op: code for op, code in STEPS.items() if code in has}
     low, here = _Lowering(len(ops)), set(block)
+    positive = never_negative(joined, numbers, block) if BITWISE in has else set()
     negatives = {args[k][0]: k for k in block if ops[k] is Op.NEG and args[k][0] in here}
     early = set(negatives.values())
     for k in block:
         op = ops[k]
         if op in plain:
             low.steps.append((plain[op], k, args[k]))
+        elif op is Op.MAX and positive.issuperset(args[k]):
+            low.put(BITWISE, *args[k], value=k)
+        elif bound := _bound(joined, numbers, k):
+            low.bounded(k, op, *bound)
         elif k not in early:
             low.composed(k, op, args[k])
         if k in negatives:
@@ -134,6 +161,41 @@ def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], has:
     used = {a for _, _, args in low.steps for a in args if a < len(ops)}
     low.constants |= {a: numbers[a] for a in used if ops[a] is Op.CONST}
     return Steps(sunk(low.steps, low.constants, low.values), low.constants, low.values)
+
+
+def never_negative(joined: Joined, numbers: Sequence[float], block: Sequence[int]) -> set[int]:
+    """Return values that are 0 or more, not -0, or NaN, whatever comes in; none where nothing asks for them.
+
+    Args:
+        joined: the instructions of a program.
+        numbers: their values: those of constants.
+        block: which of them.
+    """
+    (ops, args), found = joined, set[int]()
+    if not any(ops[k] is Op.MAX for k in block):
+        return found
+    for k in block:
+        op, of = ops[k], args[k]
+        found.update(a for a in of if ops[a] is Op.CONST and copysign(1.0, numbers[a]) > 0.0)
+        if op in _PRODUCTS and (of[0] == of[1] or found.issuperset(of[:2])):
+            holds = found.issuperset(of[2:])
+        else:
+            holds = op is Op.ABS or (op in _KEEPING and found.issuperset(of))
+        if holds or (op is Op.MAX and not found.isdisjoint(of)):
+            found.add(k)
+    return found
+
+
+def _bound(joined: Joined, numbers: Sequence[float], k: int) -> tuple[int, int, float] | None:
+    """Return of the smaller or larger of two one operand, and the other where it is a number that serves as a bound."""
+    (ops, args), op = joined, joined.ops[k]
+    if op is not Op.MIN and op is not Op.MAX:
+        return None
+    for x, bound in (args[k], args[k][::-1]):
+        number = numbers[bound]
+        if ops[bound] is Op.CONST and (abs(number) >= SMALLEST or repr(number) in _ZEROS[op]):
+            return x, bound, number
+    return None
 
 
 def sunk(steps: list[Step], constants: Iterable[int], values: int) -> list[Step]:

@@ -11,7 +11,7 @@ from ctypes import c_double, c_float
 from typing import Any
 
 from cardan.targets.llvm.direct.allocation import Allocation, Form, Machine
-from cardan.targets.llvm.direct.lowering import Bits
+from cardan.targets.llvm.direct.lowering import BITWISE, Bits
 from cardan.targets.llvm.lanes import Lanes
 
 _EITHER, _SECOND = Form((0, 1)), Form((1,))
@@ -74,6 +74,7 @@ class _Text:
         for code in ("lt", "le", "eq"):
             mask = f"%%k1\n vpmovm2{'q' if self.size == 8 else 'd'} %%k1,%s"
             found[code] = f" vcmp{code}{t} %s,%s,{mask if wide else '%s'}"
+        found[BITWISE] = f" vpmaxu{'q' if self.size == 8 else 'd'} %s,%s,%s"
         found["sqrt"] = f" vsqrt{t} %s,%s"
         found["floor"] = f" v{'rndscale' if wide else 'round'}{t} $9,%s,%s"
         found["select"] = f" vblendv{t} %s,%s,%s,%s"
@@ -144,5 +145,5 @@ def _text(name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> 
     return _Text(name, machine, lanes, allocation).text()
 
 
-AVX512 = Machine(32, _FREE | {"select": _FUSED}, _text)
+AVX512 = Machine(32, _FREE | {"select": _FUSED, BITWISE: _EITHER}, _text)
 AVX = Machine(16, _FREE | {"select": _SECOND}, _text)
