@@ -19,7 +19,8 @@ import cardan
 from benchmarks.simulation_newton import SOLVERS, Run, set_inertias
 from cardan import conventions
 
-NAMES = ("Featherstone", "SemiImplicit", "XPBD", "MuJoCo")
+NAMES = ("Featherstone", "SemiImplicit", "XPBD")
+"""Without its MuJoCo, whose kernels are compiled for minutes for each size of robot; MuJoCo itself has a column."""
 REPORTS = 10
 """How often a second numbers are looked at: Newton's states are copied for it."""
 
@@ -28,7 +29,7 @@ def solver(name: str) -> Callable[[cardan.World, float], Callable[[float, float]
     """Return what makes a solver of a world and a step, of which `released` says what comes of it."""
 
     def make(world: cardan.World, dt: float) -> Callable[[float, float], str]:
-        run = Run.of(_model(world), SOLVERS[f"{name}"][0], dt)
+        run = Run.of(_model(world), SOLVERS[name][0], dt)
         return lambda seconds, scale: _released(run, dt, seconds, scale)
 
     return make
