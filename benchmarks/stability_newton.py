@@ -74,7 +74,8 @@ def _released(run: Run, dt: float, seconds: float, scale: float) -> str:
     for k in range(round(seconds * REPORTS)):
         state = run.take(every)
         time = (k + 1) / REPORTS
-        if not all(np.isfinite(x.numpy()).all() for x in (state.body_q, state.body_qd, state.joint_q)):
+        numbers = [x.numpy() for x in (state.body_q, state.body_qd, state.joint_q)]
+        if not all(np.isfinite(x).all() for x in numbers) or not np.linalg.norm(numbers[0][:, 3:], axis=1).all():
             return f"nan {time:.2f}"
         if not _energy(model, state) <= start + scale:
             return f"E {time:.2f}"
