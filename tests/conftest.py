@@ -25,13 +25,34 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Take ten thousand tests, and all that was imported for them, out of what the garbage collector walks over.
+    """Let the garbage collector come round less often: a tenth of the time of all tests was its own."""
+    settle()
+    gc.set_threshold(5000, 20, 20)
 
-    And let it come round less often: a tenth of the time of all tests was its own.
-    """
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Settle behind each file, when what it shared is gone."""
+    if nextitem is not None and nextitem.path != item.path:
+        settle()
+
+
+def settle():
+    """Take all there is out of what the garbage collector walks over: ten thousand tests, what is imported and kept."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(5000, 20, 20)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each worker its share of the files in one piece, and what is left at the end to who is done.
+
+    By default tests are dealt out in pieces that become smaller and smaller: then each worker loads what a file needs,
+    makes its robots and traces their functions.
+    """
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
 @pytest.fixture
@@ -51,3 +72,11 @@ def quick_target(request, monkeypatch):
     """The reference target, which compiles nothing; with --full, the native one, which ships."""
     if not request.config.getoption("--full"):
         monkeypatch.setenv("CARDAN_TARGET", "numpy")
+
+
+@pytest.fixture(scope="session")
+def all_joints_or(request):
+    """Return a function that gives the joints it is given; with --full, all of the catalogue."""
+    from cardan.joints import CATALOGUE
+
+    return lambda few: CATALOGUE if request.config.getoption("--full") else few

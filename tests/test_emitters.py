@@ -1,6 +1,7 @@
 """Machine code from the tables is LLVM's, bit for bit; `python tests/emitter_fuzz.py` tries 100 000 programs."""
 
 import ctypes
+import random
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from cardan.program.ops import Op
 from cardan.targets import compile_program, default_target
 from cardan.targets.llvm import plan
 from cardan.targets.llvm.compiler import compile_program as compile_native
+from cardan.targets.llvm.direct.lowering import spread
 from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.target import Loaded
 from emitter_fuzz import Guarded, run_batch, tables
@@ -35,6 +37,29 @@ def by(monkeypatch):
         return evaluated(program, "llvm", arrays)
 
     return run
+
+
+# --- the order of steps ----------------------------------------------------------------------------------------------
+
+
+def test_steps_that_need_not_wait_come_first():
+    chains = [("mul", 10 * c + k, (10 * c + k - 1,) * 2) for c in (1, 2) for k in range(1, 5)]
+    order = [value // 10 for _, value, _ in spread(chains, 30, ahead=8)]
+    assert order == [1, 2] * 4
+    assert spread(chains, 30, ahead=0) == chains
+
+
+@pytest.mark.parametrize("ahead", [1, 7, 1000])
+def test_a_step_comes_behind_those_it_takes(ahead):
+    rng = random.Random(ahead)
+    codes = ("mul", "add", "div", "sqrt", "xor")
+    steps = [(rng.choice(codes), k, tuple(rng.choices(range(k), k=2))) for k in range(3, 400)]
+    found = spread(steps, 400, ahead)
+    assert sorted(found, key=lambda step: step[1]) == steps
+    known = {0, 1, 2}
+    for _, value, args in found:
+        assert known.issuperset(args)
+        known.add(value)
 
 
 # --- what is joined --------------------------------------------------------------------------------------------------
@@ -89,7 +114,7 @@ def test_random_loops(by, seed):
 
 
 @needs_native
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
 def test_a_robot(by, dtype):
     arm = cardan.load(cardan.robots.urdf_path("arm7"))
     given = [np.asarray(a, dtype=dtype) for a in random_state(arm, seed=0, shape=(21,))]

@@ -10,8 +10,8 @@ import pytest
 
 EXAMPLES = sorted(Path(__file__).parents[1].joinpath("examples").glob("*.py"))
 LONGER = {"learn_swing_up"}  # more than sixty lines
-QUICK = {"load_a_robot", "inverse_kinematics", "four_bar_coupler_curve", "own_task", "convert_and_compare"}
-"""Those of the default run, a second or two each; all of them are run with --full, and for the site's gallery."""
+QUICK = {"load_a_robot", "own_task"}
+"""Those of the default run, a second each; all of them are run with --full, and for the site's gallery."""
 PACKAGES = {
     "gymnasium": "gym",
     "mujoco": "mujoco",

@@ -14,6 +14,7 @@ import cardan
 from cardan.cli import main
 from cardan.errors import DTypeError, DuplicateNameError, ParameterError, TraceError, UnknownNameError
 from cardan.generation import function_in, step_of
+from cardan.joints import CATALOGUE
 from cardan.program import Array, trace
 from cardan.program.work import work_by_kind, work_counts
 from cardan.targets.c import c_function
@@ -132,9 +133,9 @@ def test_a_world_with_drives_is_asked_for_positions(tmp_path, capsys):
     assert "step of arm7" in capsys.readouterr().out
 
 
-def test_all_joints_and_tables(tmp_path):
+def test_all_joints_and_tables(tmp_path, all_joints_or):
     """Joints of every kind, splines with their tables among them."""
-    model = random_model(0)
+    model = random_model(0, joints=all_joints_or(CATALOGUE[1::4]))
     q, v, a = random_state(model, seed=0, shape=(3,))
     written = cardan.generate({"f": cardan.inverse_dynamics}, model, tmp_path / "lib")
     found = call(tmp_path, written.functions[0], [q, v, a])[0]

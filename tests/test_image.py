@@ -197,7 +197,7 @@ OTHERS = [("aarch64-unknown-linux-gnu", "cortex-a72", "double"), ("aarch64-unkno
 OTHERS += [("x86_64-linux-gnu", "haswell", "double"), ("x86_64-linux-gnu", "haswell", "float")]
 
 
-@pytest.mark.parametrize(("triple", "cpu", "scalar"), represented(OTHERS, by=(OTHERS[0], OTHERS[3]).count))
+@pytest.mark.parametrize(("triple", "cpu", "scalar"), represented(OTHERS, by=[OTHERS[0]].count))
 def test_images_for_other_processors_can_be_made(triple, cpu, scalar):
     """Every reference within them is of a kind that is known; that they run was tried in an emulator."""
     from cardan.targets.llvm.elf import flattened

@@ -8,7 +8,7 @@ from representatives import represented
 
 
 @pytest.mark.skipif(targets.default_target() != "llvm", reason="compares the llvm target with the reference")
-@pytest.mark.parametrize("part", represented(range(4), by=range(2).count))
+@pytest.mark.parametrize("part", represented(range(4), by=[0].count))
 def test_random_calls(part):
     cases = Cases()
     kinds = {run_case(cases, seed) for seed in range(1000 * part, 1000 * (part + 1))}

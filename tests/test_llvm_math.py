@@ -264,6 +264,7 @@ def test_polynomials_approximate_to_58_bits(name, coefficients):
     assert weighted_error(name, coefficients) < -58.0
 
 
+@pytest.mark.full
 def test_polynomials_are_what_their_derivation_gives():
     assert tuple(minimax("LOG")) == LOG
     assert tuple(minimax("EXP")) == EXP

@@ -10,6 +10,7 @@ import pytest
 from cardan.errors import ParameterError
 from cardan.manifolds import MRP, SE2, SE3, Euclidean, Product, UnitComplex, UnitQuaternion
 from duals import duals, tangent
+from representatives import in_turn
 
 MANIFOLDS = {
     "point": Euclidean(0),
@@ -36,7 +37,7 @@ NEAR_ZERO = 2.0**-52 * 4  # of a difference to the neutral configuration, relati
 DERIVATIVE = 1e-13  # against dual numbers, where the inverse Jacobian is at most about 10
 
 every = pytest.mark.parametrize("name", MANIFOLDS)
-shapes = pytest.mark.parametrize("shape", SHAPES)
+shapes = in_turn("shape", SHAPES)
 
 
 # --- helpers ---------------------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ def test_difference_is_the_shortest_motion(name):
 
 
 @every
-@pytest.mark.parametrize("size", GRID)
+@in_turn("size", GRID)
 def test_small_differences_keep_all_their_digits(name, size):
     m = MANIFOLDS[name]
     rng = np.random.default_rng(6)
@@ -167,7 +168,7 @@ def test_small_differences_keep_all_their_digits(name, size):
 
 
 @pytest.mark.parametrize("name", ["space", "space_mrp", "plane", "plane_angle"])
-@pytest.mark.parametrize("size", GRID)
+@in_turn("size", GRID)
 def test_small_turns_on_large_steps_keep_all_their_digits(name, size):
     m = MANIFOLDS[name]
     linear = (0.3, -0.7, 1.1)[: 3 if m.nv == 6 else 2]
@@ -205,7 +206,7 @@ def test_rate_of_coordinates_is_the_derivative_of_integrate(name, shape):
 
 @every
 @shapes
-@pytest.mark.parametrize("off", [False, True])
+@in_turn("off", [False, True])
 def test_velocity_from_rate_is_the_left_inverse(name, shape, off):
     """Also off the manifold, where RigidBodyDynamics.jl's forward maps give |q|^2 times the identity."""
     m = MANIFOLDS[name]
@@ -220,7 +221,7 @@ def test_velocity_from_rate_is_the_left_inverse(name, shape, off):
 
 @every
 @shapes
-@pytest.mark.parametrize("off", [False, True])
+@in_turn("off", [False, True])
 def test_adjoint_identity(name, shape, off):
     m = MANIFOLDS[name]
     q, _, v = (columns(e) for e in samples(m, shape, seed=9))
@@ -249,7 +250,7 @@ def test_rate_of_local_coordinates(name, shape):
 
 
 @every
-@pytest.mark.parametrize("size", [0.0, *GRID[::2], 3.0])
+@in_turn("size", [0.0, *GRID[::2], 3.0])
 def test_rate_of_local_coordinates_near_zero(name, size):
     """RigidBodyDynamics.jl loses eps/size here, and is infinite below 1e-8 (FACTS 5.1, 5.3)."""
     m = MANIFOLDS[name]
@@ -283,7 +284,7 @@ def test_normalize(name, shape):
 
 
 @pytest.mark.parametrize("name", ["cos_sin", "sin_cos", "quaternion"])
-@pytest.mark.parametrize("factor", [1e-3, 0.9, 1.7, 1e6])
+@in_turn("factor", [1e-3, 0.9, 1.7, 1e6])
 def test_normalize_keeps_the_direction(name, factor):
     m = MANIFOLDS[name]
     q = samples(m, (30,), seed=15)[0]

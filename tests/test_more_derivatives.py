@@ -169,7 +169,7 @@ def test_unknown_arguments_are_named():
 
 
 @pytest.mark.usefixtures("quick_target")
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("mode", ["forward", pytest.param("reverse", marks=pytest.mark.full)])
 def test_the_tangent_of_a_configuration_on_every_manifold(mode):
     model = random_model(5, joints=ONE_EACH)
     q, v, _ = random_state(model, 5)
@@ -374,6 +374,7 @@ def test_iterative_lqr_swings_up(tmp_path):
     assert np.abs(forces).max() < 50.0  # N
 
 
+@pytest.mark.full
 def test_direct_collocation_swings_up(tmp_path):
     found, written = example("direct_collocation", tmp_path / "motion.png")
     assert found.success

@@ -7,6 +7,7 @@ import pytest
 
 import cardan
 from cardan.errors import ProgramError, TraceError
+from cardan.joints import CATALOGUE
 from cardan.program import SPEC, Array, Graph, Instruction, Instructions, Op, Program, trace, verify
 from cardan.targets import compile_numpy
 from mechanisms import random_model
@@ -137,8 +138,8 @@ def test_every_operation_on_edge_values_equals_numpy():
     np.testing.assert_array_equal(run(program, x[:, None]), np.stack(expected, -1))
 
 
-def test_programs_of_real_functions_verify_and_print():
-    model = random_model(0)
+def test_programs_of_real_functions_verify_and_print(all_joints_or):
+    model = random_model(0, joints=all_joints_or(CATALOGUE[2::4]))
     for function in (cardan.inverse_dynamics, cardan.mass_matrix, cardan.coriolis_matrix, cardan.integrate):
         program = verify(function.program(model))
         assert str(program).startswith(f"program {function.name}(q[{model.nq}]")

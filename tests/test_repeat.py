@@ -591,7 +591,7 @@ def nested(program):
     return [(a, b) for a, b in pairs if a.start <= b.start and b.stop <= a.stop]
 
 
-@pytest.mark.parametrize("seed", represented(range(324), by=range(14).count))
+@pytest.mark.parametrize("seed", represented(range(324), by=range(9).count))
 def test_random_programs(monkeypatch, seed):
     """Loops beside and within each other, cut into blocks of a few operations, against the same written out."""
     monkeypatch.setattr(plan, "BLOCK", 3 + seed % 5)

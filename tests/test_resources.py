@@ -8,7 +8,7 @@ import pytest
 
 from cardan.errors import DescriptionWarning
 from cardan.formats import read_urdf
-from cardan.formats.resources import Places, allowed, resolve
+from cardan.formats.resources import Places
 
 VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 
@@ -26,7 +26,7 @@ def home(tmp_path, monkeypatch):
 
 
 def found(home: Path, uri: str, packages=None) -> str | None:
-    path = resolve(uri, home / "arm" / "urdf", packages)
+    path = Places(home / "arm" / "urdf", packages).file(uri)
     return None if path is None else str(Path(path).resolve().relative_to(home.resolve()))
 
 
@@ -81,8 +81,8 @@ def test_a_prefix_of_a_name_is_no_folder(home):
     (home / "arm_secret").mkdir()
     (home / "arm_secret" / "s.stl").write_text("s")
     assert found(home, "../../arm_secret/s.stl") is None
-    assert not allowed(home / "arm_secret", home / "arm", None)
-    assert allowed(home / "arm", home / "arm", None)
+    assert not Places(home / "arm").allow(home / "arm_secret")
+    assert Places(home / "arm").allow(home / "arm")
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="this system has no links for everybody")
@@ -103,9 +103,9 @@ def test_without_a_package_the_folder_is_all_there_is(home):
 
 def test_a_description_that_is_no_file_has_no_folder(home, monkeypatch):
     monkeypatch.chdir(home / "arm" / "urdf")
-    assert resolve("a.stl", None, None) is None
-    assert resolve("package://arm/meshes/b.stl", None, None) is None
-    assert resolve("package://arm/meshes/b.stl", None, [home]) is not None
+    assert Places().file("a.stl") is None
+    assert Places().file("package://arm/meshes/b.stl") is None
+    assert Places(None, [home]).file("package://arm/meshes/b.stl") is not None
 
 
 def test_a_model_of_gazebo_is_a_package(home):

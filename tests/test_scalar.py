@@ -12,6 +12,7 @@ from cardan.program import Array, Graph, trace, verify
 from cardan.scalar import register_scalar
 from cardan.targets import evaluate
 from duals import Dual, duals, tangent, value
+from representatives import in_turn
 
 # name -> (reference on one number, sample points inside the domain and away from kinks)
 UNARY = {
@@ -56,7 +57,7 @@ def conditional_reference(a, b):
 # --- floats ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "reference", "args"), CASES)
+@in_turn(("name", "reference", "args"), CASES)
 def test_floats(name, reference, args):
     assert getattr(scalar, name)(*args) == reference(*args)
 
@@ -135,8 +136,8 @@ def test_functions_of_a_float_return_floats():
 # --- arrays ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2)])
+@in_turn("dtype", [np.float64, np.float32])
+@in_turn("shape", [(), (1,), (3, 1, 2)])
 @pytest.mark.parametrize("name", [*UNARY, *BINARY])
 def test_arrays_keep_shape_and_dtype(name, shape, dtype):
     rng = np.random.default_rng(0)
@@ -189,7 +190,7 @@ def traced(function, *args):
     return float(evaluate(program, [np.float64(a) for a in args], np.dtype(float))[0])
 
 
-@pytest.mark.parametrize(("name", "reference", "args"), CASES)
+@in_turn(("name", "reference", "args"), CASES)
 def test_traced(name, reference, args):
     assert close(traced(getattr(scalar, name), *args), reference(*args))
 
@@ -354,7 +355,7 @@ SMOOTH = [(n, getattr(scalar, n), a) for n, _, a in CASES if max(map(abs, a)) < 
 ]
 
 
-@pytest.mark.parametrize(("name", "function", "args"), SMOOTH)
+@in_turn(("name", "function", "args"), SMOOTH)
 def test_derivative_is_the_central_difference(name, function, args):
     direction = (0.7, -1.3)[: len(args)]
     got = function(*duals(args, direction))
@@ -363,7 +364,7 @@ def test_derivative_is_the_central_difference(name, function, args):
     assert got.tangent == pytest.approx(slope, rel=SLOPE_ERROR, abs=SLOPE_ERROR)
 
 
-@pytest.mark.parametrize(("name", "function", "args"), SMOOTH)
+@in_turn(("name", "function", "args"), SMOOTH)
 def test_duals_of_arrays(name, function, args):
     direction = (0.7, -1.3)[: len(args)]
     batch = tuple(np.full((3, 1, 2), a) for a in args)
@@ -372,7 +373,7 @@ def test_duals_of_arrays(name, function, args):
     np.testing.assert_allclose(np.broadcast_to(got.tangent, (3, 1, 2)), one.tangent, rtol=4e-15)
 
 
-@pytest.mark.parametrize(("name", "function", "args"), SMOOTH)
+@in_turn(("name", "function", "args"), SMOOTH)
 def test_duals_of_traced_symbols(name, function, args):
     direction = (0.7, -1.3)[: len(args)]
     one = function(*duals(args, direction))

@@ -409,6 +409,11 @@ def test_faults_of_an_included_file_name_that_file(folder):
     assert "expected 6 numbers" in fault.message
 
 
+def test_a_file_that_lies_in_a_folder_of_package_dirs_is_found(folder):
+    m = included(folder, "<include><uri>new.sdf</uri></include>", package_dirs=[folder / "wheel"])
+    assert [b.name for b in m.bodies] == ["hub"]
+
+
 def test_no_include_leads_out_of_the_folder_or_round(folder, tmp_path_factory):
     outside = tmp_path_factory.mktemp("outside")
     (outside / "m.sdf").write_text(model(link("l")))
@@ -484,8 +489,8 @@ FAULTS = {
     "the world's name": (model(link("world")), "the name is reserved"),
     "a scoped name": (model(link("a::b")), "a name may not contain '::'"),
     "five numbers": (model(link("l", "<pose>1 2 3 4 5</pose>")), "<pose>: expected 6 numbers separated by"),
-    "a comma": (model(link("l", "<pose>0,1 0 0 0 0 0</pose>")), "'0,1' is not a finite number; use a decimal point"),
-    "not a number": (model(link("l", "<pose>nan 0 0 0 0 0</pose>")), "'nan' is not a finite number"),
+    "a comma": (model(link("l", "<pose>0,1 0 0 0 0 0</pose>")), "'0,1' is not a number; use a decimal point"),
+    "not a number": (model(link("l", "<pose>nan 0 0 0 0 0</pose>")), "nan is not a finite number"),
     "a rotation format": (model(link("l", '<pose rotation_format="xyz">0 0 0 0 0 0</pose>')), "expected 'euler_rpy'"),
     "a zero quaternion": (
         model(link("l", '<pose rotation_format="quat_xyzw">0 0 0 0 0 0 0</pose>')), "the quaternion has no direction"),
@@ -544,6 +549,11 @@ def test_a_fault_says_what_is_wrong(name):
     assert all(fault.split(":")[1].isdigit() for fault in found), found
 
 
+def test_a_density_that_is_none_is_told_of_once():
+    box = "<collision name='c'><density>x</density><geometry><box><size>1 1 1</size></box></geometry></collision>"
+    assert [fault.split(": ", 2)[2] for fault in errors(model(link("l", box)))] == ["<density>: 'x' is not a number"]
+
+
 def test_all_faults_are_told_at_once():
     text = model(
         link("a", "<pose>1 2 3</pose>") + link("b", mass=-1.0) + joint("j", "hinge", "a", "b")
@@ -566,9 +576,10 @@ def outcome(content: bytes) -> str:
     return "read"
 
 
-def test_mutants_are_read_or_refused_with_a_place():
+@pytest.mark.parametrize("seeds", [range(100), pytest.param(range(100, 300), marks=pytest.mark.full)], ids=str)
+def test_mutants_are_read_or_refused_with_a_place(seeds):
     texts = list(TEXTS.values())
-    found = [outcome(mutant(texts[seed % len(texts)], random.Random(seed))) for seed in range(300)]
+    found = [outcome(mutant(texts[seed % len(texts)], random.Random(seed))) for seed in seeds]
     assert set(found) <= {"read", "refused"}
 
 

@@ -485,7 +485,7 @@ HOSTILE = {
 }
 
 
-LONG = [HOSTILE[name] for name in ("wide", "circle of links", "circle of mimics")]
+LONG = [HOSTILE[name] for name in ("wide", "long text", "unknown links", "circle of links", "circle of mimics")]
 
 
 @pytest.mark.parametrize(("make", "message"), represented(HOSTILE.values(), by=lambda e: e not in LONG), ids=HOSTILE)

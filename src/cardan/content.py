@@ -35,21 +35,8 @@ TRUSTED = ("cardan", "numpy", "math", "builtins", "operator", "functools", "iter
 APART = ("formats", "cli", "robots", "comparison", "distributed")
 """Rooms of cardan that are not: they read files and make models, and no trace goes through them."""
 READS = frozenset(
-    {
-        "open",
-        "input",
-        "eval",
-        "exec",
-        "compile",
-        "globals",
-        "locals",
-        "vars",
-        "getattr",
-        "setattr",
-        "__import__",
-        "id",
-        "hash",
-    }
+    {"open", "input", "eval", "exec", "compile", "globals", "locals", "vars", "getattr", "setattr", "__import__"}
+    | {"id", "hash"}
     | {"random", "load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "DataSource"}
     | {"environ", "time", "perf_counter", "now"}
     | {"load_mechanism", "read_robot", "read_urdf", "check_urdf", "from_json", "compare", *APART}
@@ -166,7 +153,7 @@ def _way(kind: type) -> Way:
         return _array, _NEVER
     if not is_plain(kind):
         return _refused, _NEVER  # functools.partial, say, holds what no attribute of its class shows
-    names = sorted(_names_of_slots(kind))
+    names = sorted(slot.__name__ for slot in _slots(kind))
     if _is_trusted(kind) and not kind.__dictoffset__ and len(names) > 1:
         return functools.partial(_record, name=_name(kind), values=attrgetter(*names)), _NEVER
     return _object, _WITHIN if _is_trusted(kind) else _ALWAYS
@@ -257,10 +244,6 @@ def attributes(thing: Any) -> dict[str, Any]:
 def _slots(kind: type) -> tuple[Any, ...]:
     found = (member for base in kind.__mro__ for member in vars(base).values())
     return tuple(member for member in found if isinstance(member, types.MemberDescriptorType))
-
-
-def _names_of_slots(kind: type) -> list[str]:
-    return [slot.__name__ for slot in _slots(kind)]
 
 
 # --- code --------------------------------------------------------------------------------------------------------

@@ -399,13 +399,7 @@ class Connection(ByFields):
 
 def checked_gravity(gravity: Any) -> Vector3:
     """Return an acceleration of gravity as a vector, or raise `ParameterError`."""
-    try:
-        vector = Vector3(*(float(e) for e in gravity))
-    except (TypeError, ValueError, OverflowError):
-        vector = Vector3(math.nan, math.nan, math.nan)
-    if not all(map(math.isfinite, vector)):
-        raise ParameterError("gravity", got=gravity, expected="three finite numbers [m/s^2], in world axes")
-    return vector
+    return Vector3(*_numbers("gravity", gravity, 3, "three finite numbers [m/s^2], in world axes", math.isfinite))
 
 
 def check_name(kind: str, name: Any) -> None:

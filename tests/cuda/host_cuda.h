@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace host {
 
@@ -24,7 +23,7 @@ struct Dim3 {
 
 enum class State { ready, at_warp, at_block, done };
 
-constexpr unsigned WARP = 32;
+constexpr unsigned WARP = 32, LARGEST = 1024;  // threads of a block
 constexpr size_t STACK = size_t(4) << 20;  // taken page by page, as it is used
 constexpr size_t PAGE = 4096, GUARD = 4096;
 
@@ -34,13 +33,13 @@ struct Fiber {
     char *stack;
 };
 
-static std::vector<Fiber> fibers;
+static Fiber fibers[LARGEST];
 static ucontext_t scheduler;
 static unsigned current;
 static char failure[256];
 static void (*body)();
 static char *dynamic_memory;  // aligned to a page, with a guard of known bytes behind it
-static uint64_t exchanged[1024];
+static uint64_t exchanged[LARGEST];
 
 struct Random {
     uint64_t state;
@@ -70,10 +69,11 @@ static void enter() {
 }
 
 static void make(unsigned count) {
-    for (unsigned k = fibers.size(); k < count; k++) {
+    for (unsigned k = 0; k < count; k++) {
+        if (fibers[k].stack) continue;
         void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         mprotect(stack, PAGE, PROT_NONE);  // what needs more stack than there is ends here
-        fibers.push_back({{}, State::done, static_cast<char *>(stack)});
+        fibers[k].stack = static_cast<char *>(stack);
     }
     for (unsigned k = 0; k < count; k++) {
         getcontext(&fibers[k].context);
@@ -125,8 +125,10 @@ static bool run_block(unsigned count, Order order, Random &random) {
         if (current == count) break;
         threadIdx.x = current;
         swapcontext(&scheduler, &fibers[current].context);
+        State now = fibers[current].state;  // only what this thread has come to can open
         unsigned warp = current / WARP * WARP;
-        if (!opened(warp, warp + WARP, State::at_warp) || !opened(0, count, State::at_block)) return false;
+        if (now != State::at_block && !opened(warp, warp + WARP, State::at_warp)) return false;
+        if (now != State::at_warp && !opened(0, count, State::at_block)) return false;
     }
     for (unsigned k = 0; k < count; k++)
         if (fibers[k].state != State::done) {
@@ -176,7 +178,7 @@ const char *launch(void (*kernel)(A...), int count, unsigned grid, unsigned bloc
     static void (*the_kernel)(A...);
     static void *const *the_arguments;
     if (count != int(sizeof...(A))) return "the number of arguments is another one";
-    if (block == 0 || block % WARP || block > 1024) return "a block has 32 to 1024 threads, in whole warps";
+    if (block == 0 || block % WARP || block > LARGEST) return "a block has 32 to 1024 threads, in whole warps";
     if (!shared_memory(shared)) return "no memory";
     the_kernel = kernel, the_arguments = arguments;
     body = [] { call(the_kernel, the_arguments, std::index_sequence_for<A...>{}); };

@@ -119,7 +119,7 @@ def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
         'Mechanism'
     """
     made = Options.of(options)
-    return outcome(describe(source, made), made, stacklevel=2)
+    return outcome(describe(source, made), made)
 
 
 def understood(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def load_mechanism(source: RobotSource, **options: Any) -> Mechanism:
     found = describe(source, made)
     if isinstance(found.thing, Model):
         found.report.error(1, "holds a model, expected a mechanism; cardan.load and cardan.from_json read it")
-    thing = outcome(found, made, stacklevel=2)
+    thing = outcome(found, made)
     assert isinstance(thing, Mechanism)
     return thing
 
@@ -198,7 +198,7 @@ def load(
     """
     made = Options.of(options)
     found = describe(source, made)
-    thing = outcome(found, made, stacklevel=2)
+    thing = outcome(found, made)
     if isinstance(thing, Mechanism):
         if not thing.bodies:
             told = "holds no body, only what stands in the world; load_mechanism returns that"

@@ -36,8 +36,8 @@ MAX_STL = 16 * 2**20  # bytes of a file that are read
 MAX_MESHES = 200
 _NAMES = "Gazebo's SDF keeps '::' and '__...__' for itself, XML has no control characters"
 
-Finding = tuple[tuple[str, str], str, str]
-"""What it is about, `("body", name)`; how it is called; what is odd about it, without numbers where many are alike."""
+Finding = tuple[str, str, str]
+"""What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike."""
 
 
 def review(
@@ -56,10 +56,10 @@ def review(
         with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
             found = list(check(robot))
         if found:
-            about, _, told = found[0]
-            names = ", ".join(quoted(name) for _, name, _ in found[:SHOWN])
+            kind, name, told = found[0]
+            names = ", ".join(quoted(each) for _, each, _ in found[:SHOWN])
             more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-            report.remark(places.get(about, 0), f"{about[0]} {names}{more}: {told}")
+            report.remark(places.get((kind, name), 0), f"{kind} {names}{more}: {told}")
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def centre_outside(robot: _Robot) -> Iterator[Finding]:
         diagonal = float(np.linalg.norm(box[1] - box[0]))
         if away > SLACK * diagonal + 1e-3:
             told = f"the centre of mass is {away:.3g} m outside of its shapes, which are {diagonal:.3g} m large"
-            yield ("body", body), body, told
+            yield "body", body, told
 
 
 def impossible_size(robot: _Robot) -> Iterator[Finding]:
@@ -192,10 +192,10 @@ def impossible_size(robot: _Robot) -> Iterator[Finding]:
             told = (
                 f"its inertia is that of mass {radii[-1]:.3g} m away from the centre; its shapes reach {farthest:.3g} m"
             )
-            yield ("body", body), body, told + "; are the units right?"
+            yield "body", body, told + "; are the units right?"
         elif radii[-1] < SHRINK * half:
             told = f"within {radii[-1]:.3g} m of the centre; its shapes are {2 * half:.3g} m large"
-            yield ("body", body), body, f"its inertia is that of mass {told}; are the units right?"
+            yield "body", body, f"its inertia is that of mass {told}; are the units right?"
 
 
 def gyration(inertia: Inertia) -> np.ndarray | None:
@@ -218,7 +218,7 @@ def impossible_density(robot: _Robot) -> Iterator[Finding]:
             continue
         density = float(inertia.mass) / volume
         if not LIGHTEST <= density <= HEAVIEST:
-            yield ("body", body), body, f"{float(inertia.mass):.3g} kg in {volume:.3g} m^3 are {density:.3g} kg/m^3"
+            yield "body", body, f"{float(inertia.mass):.3g} kg in {volume:.3g} m^3 are {density:.3g} kg/m^3"
 
 
 def _volume(geometry: Any) -> float:
@@ -236,7 +236,7 @@ def unlike_neighbours(robot: _Robot) -> Iterator[Finding]:
         masses = [robot.inertias[other].mass for other in moving]
         if masses and inertia.mass > RATIO * max(masses):
             told = f"{float(inertia.mass):.3g} kg are more than {RATIO:.0f} times the mass of its neighbours"
-            yield ("body", body), body, told
+            yield "body", body, told
 
 
 def massless_ends(robot: _Robot) -> Iterator[Finding]:
@@ -253,7 +253,7 @@ def massless_ends(robot: _Robot) -> Iterator[Finding]:
     for c in joints:
         if c.joint.nv and not isinstance(c.joint, Mimic) and c.child not in heavy:
             told = "it moves and nothing from there on has mass: forward dynamics will not be finite"
-            yield ("body", c.child), c.child, told
+            yield "body", c.child, told
 
 
 # --- joints ------------------------------------------------------------------------------------------------------
@@ -263,21 +263,21 @@ def zero_outside(robot: _Robot) -> Iterator[Finding]:
     """Limits without the neutral configuration."""
     for c in robot.mechanism.joints:
         if any(low > 0.0 or high < 0.0 for low, high in zip(c.limits.lower or (), c.limits.upper or (), strict=True)):
-            yield ("joint", c.name), c.name, "0 is outside of the limits, and so is the neutral configuration"
+            yield "joint", c.name, "0 is outside of the limits, and so is the neutral configuration"
 
 
 def powerless(robot: _Robot) -> Iterator[Finding]:
     """Joints on which nothing may push."""
     for c in robot.mechanism.joints:
         if c.joint.nv and c.limits.effort and max(c.limits.effort) == 0.0:
-            yield ("joint", c.name), c.name, "the limit of effort is 0: no motor can move it"
+            yield "joint", c.name, "the limit of effort is 0: no motor can move it"
 
 
 def motionless(robot: _Robot) -> Iterator[Finding]:
     """Joints that may not move."""
     for c in robot.mechanism.joints:
         if c.joint.nv and c.limits.velocity and max(c.limits.velocity) == 0.0:
-            yield ("joint", c.name), c.name, "the limit of velocity is 0"
+            yield "joint", c.name, "the limit of velocity is 0"
 
 
 # --- names -------------------------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ def unwritable(robot: _Robot) -> Iterator[Finding]:
             name = part.name
             reserved = "::" in name or (name.startswith("__") and name.endswith("__"))
             if reserved or name != name.strip() or not name.isprintable():
-                yield (kind, name), name, f"other formats cannot write such a name: {_NAMES}"
+                yield kind, name, f"other formats cannot write such a name: {_NAMES}"
 
 
 CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (

@@ -85,7 +85,7 @@ class Description(NamedTuple):
     places: Mapping[tuple[str, str], At] = {}
 
 
-def outcome(found: Description, options: Options, stacklevel: int) -> Mechanism | Model:
+def outcome(found: Description, options: Options) -> Mechanism | Model:
     """Return what a description holds, with warnings, or raise `DescriptionError`: what every `load` ends with."""
     report = found.report
     if options.on_inertia == "error":
@@ -95,5 +95,5 @@ def outcome(found: Description, options: Options, stacklevel: int) -> Mechanism 
         raise DescriptionError(report.faults())
     doubts = report.doubts if options.on_inertia == "warn" else []
     for fault in sorted(doubts + report.warnings, key=lambda f: f.line):
-        warnings.warn(DescriptionWarning(str(fault)), stacklevel=stacklevel + 1)
+        warnings.warn(DescriptionWarning(str(fault)), stacklevel=3)  # where `load` is called
     return found.thing

@@ -7,25 +7,15 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
 
 from cardan.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean
-
-if TYPE_CHECKING:
-    from cardan.formats.xml import Element
+from cardan.formats.xml import Element
 
 MAX_FAULTS = 1000
 MAX_SUGGESTIONS = 30
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
-
-class HasLine(Protocol):
-    """Whatever knows its line: an element of XML."""
-
-    @property
-    def line(self) -> int:
-        """From 1; 0 for the file as a whole."""
-        ...
+INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
 class Line(int):
@@ -51,7 +41,7 @@ class Place(NamedTuple):
     file: str = ""
 
 
-At = HasLine | Place | int
+At = Element | Place | int
 
 
 @dataclass(slots=True)
@@ -89,7 +79,8 @@ class Report:
     def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
         if len(faults) > MAX_FAULTS:
             return
-        place = at if isinstance(at, Place) else _place(at if isinstance(at, int) else at.line)
+        line = at.line if isinstance(at, (Element, Place)) else at
+        place = at if isinstance(at, Place) else Place(int(line), file=getattr(line, "file", ""))
         told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
         faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
 
@@ -138,28 +129,32 @@ class Report:
             if default is None:
                 self.error(element, f"<{element.tag}> needs the attribute {name!r}")
             return default or (0.0,) * count
-        words = raw.split()
-        if len(words) != count or "${" in raw or "$(" in raw:
-            expected = "1 number" if count == 1 else f"{count} numbers separated by spaces"
-            self.error(
-                element, f"<{element.tag} {name}={raw[:60]!r}>: expected {expected}, got {len(words)}{_hint(raw)}"
-            )
-            return default or (0.0,) * count
-        return tuple(self._number(element, name, word) for word in words)
+        return self.numbers_of(element, raw, count, name) or default or (0.0,) * count
 
     def number(self, element: Element, name: str, default: float | None) -> float:
         """Return one finite number of an attribute; `default` None makes it required."""
         return self.numbers(element, name, 1, None if default is None else (default,))[0]
 
-    def _number(self, element: Element, name: str, word: str) -> float:
-        where = f"<{element.tag} {name}=...>"
-        if NUMBER.fullmatch(word):
+    def numbers_of(
+        self, element: Element, raw: str, count: int, name: str = "", *, infinite: bool = False
+    ) -> tuple[float, ...]:
+        """Return `count` numbers of the text of an attribute with a name, or of an element; none if it has others."""
+        words, shown = raw.split(), f" {name}={raw[:60]!r}" if name else ""
+        if len(words) != count or "${" in raw or "$(" in raw:
+            expected = "1 number" if count == 1 else f"{count} numbers separated by spaces"
+            self.error(element, f"<{element.tag}{shown}>: expected {expected}, got {len(words)}{_hint(raw)}")
+            return ()
+        where = f"<{element.tag} {name}=...>" if name else f"<{element.tag}>"
+        return tuple(self._number(element, where, word, infinite) for word in words)
+
+    def _number(self, element: Element, where: str, word: str, infinite: bool) -> float:
+        if NUMBER.fullmatch(word) or (infinite and INFINITE.fullmatch(word)):
             value = float(word)
-            if math.isfinite(value):
+            if math.isfinite(value) or infinite:
                 return value
             self.error(element, f"{where}: {word[:40]} is too large for a number")
         elif word.lower().lstrip("+-") in ("nan", "inf", "infinity"):
-            self.error(element, f"{where}: {word} is not a finite number")
+            self.error(element, f"{where}: {word} is not a {'' if infinite else 'finite '}number")
         else:
             self.error(element, f"{where}: {word[:40]!r} is not a number{_hint(word)}")
         return 0.0
@@ -179,10 +174,6 @@ class Report:
         if not found and required:
             self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
         return found[0] if found else None
-
-
-def _place(line: int) -> Place:
-    return Place(int(line), file=line.file if isinstance(line, Line) else "")
 
 
 def _named(element: Element) -> str:

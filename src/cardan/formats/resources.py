@@ -31,7 +31,7 @@ _NAME = re.compile(rb"<name>\s*([^<\s]{1,200})\s*</name>")
 
 
 def check_packages(packages: Any) -> None:
-    """Raise ParameterError unless `packages` is what `resolve` understands."""
+    """Raise ParameterError unless `packages` is what `Places` understands."""
     expected = "a list of folders that contain packages, or a mapping from package name to folder"
     if isinstance(packages, (str, bytes, os.PathLike)) or not isinstance(packages, (Mapping, Sequence, type(None))):
         raise ParameterError(
@@ -42,28 +42,12 @@ def check_packages(packages: Any) -> None:
         raise ParameterError("option package_dirs", got=packages, expected=expected)
 
 
-def resolve(uri: str, folder: Path | None, packages: Packages | None) -> str | None:
-    """Return the path of an existing file that the description may name, or None.
-
-    Args:
-        uri: as the description names it.
-        folder: of the description itself; None for one that is no file, which may name files of packages alone.
-        packages: package name to folder, or folders that contain package folders.
-    """
-    return Places(folder, packages).file(uri)
-
-
-def allowed(path: str | os.PathLike[str], folder: Path | None, packages: Packages | None) -> bool:
-    """Return whether a description may name a path; the arguments are those of `resolve`."""
-    return Places(folder, packages).allow(path)
-
-
 @dataclass(frozen=True)
 class Places:
     """Where the files of one description are.
 
     Args:
-        folder: of the description itself, or None.
+        folder: of the description itself; None for one that is no file, which may name files of packages alone.
         packages: package name to folder, or folders that contain package folders.
     """
 
@@ -71,8 +55,8 @@ class Places:
     packages: Packages | None = None
 
     def file(self, uri: str) -> str | None:
-        """Return the path of an existing file, or None."""
-        return self._first(self._candidates(uri), os.path.isfile)
+        """Return the path of an existing file that the description may name, or None."""
+        return self._first(self.candidates(uri), os.path.isfile)
 
     def package(self, name: str) -> str | None:
         """Return the folder of a package, or None."""
@@ -95,7 +79,7 @@ class Places:
             return f"was not found; {ALLOWING}"
         if self.folder is None:
             return f"is not looked for: a description that is no file may name files of packages alone; {ALLOWING}"
-        outside = not any(self.allow(candidate) for candidate in self._candidates(uri))
+        outside = not any(self.allow(candidate) for candidate in self.candidates(uri))
         return f"is outside of the description's folder and package; {ALLOWING}" if outside else "was not found"
 
     def _first(self, candidates: Iterable[Path], exists: Any) -> str | None:
@@ -104,7 +88,8 @@ class Places:
         except (OSError, ValueError):
             return None
 
-    def _candidates(self, uri: str) -> Iterator[Path]:
+    def candidates(self, uri: str) -> Iterator[Path]:
+        """Yield where a file may be, whether it is there, and may be named, or not."""
         scheme, separator, rest = uri.partition("://")
         if not separator:
             yield from () if self.folder is None else (self.folder / uri,)

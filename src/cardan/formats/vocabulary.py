@@ -43,6 +43,11 @@ class Verdict(NamedTuple):
 READ = Verdict("read")
 
 
+def verdicts(names: str, verdict: str = "read") -> dict[str, str]:
+    """Return a line of such a table: one verdict on several names, which blanks separate."""
+    return dict.fromkeys(names.split(), verdict)
+
+
 @dataclass(slots=True)
 class _Unread:
     """Something that is not used: where it is found first, what is known of it, and all its lines."""

@@ -1,11 +1,15 @@
-"""What a writer returns: the text, and what it could not say."""
+"""What writers return, the text and what it could not say, and what they share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from cardan.formats.xml_text import numbers
+from cardan.records import Connection
 from cardan.spatial import SE3
 
 SHOWN = 6
@@ -48,3 +52,14 @@ def first_of(names: Iterable[str], shown: int | None = SHOWN) -> str:
     names = list(dict.fromkeys(names))
     more = f", ... ({len(names)} in all)" if len(names[:shown]) < len(names) else ""
     return ", ".join(map(repr, names[:shown])) + more
+
+
+def is_bounded(c: Connection, *keys: str) -> bool:
+    """Return whether some limits of a joint (`lower`, `effort`, ...) are finite."""
+    return any(math.isfinite(bound) for key in keys for bound in getattr(c.limits, key))
+
+
+def dimensions(solid: Any) -> dict[str, str]:
+    """Return the lengths of a `Box`, `Sphere`, ..., which URDF and SDF call as its fields are called."""
+    lengths = {f.name: getattr(solid, f.name) for f in fields(solid)}
+    return {name: numbers(e if isinstance(e, tuple) else (e,)) for name, e in lengths.items()}

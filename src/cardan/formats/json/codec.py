@@ -156,7 +156,9 @@ def _opened(source: JsonSource) -> Source:
     if not isinstance(source, (str, bytes, os.PathLike)):
         expected = "a path, or JSON as text or bytes"
         raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
-    return Source.of(source if isinstance(source, bytes) or is_json_text(os.fspath(source)) else Path(source))
+    if isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{"):
+        source = Path(source)
+    return Source.of(source)
 
 
 def _decoded(source: Source) -> Text:
@@ -165,12 +167,6 @@ def _decoded(source: Source) -> Text:
     except UnicodeDecodeError as error:
         line = source.content.count(b"\n", 0, error.start) + 1
         raise DescriptionError([Fault(source.name, line, "is not UTF-8, as JSON must be")]) from None
-
-
-def is_json_text(source: str | bytes) -> bool:
-    """Return whether this is JSON itself, not the path of a file."""
-    begin = source[:64] if isinstance(source, str) else source[:64].decode("utf-8-sig", "replace")
-    return begin.lstrip("\ufeff \t\r\n").startswith("{")
 
 
 def _document(value: Any, trusted: bool, faults: _Faults) -> Any:
@@ -270,15 +266,12 @@ def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
         "shapes": lambda **keywords: m.add_shape(Shape(**keywords)),
         "actuators": lambda **keywords: m.add_actuator(Actuator(**keywords)),
         "groups": lambda **keywords: m.add_group(Group(**keywords)),
-        "configurations": lambda name, coordinates=_NO_COORDINATES: m.add_configuration(name, coordinates),
+        "configurations": lambda name, coordinates=None: m.add_configuration(name, coordinates or {}),
     }
     for key, add in adding.items():
         _each(given, key, add, trusted, faults)
     _pairs(given, m.disable_contact, trusted, faults)
     return m
-
-
-_NO_COORDINATES: dict[str, Any] = {}
 
 
 def _model_data(model: Model) -> Fields:

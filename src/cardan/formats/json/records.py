@@ -81,10 +81,6 @@ def _unless(key: str, usual: Any) -> Callable[[Any], Any]:
     return lambda thing: None if repr(getattr(thing, key)) == repr(usual) else getattr(thing, key)
 
 
-def _unless_empty(key: str) -> Callable[[Any], Any]:
-    return lambda thing: getattr(thing, key) or None
-
-
 def _gear(actuator: Actuator) -> Any:
     return None if all(repr(row) == "(1.0,)" for row in actuator.gear) else actuator.gear  # pyright: ignore
 
@@ -117,7 +113,7 @@ CONNECTION = Record(
 FRAME = Record(
     Frame,
     *(Field("name", TEXT), Field("body", TEXT), Field("pose", POSE, True)),
-    Field("kind", TEXT, True, lambda frame: None if frame.kind == "operational" else frame.kind),
+    Field("kind", TEXT, True, _unless("kind", "operational")),
 )
 SHAPE = Record(
     Shape,
@@ -137,8 +133,8 @@ ACTUATOR = Record(
 )
 GROUP = Record(
     Group,
-    *(Field("name", TEXT), Field("bodies", NAMES, True, _unless_empty("bodies"))),
-    *(Field("joints", NAMES, True, _unless_empty("joints")), Field("tip", TEXT, True)),
+    *(Field("name", TEXT), Field("bodies", NAMES, True, _unless("bodies", ()))),
+    *(Field("joints", NAMES, True, _unless("joints", ())), Field("tip", TEXT, True)),
 )
 CONFIGURATION = Record(
     Configuration, Field("name", TEXT), Field("coordinates", Kind(_coordinates_data, _coordinates), True)

@@ -16,7 +16,7 @@ from cardan.formats.inertias import NO_INERTIA
 from cardan.formats.json.codec import Text, opened_json
 from cardan.formats.reading import Description, Options
 from cardan.formats.report import MAX_FAULTS, At, Report
-from cardan.formats.resources import Packages, resolve
+from cardan.formats.resources import Packages, Places
 from cardan.formats.source import Source
 from cardan.model import Model
 from cardan.spatial import Inertia
@@ -79,11 +79,10 @@ def _named_records(thing: Mechanism | Model) -> dict[str, tuple[str, Sequence[An
     return lists if isinstance(thing, Mechanism) else lists | {"closures": ("joint", thing.closures)}
 
 
-def _doubts(opened: Text, thing: Any) -> list[Fault]:
-    bodies = thing.bodies if isinstance(thing, (Mechanism, Model)) else ()
+def _doubts(opened: Text, thing: Mechanism | Model) -> list[Fault]:
     told = (
         (("bodies", k, "inertia"), f"body {quoted(body.name)}: {reason}")
-        for k, body in enumerate(bodies)
+        for k, body in enumerate(thing.bodies)
         if body.inertia is not None
         for reason in _impossible(body.inertia)
     )
@@ -113,4 +112,4 @@ def _with_meshes(thing: Any, folder: Path | None, packages: Packages) -> Any:
 def _found(geometry: Any, folder: Path | None, packages: Packages) -> Any:
     if not isinstance(geometry, Mesh) or (geometry.path is not None and Path(geometry.path).is_file()):
         return geometry
-    return replace(geometry, path=resolve(geometry.uri, folder, packages))
+    return replace(geometry, path=Places(folder, packages).file(geometry.uri))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from cardan.formats.mjcf.found import Found, is_
+from cardan.formats.mjcf.found import Found, bounds, is_
 from cardan.formats.mjcf.marks import gear_from_marks
 from cardan.formats.mjcf.naming import Names
-from cardan.interop.mujoco_joints import meant
 from cardan.records import Actuator
 
 
@@ -120,8 +119,8 @@ def _gears(found: Found, k: int, name: str) -> dict[str, tuple[float, ...]]:
     joint = _scalar_joint(found, k)
     if joint is not None:
         return _spread(found, {joint: (float(m.actuator_gear[k][0]),)})
-    if kind == mj.mjtTrn.mjTRN_TENDON and _is_fixed(found, target):
-        return _spread(found, {j: (coef * float(m.actuator_gear[k][0]),) for j, coef in _coefficients(m, target)})
+    if kind == mj.mjtTrn.mjTRN_TENDON and (coefficients := _coefficients(found, target)):
+        return _spread(found, {j: (coef * float(m.actuator_gear[k][0]),) for j, coef in coefficients})
     if kind == mj.mjtTrn.mjTRN_JOINT and not (
         is_(m.jnt_type[target], mj.mjtJoint.mjJNT_FREE) and any(m.actuator_gear[k][:3])
     ):
@@ -134,15 +133,12 @@ def _gears(found: Found, k: int, name: str) -> dict[str, tuple[float, ...]]:
     return {}
 
 
-def _is_fixed(found: Found, tendon: int) -> bool:
-    """Return whether a tendon's length is a sum over joints."""
-    m = found.there.model
-    return is_(m.wrap_type[m.tendon_adr[tendon]], found.there.mj.mjtWrap.mjWRAP_JOINT)
-
-
-def _coefficients(m: Any, tendon: int) -> list[tuple[int, float]]:
+def _coefficients(found: Found, tendon: int) -> list[tuple[int, float]]:
+    """Return joints and coefficients of a tendon whose length is a sum over joints; of any other nothing."""
+    m, joint = found.there.model, found.there.mj.mjtWrap.mjWRAP_JOINT
     first, count = int(m.tendon_adr[tendon]), int(m.tendon_num[tendon])
-    return [(int(m.wrap_objid[k]), float(m.wrap_prm[k])) for k in range(first, first + count)]
+    wraps = [k for k in range(first, first + count) if is_(m.wrap_type[k], joint)]
+    return [(int(m.wrap_objid[k]), float(m.wrap_prm[k])) for k in wraps]
 
 
 def _spread(found: Found, gears: dict[int, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
@@ -186,6 +182,4 @@ def _kind(gain: float, bias: tuple[float, ...]) -> Kind:
 def _range(found: Found, k: int, key: str) -> tuple[float, float]:
     m = found.there.model
     row = int(m.actuator_ctrladr[k]) if key == "ctrl" else k
-    if not getattr(m, f"actuator_{key}limited")[row]:
-        return -math.inf, math.inf
-    return meant(*map(float, getattr(m, f"actuator_{key}range")[row][:2]))
+    return bounds(getattr(m, f"actuator_{key}limited")[row], getattr(m, f"actuator_{key}range")[row][:2])

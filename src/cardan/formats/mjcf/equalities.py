@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from cardan.formats.mjcf.found import Found, is_, pose
@@ -54,14 +53,14 @@ def read_loops(found: Found, locked: list[int]) -> None:
     given = [found.name("EQUALITY", k) for k in range(m.neq)]
     names = Names([*(c.name for c in found.mechanism.joints), *given])
     taken = {c.name for c in found.mechanism.joints}
-    closing: dict[Any, Callable[[Found, int], Closed | None]] = {kinds.mjEQ_CONNECT: _connect, kinds.mjEQ_WELD: _weld}
+    closing: dict[Any, Joint] = {kinds.mjEQ_CONNECT: Spherical(), kinds.mjEQ_WELD: Fixed()}
     for k in range(m.neq):
         place = found.place("equalities", k)
         kind = kinds(int(m.eq_type[k]))
         if not m.eq_active0[k]:
             found.report.remark(place, f"equality {given[k]!r} is not active, and left out")
         elif k in locked or kind in closing:
-            closed = _lock(found, k) if k in locked else closing[kind](found, k)
+            closed = _lock(found, k) if k in locked else (closing[kind], *_ends(found, k))
             name = given[k] if given[k] and given[k] not in taken else names.new(given[k] or f"equality{k}")
             if closed is not None:
                 with found.report.blamed(place):
@@ -80,34 +79,22 @@ def _close(found: Found, k: int, name: str, joint: Joint, one: str, other: str, 
     found.mechanism.add_joint(name, joint, one, other, at_one, at_other)
 
 
-def _connect(found: Found, k: int) -> Closed:
-    one, other, at_one, at_other = _ends(found, k)
-    data = found.there.model.eq_data[k]
-    if not _is_of_sites(found, k):
-        at_one, at_other = (SE3(translation=tuple(map(float, data[i : i + 3]))) for i in (0, 3))
-    return Spherical(), one, other, at_one, at_other
-
-
-def _weld(found: Found, k: int) -> Closed:
-    one, other, at_one, at_other = _ends(found, k)
-    data = found.there.model.eq_data[k]
-    if not _is_of_sites(found, k):
-        at_one, at_other = pose(data[3:6], data[6:10]), SE3(translation=tuple(map(float, data[:3])))
-    return Fixed(), one, other, at_one, at_other
-
-
 def _is_of_sites(found: Found, k: int) -> bool:
     return is_(found.there.model.eq_objtype[k], found.there.mj.mjtObj.mjOBJ_SITE)
 
 
 def _ends(found: Found, k: int) -> tuple[str, str, SE3, SE3]:
-    """Return the two bodies, and on them the poses of two sites; identities where there are none."""
-    m = found.there.model
+    """Return two bodies, and the frames on them that are held together: those of two sites, or as the data says."""
+    m, data = found.there.model, found.there.model.eq_data[k]
     ids = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
-    if not _is_of_sites(found, k):
-        return *(found.bodies[max(i, 0)] for i in ids), SE3.identity(), SE3.identity()  # pyright: ignore[reportReturnType]
-    one, other = (found.bodies[m.site_bodyid[i]] for i in ids)
-    return one, other, *(pose(m.site_pos[i], m.site_quat[i]) for i in ids)  # pyright: ignore[reportReturnType]
+    if _is_of_sites(found, k):
+        one, other = (found.bodies[m.site_bodyid[i]] for i in ids)
+        return one, other, *(pose(m.site_pos[i], m.site_quat[i]) for i in ids)  # pyright: ignore[reportReturnType]
+    one, other = (found.bodies[max(i, 0)] for i in ids)
+    first, second = (SE3(translation=tuple(map(float, data[i : i + 3]))) for i in (0, 3))
+    if is_(m.eq_type[k], found.there.mj.mjtEq.mjEQ_CONNECT):
+        return one, other, first, second
+    return one, other, pose(data[3:6], data[6:10]), first
 
 
 def ends_of_loops(found: Found) -> set[str]:

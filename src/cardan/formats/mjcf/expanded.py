@@ -70,6 +70,11 @@ class _Open(NamedTuple):
     depth: int
     copies: int
 
+    @property
+    def place(self) -> Place:
+        """Where it is described."""
+        return Place(self.element.line, file=self.file)
+
 
 class _LeftOut(NamedTuple):
     """What was left out of elements of one kind: where first, and how often which attribute ("": all of it)."""
@@ -117,7 +122,7 @@ class _Expansion:
 
     def _is_read(self, item: _Open) -> bool:
         """Return whether an element is handed on; remark on it or refuse it if not."""
-        element, place = item.element, Place(item.element.line, file=item.file)
+        element, place = item.element, item.place
         self.count += 1
         if item.depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
             if not self.report.errors:
@@ -134,7 +139,7 @@ class _Expansion:
 
     def _leave_out(self, item: _Open, attribute: str, verdict: Verdict) -> None:
         """Refuse an element or an attribute of one, or note that it is left out."""
-        place, tag = Place(item.element.line, file=item.file), item.element.tag
+        place, tag = item.place, item.element.tag
         if verdict.kind == "refused":
             self.report.error(place, f"<{tag}{' ' * bool(attribute)}{attribute}>: {verdict.why}")
             return
@@ -159,7 +164,7 @@ class _Expansion:
             return []
         self._rewrite(item, attributes)
         written = "".join(f' {name}="{escaped(value)}"' for name, value in attributes.items())
-        self._write(f"<{element.tag}{written}>", Place(element.line, file=item.file))
+        self._write(f"<{element.tag}{written}>", item.place)
         within = [
             _Open(child, item.file, item.folder, key, item.depth + 1, copies) for child in reversed(element.children)
         ]
@@ -177,8 +182,7 @@ class _Expansion:
         kinds = ((self.copied, MAX_COPIED, "copies"), (self.handed, MAX_HANDED, "elements"))
         for count, most, kind in (*kinds, (self.built, MAX_BUILT, "vertices of built-in meshes")):
             if count > most:
-                place = Place(item.element.line, file=item.file)
-                self.report.error(place, f"<{item.element.tag}>: more than {most} {kind} for MuJoCo are refused")
+                self.report.error(item.place, f"<{item.element.tag}>: more than {most} {kind} for MuJoCo are refused")
                 return False
         return True
 
@@ -202,8 +206,7 @@ class _Expansion:
                 self._leave_out(item, name, verdict)
             elif ":" not in name and name != "xmlns":
                 meant = self.report.nearest(name[:60], VOCABULARY.attributes(key))
-                place = Place(item.element.line, file=item.file)
-                self.report.error(place, f"<{item.element.tag}> has no attribute {name[:60]!r}{meant}")
+                self.report.error(item.place, f"<{item.element.tag}> has no attribute {name[:60]!r}{meant}")
         return kept
 
     def _check(self, item: _Open, name: str, value: str) -> None:
@@ -216,7 +219,7 @@ class _Expansion:
             if word.lower().lstrip("+-").startswith("nan") or (is_number and not abs(float(word)) <= bound):
                 expected = "" if name not in COUNTS else f"; at most {bound:.3g} is expected"
                 message = f"<{item.element.tag} {name}=...>: {word[:40]} is not a number that can be used{expected}"
-                self.report.error(Place(item.element.line, file=item.file), message)
+                self.report.error(item.place, message)
                 return
 
     def _rewrite(self, item: _Open, attributes: dict[str, str]) -> None:
@@ -240,8 +243,7 @@ class _Expansion:
 
     def _included(self, item: _Open) -> list[_Open | str]:
         """Return the elements of an included file, to be written in its place."""
-        place = Place(item.element.line, file=item.file)
-        file = item.element.attributes.get("file", "")
+        place, file = item.place, item.element.attributes.get("file", "")
         found = self._found(item, file)
         if isinstance(found, str):
             self.report.error(place, f"<include file={file[:200]!r}>: {found}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from cardan.description import Mechanism
 from cardan.formats.mjcf.compiled import Compiled
 from cardan.formats.report import Place, Report
+from cardan.interop.mujoco_joints import meant
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, quaternion_normalize_xyzw
 
@@ -70,6 +72,11 @@ class Found:
 def is_(number: object, kind: object) -> bool:
     """Return whether a number of the compiled model stands for a kind; MuJoCo's kinds equal no number of NumPy."""
     return int(number) == int(kind)  # pyright: ignore[reportArgumentType]
+
+
+def bounds(is_limited: object, values: Sequence[float]) -> tuple[float, float]:
+    """Return a range of the compiled model, infinite where it does not count."""
+    return meant(*map(float, values)) if is_limited else (-math.inf, math.inf)
 
 
 def pose(position: Sequence[float], quaternion: Sequence[float]) -> SE3:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from cardan.formats.mjcf.actuators import Driven, drives
-from cardan.formats.mjcf.found import Found, Slot, pose
+from cardan.formats.mjcf.found import Found, Slot, bounds, pose
 from cardan.formats.mjcf.marks import read_marks
 from cardan.formats.mjcf.naming import Names
 from cardan.formats.mjcf.rows import Row, Step, row_of
-from cardan.interop.mujoco_joints import meant
 from cardan.joints import Joint, Limits, Mimic
 from cardan.model import WORLD
 from cardan.records import Drive, Spring
@@ -41,10 +39,8 @@ class Tree:
         found.bodies[:] = [WORLD, *(name or self.body_names.new(f"body{k}") for k, name in enumerate(given) if k)]
         joints = [found.name("JOINT", k) for k in range(self.m.njnt)]
         self.joint_names = Names(joints)
-        self.joints = [name or self.joint_names.new(self._unnamed(k)) for k, name in enumerate(joints)]
-
-    def _unnamed(self, joint: int) -> str:
-        return f"{self.found.bodies[self.m.jnt_bodyid[joint]]}_joint"
+        owners = [found.bodies[body] for body in self.m.jnt_bodyid]
+        self.joints = [name or self.joint_names.new(f"{owners[k]}_joint") for k, name in enumerate(joints)]
 
     def read(self) -> None:
         """Add all bodies, each with its joint."""
@@ -147,7 +143,7 @@ class Tree:
         dofs = slice(first, first + nv)
         driven = self.driven.get(k, Driven())
         lower, upper = self._limits(k, kind)
-        effort = _both(driven.effort, self._efforts(k))
+        effort = _both(driven.effort, bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k]))
         stiffness = self._stiffness(k, kind)
         rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if kind in ("hinge", "slide") else 0.0
         self._warn_of_laws(k, kind)
@@ -166,19 +162,10 @@ class Tree:
         }
 
     def _limits(self, k: int, kind: str) -> tuple[float, float]:
-        m = self.m
-        if not m.jnt_limited[k] or kind == "free":
-            return -math.inf, math.inf
-        if kind == "ball":
+        is_limited = self.m.jnt_limited[k]
+        if is_limited and kind == "ball":
             self._remark(k, "the range of a ball, the largest angle of its rotation, is not kept")
-            return -math.inf, math.inf
-        return meant(*map(float, m.jnt_range[k]))
-
-    def _efforts(self, k: int) -> tuple[float, float]:
-        m = self.m
-        if not m.jnt_actfrclimited[k]:
-            return -math.inf, math.inf
-        return meant(*map(float, m.jnt_actfrcrange[k]))
+        return bounds(is_limited and kind in ("hinge", "slide"), self.m.jnt_range[k])
 
     def _stiffness(self, k: int, kind: str) -> float:
         stiffness = float(self.m.jnt_stiffness[k])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from cardan.formats.written import losses_of
+from cardan.formats.written import is_bounded, losses_of
 from cardan.geometry.shapes import ALL_BITS, Mesh, Shape
 from cardan.interop.opened_loops import half_of
 from cardan.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
@@ -65,9 +64,9 @@ def _of_joints(model: Model) -> dict[str, list[str]]:
     joints: Any = (*model.connections, *model.closures)
     mimics = [c for c in joints if isinstance(c.joint, Mimic)]
     return {
-        VELOCITY: [c.name for c in joints if _is_bounded(c, "velocity", "velocity_lower")],
+        VELOCITY: [c.name for c in joints if is_bounded(c, "velocity", "velocity_lower")],
         "limits (lower, upper, effort) of joints that mimic another": [
-            c.name for c in mimics if _is_bounded(c, "lower", "upper", "effort", "effort_lower")
+            c.name for c in mimics if is_bounded(c, "lower", "upper", "effort", "effort_lower")
         ],
         "limits (lower, upper, effort), damping, friction, armature, drives and springs of joints that close loops": [
             c.name for c in model.closures if _acts(c)
@@ -79,13 +78,9 @@ def _of_joints(model: Model) -> dict[str, list[str]]:
     }
 
 
-def _is_bounded(c: Any, *keys: str) -> bool:
-    return any(math.isfinite(bound) for key in keys for bound in getattr(c.limits, key))
-
-
 def _acts(c: Any) -> bool:
     passive = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness")
-    return _is_bounded(c, "lower", "upper", "effort", "effort_lower") or any(any(getattr(c, key)) for key in passive)
+    return is_bounded(c, "lower", "upper", "effort", "effort_lower") or any(any(getattr(c, key)) for key in passive)
 
 
 def _of_shapes(shapes: Iterable[Shape]) -> dict[str, list[str]]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from cardan.formats.vocabulary import Vocabulary
+from cardan.formats.vocabulary import Vocabulary, verdicts
 
 
 def _of(read: str = "", **others: str) -> dict[str, str]:
     """Return verdicts: names that are read; then, under the reason, those that are not."""
-    table = dict.fromkeys(read.split(), "read")
+    table = verdicts(read)
     for reason, names in others.items():
-        table |= dict.fromkeys(names.split(), WHY[reason])
+        table |= verdicts(names, WHY[reason])
     return table
 
 

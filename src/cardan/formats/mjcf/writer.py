@@ -13,6 +13,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from cardan.description import Mechanism
 from cardan.errors import CardanError, DescriptionWarning, MechanismError, ParameterError
 from cardan.formats.mjcf.losses import losses
 from cardan.formats.written import Written
-from cardan.formats.xml_text import UNWRITABLE, escaped
+from cardan.formats.xml_text import UNWRITABLE, Lines, element, escaped
 from cardan.geometry.shapes import Mesh, Shape, Sphere
 from cardan.interop.mujoco_package import heard, mujoco
 from cardan.interop.mujoco_shapes import geom_names
@@ -29,7 +30,6 @@ from cardan.interop.mujoco_spec import to_mjspec
 from cardan.model import Model
 
 Attributes = Mapping[str, Any]
-Lines = list[str]
 KINDS = {0: "none", 1: "affine"}
 """Of MuJoCo's biases."""
 
@@ -87,8 +87,7 @@ def _check_names(robot: Model) -> None:
 
 def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Lines:
     """Return the lines of an element; attributes that are None are left out."""
-    written = "".join(f' {key}="{_text(value)}"' for key, value in attributes.items() if value is not None)
-    return [f"<{tag}{written}>", *(f"  {line}" for line in inside), f"</{tag}>"] if inside else [f"<{tag}{written}/>"]
+    return element(tag, {key: _text(value) for key, value in attributes.items() if value is not None}, inside)
 
 
 def _text(value: Any) -> str:
@@ -142,7 +141,7 @@ class _Printer:
             *_section("actuator", map(self._actuator, self.spec.actuators)),
             *_section("keyframe", (_element("key", {"name": k.name, "qpos": k.qpos}) for k in self.spec.keys)),
         ]
-        return _element("mujoco", {"model": self.spec.modelname}, [line for part in parts for line in part])
+        return _element("mujoco", {"model": self.spec.modelname}, [*chain.from_iterable(parts)])
 
     def _assets(self) -> Iterator[Lines]:
         looks = {s.material: s for s in self.shapes.values() if s.material}
@@ -155,8 +154,7 @@ class _Printer:
 
     def _inside(self, body: Any) -> Iterator[str]:
         """Yield the lines of all that is in a body, in its bodies too."""
-        for element in self._own(body):
-            yield from element
+        yield from chain.from_iterable(self._own(body))
         stack: list[Any] = [(child, 0) for child in reversed(body.bodies)]
         while stack:
             item, depth = stack.pop()
@@ -165,8 +163,7 @@ class _Printer:
                 continue
             head = _element("body", {"name": item.name, **_place(item)})[0].removesuffix("/>") + ">"
             yield "  " * depth + head
-            for element in self._own(item):
-                yield from ("  " * (depth + 1) + line for line in element)
+            yield from ("  " * (depth + 1) + line for line in chain.from_iterable(self._own(item)))
             stack.append(("</body>", depth))
             stack += [(child, depth + 1) for child in reversed(item.bodies)]
 
@@ -265,7 +262,7 @@ class _Printer:
 
 
 def _section(tag: str, elements: Any) -> list[Lines]:
-    lines = [line for element in elements for line in element]
+    lines = [*chain.from_iterable(elements)]
     return [_element(tag, {}, lines)] if lines else []
 
 

@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote
 
 from cardan.errors import DescriptionError, quoted
 from cardan.formats.reading import Options
@@ -226,13 +225,6 @@ def _from_urdf(source: Source, report: Report, packages: Packages | None) -> Ele
 
 def _candidates(uri: str, places: Places) -> Iterator[Path]:
     """Yield where what an include names may be; a name without a scheme may be that of a model, too."""
-    scheme, separator, rest = uri.partition("://")
-    if not separator and places.folder is not None:
-        yield places.folder / uri
-    if separator and scheme == "file":
-        yield Path(unquote(rest))
-    elif scheme in ("model", "package") or not separator:
-        model, _, inside = (rest if separator else uri).partition("/")
-        folder = places.package(model)
-        if folder is not None:
-            yield Path(folder) / inside
+    yield from places.candidates(uri)
+    if "://" not in uri:
+        yield from places.candidates(f"model://{uri}")

@@ -10,7 +10,6 @@ for the joints of a spanning tree by the choice of X; a joint that closes a loop
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,8 +19,9 @@ import numpy as np
 from cardan.description import Mechanism
 from cardan.description.rooting import Forest
 from cardan.errors import UnsupportedError, quoted
-from cardan.formats.sdf.scopes import SEPARATOR, WORLD_FRAME
-from cardan.formats.written import losses_of
+from cardan.formats.sdf.scopes import ROOT, SEPARATOR, WORLD_FRAME
+from cardan.formats.urdf.form import as_hinge
+from cardan.formats.written import is_bounded, losses_of
 from cardan.joints import (
     Composite,
     Fixed,
@@ -36,7 +36,6 @@ from cardan.joints import (
     UnboundedRevolute,
     Universal,
 )
-from cardan.joints.recognise import hinge_of
 from cardan.model import WORLD, Body, Connection, Frame, Model
 from cardan.records import EARTH_GRAVITY
 from cardan.spatial import SE3
@@ -55,7 +54,6 @@ INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
 _PARALLEL = 1.0 - 1e-9
 CLOSED = 1e-9
 """How far a loop may be open at rest [m], and in the entries of its rotation."""
-ROOT = "__root__"
 _BY = "SDF"
 
 
@@ -175,12 +173,7 @@ def _recognised(c: Connection) -> Connection:
         one, two, poses = *inner.joints, inner.placements
         if poses == (SE3.identity(),) * 2 and abs(one.axis.dot(two.axis)) < _PARALLEL:  # pyright: ignore
             return replace(c, joint=Universal(one.axis, two.axis))  # pyright: ignore[reportAttributeAccessIssue]
-    hinge = hinge_of(inner)
-    if hinge is None:
-        return c
-    joint = replace(c.joint, joint=hinge.joint) if isinstance(c.joint, Mimic) else hinge.joint
-    poses = {"parent_pose": c.parent_pose @ hinge.before, "child_pose": c.child_pose @ hinge.after.inverse()}
-    return replace(c, joint=joint, **poses)
+    return as_hinge(c, KINDS)
 
 
 def _check_joint(c: Connection) -> None:
@@ -202,8 +195,7 @@ def _check_limits(c: Connection, inner: Joint) -> None:
         upper, lower = getattr(c.limits, what), getattr(c.limits, f"{what}_lower")
         if tuple(-e for e in upper) != tuple(lower):
             raise UnsupportedError(f"{what}_lower of joint {c.name!r}", _BY, f"one limit holds both ways. {INSTEAD}")
-    bounds = (*c.limits.lower, *c.limits.upper, *c.limits.velocity, *c.limits.effort)  # pyright: ignore
-    if isinstance(inner, (Spherical, FreeFlyer)) and any(map(math.isfinite, bounds)):
+    if isinstance(inner, (Spherical, FreeFlyer)) and is_bounded(c, "lower", "upper", "velocity", "effort"):
         raise UnsupportedError(f"limits of joint {c.name!r} ({type(inner).__name__})", _BY, INSTEAD)
     acting = (c.damping or (), c.friction or ())
     if isinstance(inner, Spherical) and (any(c.spring_stiffness) or any(len(set(e)) > 1 for e in acting)):

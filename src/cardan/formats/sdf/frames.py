@@ -108,8 +108,6 @@ class Frames:
         """Return X_root_frame: where something is in the file as a whole."""
         if frame is None:
             return SE3.identity()
-        if frame.scope is None:
-            return _product(self.in_root(frame.home.owner), self.pose(frame))
         if frame not in self._in_root:
             self._in_root[frame] = _product(self.in_root(frame.home.owner), self.pose(frame))
         return self._in_root[frame]
@@ -121,6 +119,10 @@ class Frames:
             if node in above:
                 return _product(above[node].inverse(), X)
         return self.in_root(node_of(a)).inverse() @ self.in_root(node_of(b))
+
+    def on_link(self, link: Attached, target: Target) -> SE3:
+        """Return X_link_target."""
+        return self.in_root(node_of(target)) if link is None else self.between(Target((), link, link.home), target)
 
     def _upwards(self, node: Entry | None) -> Iterator[tuple[Entry | None, SE3]]:
         """Yield the frames something is relative to, itself first, and its pose in each; a few of them."""

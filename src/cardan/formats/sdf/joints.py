@@ -14,11 +14,11 @@ from typing import Any
 from cardan.errors import quoted
 from cardan.formats.report import Report
 from cardan.formats.sdf.context import Reading
-from cardan.formats.sdf.frames import Attached, node_of
+from cardan.formats.sdf.frames import Attached
 from cardan.formats.sdf.links import sensors_of
 from cardan.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Entry, Target
 from cardan.formats.sdf.values import NO_LIMIT, flag_of, number_of, numbers_in, text_of
-from cardan.formats.urdf.joints import unit_axis
+from cardan.formats.urdf.joints import kind_of, unit_axis
 from cardan.formats.xml import Element
 from cardan.joints import (
     Fixed,
@@ -80,28 +80,16 @@ def read_joint(r: Reading, entry: Entry) -> SdfJoint | None:
         return None
     here = Target((), entry, entry.home)
     links = r.frames.link(parent), r.frames.link(child)
-    X_parent, X_child = (_on_link(r, link, here) for link in links)
+    X_parent, X_child = (r.frames.on_link(link, here) for link in links)
     sensors = () if links[1] is None else sensors_of(r, entry, links[1].full_name, X_child)
     return SdfJoint(entry, kind, joint, links[0], links[1], X_parent, X_child, limits, properties, sensors)
 
 
-def _on_link(r: Reading, link: Attached, joint: Target) -> SE3:
-    if link is None:
-        return r.frames.in_root(node_of(joint))
-    return r.frames.between(Target((), link, link.home), joint)
-
-
 def _kind(report: Report, element: Element) -> str | None:
-    kind = report.text(element, "type")
-    if kind is None or kind in AXES:
-        return kind
-    name = quoted(element.attributes.get("name", "?"))
-    if kind == "gearbox":
-        report.error(element, f"joint {name} {GEARBOX}")
-    else:
-        hint = report.nearest(kind, AXES) or f"; expected one of {', '.join(AXES)}"
-        report.error(element, f"there is no joint type {quoted(kind)}{hint}")
-    return None
+    if element.attributes.get("type") == "gearbox":
+        report.error(element, f"joint {quoted(element.attributes.get('name', '?'))} {GEARBOX}")
+        return None
+    return kind_of(report, element, AXES)
 
 
 def _end(r: Reading, entry: Entry, tag: str) -> Target | None:
@@ -276,12 +264,10 @@ def _is_adaptive(report: Report, dynamics: Element) -> bool:
 def mimicked(r: Reading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> SdfJoint:
     """Return a joint as a mimic of another, where it has a <mimic>."""
     report = read.entry.document.report
-    found = [
-        (axis, mimic) for tag in AXES[read.kind] for axis in read.entry.element.all(tag) for mimic in axis.all("mimic")
-    ]
-    if not found:
+    axes = (axis for tag in AXES[read.kind] for axis in read.entry.element.all(tag))
+    mimic = next((mimic for axis in axes for mimic in axis.all("mimic")), None)
+    if mimic is None:
         return read
-    _, mimic = found[0]
     start, at = f"<mimic> of joint {quoted(read.entry.name)}", read.entry.document.place(mimic)
     name = report.text(mimic, "joint")
     target = None if name is None else r.frames.find(read.entry.home, name, at, start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cardan.errors import quoted
-from cardan.formats.inertias import doubt_impossible, finite
+from cardan.formats.inertias import finite, stated
 from cardan.formats.report import Report
 from cardan.formats.sdf.context import Reading, pose_on
 from cardan.formats.sdf.scopes import SEPARATOR, Entry
@@ -24,7 +24,7 @@ from cardan.geometry.shapes import (
     Shape,
 )
 from cardan.records import Frame
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
+from cardan.spatial import SE3, Inertia, Matrix3
 
 ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -58,11 +58,14 @@ def read_link(r: Reading, entry: Entry) -> Link:
         if child.tag in ("visual", "collision"):
             _check_name(report, child, names)
             pose = pose_on(r, entry, child)
-            geometry = read_geometry(r, entry, child)
-            if child.tag == "collision" and geometry is not None:
-                solids.append(Solid(geometry, pose, density_of(report, child), child))
-            if geometry is not None and not isinstance(geometry, Cone):
-                shapes.append(read_shape(r, entry, child, geometry, pose))
+            geometry = read_geometry(entry, child)
+            if geometry is None:
+                continue
+            density = density_of(report, child) if child.tag == "collision" else None
+            if child.tag == "collision":
+                solids.append(Solid(geometry, pose, density, child))
+            if not isinstance(geometry, Cone):
+                shapes.append(read_shape(r, entry, child, geometry, pose, density))
     _warn_of_motion(report, element, entry.name)
     inertia = _inertia(report, element, entry.name, solids)
     sensors = sensors_of(r, entry, entry.full_name, SE3.identity())
@@ -115,11 +118,7 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
         return None
     if mass == 0.0 and not any(entries):
         return None  # as it is said of a body without
-    doubt_impossible(report, inertial, name, entries)
-    with report.blamed(inertial):
-        at_com = Symmetric3(entries).rotated(pose.X.rotation)
-        return finite(report, inertial, Inertia(mass, pose.X.translation, at_com))
-    return None
+    return stated(report, inertial, name, mass, pose.X, entries)
 
 
 def _entries(report: Report, inertial: Element) -> tuple[float, ...]:

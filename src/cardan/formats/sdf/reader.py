@@ -24,7 +24,7 @@ from cardan.formats.sdf.documents import Document, Library
 from cardan.formats.sdf.frames import Attached, Frames
 from cardan.formats.sdf.joints import SdfJoint, mimicked, read_joint
 from cardan.formats.sdf.links import Link, read_link
-from cardan.formats.sdf.scopes import MODEL_FRAME, SEPARATOR, Builder, Entry, Scope, Target
+from cardan.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Entry, Scope, Target
 from cardan.formats.sdf.solids import refiltered
 from cardan.formats.sdf.values import vector_of
 from cardan.formats.source import Source
@@ -35,8 +35,6 @@ from cardan.model.layout import resolve_mimics
 from cardan.records import EARTH_GRAVITY, Frame
 from cardan.spatial import SE3, Matrix3
 
-ROOT = "__root__"
-"""The frame of the file as a whole, on the one part that hangs on nothing."""
 WORLD_GRAVITY = (0.0, 0.0, -9.8)
 """What SDF says of a world that does not."""
 
@@ -150,7 +148,7 @@ def _frames(r: Reading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
             continue  # SDF 1.7 wrote out those of models in models
         here = Target((), entry, entry.home)
         link = r.frames.link(here)
-        pose = r.frames.in_root(entry) if link is None else r.frames.between(Target((), link, link.home), here)
+        pose = r.frames.on_link(link, here)
         kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
         with r.report.blamed(entry.at):
             yield entry, Frame(entry.full_name, _body(link), pose, kind)

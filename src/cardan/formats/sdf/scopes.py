@@ -21,6 +21,8 @@ from cardan.formats.xml import Element
 Kind = Literal["link", "frame", "joint", "model"]
 MODEL_FRAME = "__model__"
 WORLD_FRAME = "world"
+ROOT = "__root__"
+"""The frame of the file as a whole, on the one part that hangs on nothing."""
 SEPARATOR = "::"
 MAX_MODEL_DEPTH = 40
 SCOPED_SINCE = (1, 8)

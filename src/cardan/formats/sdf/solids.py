@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from cardan.formats.sdf.context import Reading
 from cardan.formats.sdf.scopes import Entry
 from cardan.formats.sdf.values import flag_of, number_of, numbers_in, text_of, vector_of
 from cardan.formats.urdf.joints import rotation_onto, unit_axis
+from cardan.formats.urdf.links import clipped
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import (
     Box,
@@ -31,7 +33,8 @@ from cardan.spatial import SE3, Inertia, Matrix3
 WATER = 1000.0
 """The density where none is said [kg/m^3]."""
 _ALL_16 = 0xFFFF
-_PATCH = 3.0 * math.pi / 16.0
+_WHOLE = re.compile(r"0x[0-9a-f]{1,10}|[0-9]{1,10}")
+PATCH = 3.0 * math.pi / 16.0
 """Torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N."""
 
 
@@ -57,14 +60,13 @@ def density_of(report: Report, collision: Element) -> float | None:
     return number_of(report, collision, "density", WATER, least=0.0)
 
 
-def read_shape(r: Reading, entry: Entry, element: Element, geometry: Geometry, pose: SE3) -> Shape | None:
+def read_shape(
+    r: Reading, entry: Entry, element: Element, geometry: Geometry, pose: SE3, density: float | None
+) -> Shape | None:
     """Return a visual or collision element; None, with a fault, where something in it is wrong."""
     report = entry.document.report
-    common: dict[str, Any] = {"name": element.attributes.get("name", "").strip()}
-    if element.tag == "visual":
-        common |= _look(report, element)
-    else:
-        common |= _contact(r, report, element) | {"density": density_of(report, element)}
+    common = _look(report, element) if element.tag == "visual" else _contact(r, report, element)
+    common |= {"name": element.attributes.get("name", "").strip(), "density": density}
     if isinstance(geometry, Plane):
         pose = pose @ SE3(_upright(report, element))
     with report.blamed(element):
@@ -72,7 +74,7 @@ def read_shape(r: Reading, entry: Entry, element: Element, geometry: Geometry, p
     return None
 
 
-def read_geometry(r: Reading, entry: Entry, element: Element) -> Geometry | Cone | None:
+def read_geometry(entry: Entry, element: Element) -> Geometry | Cone | None:
     """Return a shape; None, with a fault or a remark, where there is none."""
     report = entry.document.report
     holder = report.one(element, "geometry")
@@ -88,7 +90,7 @@ def read_geometry(r: Reading, entry: Entry, element: Element) -> Geometry | Cone
         return None
     before = report.error_count
     with report.blamed(solids[0]):
-        geometry = _SOLIDS[solids[0].tag](r, entry, solids[0])
+        geometry = _SOLIDS[solids[0].tag](entry, solids[0])
         return geometry if report.error_count == before else None
     return None
 
@@ -97,23 +99,23 @@ def _length(entry: Entry, element: Element, tag: str, default: float) -> float:
     return number_of(entry.document.report, element, tag, default, least=0.0)
 
 
-def _mesh(r: Reading, entry: Entry, element: Element) -> Geometry:
+def _mesh(entry: Entry, element: Element) -> Geometry:
     report = entry.document.report
     uri = text_of(report, element, "uri", None)
     path = entry.document.meshes.path(uri, element) if uri else None
     return Mesh(uri, path, vector_of(report, element, "scale", (1.0, 1.0, 1.0)))
 
 
-_SOLIDS: dict[str, Callable[[Reading, Entry, Element], Geometry | Cone | None]] = {
-    "box": lambda _, n, e: Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
-    "sphere": lambda _, n, e: Sphere(_length(n, e, "radius", 1.0)),
-    "cylinder": lambda _, n, e: Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
-    "capsule": lambda _, n, e: Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
-    "ellipsoid": lambda _, n, e: Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
-    "cone": lambda _, n, e: Cone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
-    "plane": lambda _, n, e: Plane(),
+_SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
+    "box": lambda n, e: Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
+    "sphere": lambda n, e: Sphere(_length(n, e, "radius", 1.0)),
+    "cylinder": lambda n, e: Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
+    "capsule": lambda n, e: Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
+    "ellipsoid": lambda n, e: Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
+    "cone": lambda n, e: Cone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
+    "plane": lambda n, e: Plane(),
     "mesh": _mesh,
-    "empty": lambda _, n, e: None,
+    "empty": lambda n, e: None,
 }
 """What is made of a shape's element; lengths that are left out are those SDF says."""
 
@@ -144,10 +146,7 @@ def _look(report: Report, visual: Element) -> dict[str, Any]:
 def _colour(report: Report, diffuse: Element, opaque: float) -> tuple[float, ...]:
     words = diffuse.text.split()
     numbers = numbers_in(report, diffuse, 3 if len(words) == 3 else 4)
-    colour = (*numbers[:3], (*numbers, 1.0)[3] * opaque)
-    if not all(0.0 <= c <= 1.0 for c in colour):
-        report.remark(diffuse, f"colour {colour} is outside [0, 1] and is clipped")
-    return tuple(min(max(c, 0.0), 1.0) for c in colour)
+    return clipped(report, diffuse, (*numbers[:3], (*numbers, 1.0)[3] * opaque))
 
 
 # --- contact -----------------------------------------------------------------------------------------------------
@@ -185,12 +184,8 @@ def _bits(report: Report, element: Element | None, default: int) -> int:
     if element is None:
         return default
     text = element.text.strip().lower()
-    digits = text.removeprefix("0x")
-    base = 16 if digits != text else 10
-    if digits and len(digits) <= 10 and all(c in "0123456789abcdef"[:base] for c in digits):
-        bits = int(digits, base)
-        if bits <= _ALL_16:
-            return bits
+    if _WHOLE.fullmatch(text) and (bits := int(text, 16 if text.startswith("0x") else 10)) <= _ALL_16:
+        return bits
     report.error(element, f"<{element.tag}>: {text[:40]!r} is no whole number of 16 bits, 0 to 0xffff")
     return _ALL_16
 
@@ -222,5 +217,5 @@ def _friction(report: Report, friction: Element) -> dict[str, float]:
         radius = number_of(report, torsional, "patch_radius", 0.0, least=0.0)
         share = number_of(report, torsional, "coefficient", 1.0, least=0.0)
         mu = given.get("friction", 1.0)
-        given |= {"friction": mu, "torsional": _PATCH * radius * share if mu > 0.0 else 0.0}
+        given |= {"friction": mu, "torsional": PATCH * radius * share if mu > 0.0 else 0.0}
     return given

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from cardan.formats.report import NUMBER, Place, Report
+from cardan.formats.report import Place, Report
 from cardan.formats.xml import Element
 from cardan.spatial import SE3, Matrix3
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-_INFINITE = ("inf", "+inf", "-inf", "infinity", "-infinity")
 NO_LIMIT = 1e16
 """A limit of this size is none: what SDF had as its default before it had infinity."""
 
@@ -46,9 +45,9 @@ def flag_of(report: Report, owner: Element, tag: str, *, default: bool = False) 
     return default if child is None else _flag(report, child, f"<{tag}>", child.text, default)
 
 
-def flag_attribute(report: Report, element: Element, name: str, *, default: bool = False) -> bool:
+def flag_attribute(report: Report, element: Element, name: str) -> bool:
     """Return true or false of an attribute."""
-    return _flag(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""), default)
+    return _flag(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""), default=False)
 
 
 def _flag(report: Report, at: Element, what: str, text: str, default: bool) -> bool:
@@ -86,27 +85,7 @@ def number_of(
 
 def numbers_in(report: Report, element: Element, count: int, *, infinite: bool = False) -> tuple[float, ...]:
     """Return the `count` numbers an element holds; zeros where they are faulty."""
-    words = element.text.split()
-    if len(words) != count:
-        expected = "1 number" if count == 1 else f"{count} numbers separated by spaces"
-        comma = "; use a decimal point, and spaces between numbers" if "," in element.text else ""
-        report.error(element, f"<{element.tag}>: expected {expected}, got {len(words)}{comma}")
-        return (0.0,) * count
-    return tuple(_number(report, element, word, infinite) for word in words)
-
-
-def _number(report: Report, element: Element, word: str, infinite: bool) -> float:
-    if infinite and word.lower() in _INFINITE:
-        return float(word)
-    if not NUMBER.fullmatch(word):
-        hint = "; use a decimal point" if "," in word else ""
-        report.error(element, f"<{element.tag}>: {word[:40]!r} is not a {'' if infinite else 'finite '}number{hint}")
-        return 0.0
-    value = float(word)
-    if math.isinf(value) and not infinite:
-        report.error(element, f"<{element.tag}>: {word[:40]} is too large for a number")
-        return 0.0
-    return value
+    return report.numbers_of(element, element.text, count, infinite=infinite) or (0.0,) * count
 
 
 def pose_of(report: Report, owner: Element) -> RawPose:

@@ -18,8 +18,9 @@ from cardan.errors import DescriptionWarning, ParameterError, UnsupportedError
 from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
 from cardan.formats.sdf.joints import PASSIVE
 from cardan.formats.sdf.links import ENTRIES
+from cardan.formats.sdf.solids import PATCH
 from cardan.formats.urdf.numbers import axis, inertial, rpy
-from cardan.formats.written import Written
+from cardan.formats.written import Written, dimensions, is_bounded
 from cardan.formats.xml_text import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
 from cardan.joints import Helical, Mimic, Revolute, Universal
@@ -29,7 +30,6 @@ from cardan.spatial import SE3, Inertia
 
 VERSION = "1.11"
 _BITS = 16
-_PATCH = 3.0 * math.pi / 16.0
 
 
 def to_sdf(thing: Mechanism | Model) -> str:
@@ -212,14 +212,8 @@ def _shape(w: _Writing, shape: Shape, name: str) -> Lines:
 
 def _geometry(shape: Shape, what: str) -> Lines:
     geometry = shape.geometry
-    if isinstance(geometry, Box):
-        return element("box", {}, value("size", numbers(geometry.size)))
-    if isinstance(geometry, Ellipsoid):
-        return element("ellipsoid", {}, value("radii", numbers(geometry.radii)))
-    if isinstance(geometry, Sphere):
-        return element("sphere", {}, value("radius", repr(geometry.radius)))
-    if isinstance(geometry, (Capsule, Cylinder)):
-        lengths = value("radius", repr(geometry.radius)), value("length", repr(geometry.length))
+    if isinstance(geometry, (Box, Sphere, Ellipsoid, Capsule, Cylinder)):
+        lengths = (value(tag, text) for tag, text in dimensions(geometry).items())
         return element(type(geometry).__name__.lower(), {}, *lengths)
     if isinstance(geometry, Plane):
         return element("plane", {}, value("normal", "0 0 1"))
@@ -253,7 +247,7 @@ def _material(surface: Material, what: str) -> list[Lines]:
     if surface.torsional and not surface.friction:
         raise UnsupportedError(f"torsional friction without friction of {what}", "SDF", INSTEAD)
     mu = value("mu", repr(surface.friction)) + value("mu2", repr(surface.friction))
-    torsional = value("patch_radius", repr(surface.torsional / _PATCH)) + value("coefficient", "1.0")
+    torsional = value("patch_radius", repr(surface.torsional / PATCH)) + value("coefficient", "1.0")
     turning = element("torsional", {}, torsional) if surface.torsional else []
     friction = element("friction", {}, element("ode", {}, mu), turning)
     bounce = value("restitution_coefficient", repr(surface.restitution))
@@ -281,17 +275,14 @@ def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
 def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
     inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
     what = f"joint {c.name!r}"
-    ends = [value(tag, _text(_end(group, body, what))) for tag, body in (("parent", c.parent), ("child", c.child))]
+    names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
+    ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
     pitch = value("screw_thread_pitch", _turn(inner.pitch)) if _kind(c, inner) == "screw" else []
     armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
     axes = [_axis(w, group, c, inner, i, tag) for i, tag in enumerate(_tags(c, inner))]
     sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in w.form.sensors.get(c.name, ())]
     attributes = {"name": _text(group.local(w.form.called[c.name], what)), "type": _kind(c, inner)}
     return element("joint", attributes, _joint_pose(w, group, c), *ends, pitch, *axes, armature, *sensors)
-
-
-def _end(group: Group, body: str, what: str) -> str:
-    return WORLD if body == WORLD else group.local(body, what)
 
 
 def _joint_pose(w: _Writing, group: Group, c: Connection) -> Lines:
@@ -304,8 +295,7 @@ def _joint_pose(w: _Writing, group: Group, c: Connection) -> Lines:
 def _kind(c: Connection, inner: Any) -> str:
     """Return SDF's type of a joint: a revolute one without limits is continuous, as is a screw that does not travel."""
     if isinstance(inner, Revolute) or (isinstance(inner, Helical) and inner.pitch == 0.0):
-        limited = any(map(math.isfinite, (*c.limits.lower, *c.limits.upper)))  # pyright: ignore
-        return "revolute" if limited else "continuous"
+        return "revolute" if is_bounded(c, "lower", "upper") else "continuous"
     return KINDS[type(inner)]
 
 

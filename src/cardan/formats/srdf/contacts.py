@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-from cardan.errors import DescriptionError
 from cardan.formats.report import Report
 from cardan.formats.source import Source
 from cardan.formats.xml import parse
@@ -38,6 +37,5 @@ def disabled_contacts(source: str | bytes | os.PathLike[str]) -> tuple[tuple[str
         one, other = report.text(element, "link1"), report.text(element, "link2")
         if one is not None and other is not None:
             pairs.append((one, other))
-    if report.errors:
-        raise DescriptionError(report.faults())
+    report.stop()
     return tuple(dict.fromkeys(pairs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.formats.vocabulary import Vocabulary
+from cardan.formats.vocabulary import Vocabulary, verdicts
 
 _BASE = "remark: load(base=...) chooses how a robot hangs on the world"
 ELEMENTS: dict[str, dict[str, str]] = {
@@ -24,15 +24,15 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<rotor_params>": "remark: an armature is stated with the joint",
         "<disable_collision>": "remark: write <disable_collisions>",
     },
-    "group": {"name": "read", **dict.fromkeys(("<link>", "<joint>", "<chain>", "<group>"), "read")},
-    "group/link": {"name": "read"},
+    "group": verdicts("name <link> <joint> <chain> <group>"),
+    "group/link": verdicts("name"),
     "group/joint": {"name": "read", "value": "remark: states are in <group_state>"},
-    "chain": {"base_link": "read", "tip_link": "read"},
-    "group_state": {"name": "read", "group": "read", "<joint>": "read"},
-    "group_state/joint": {"name": "read", "value": "read"},
-    "end_effector": dict.fromkeys(("name", "parent_link", "group", "parent_group"), "read"),
-    "disable_collisions": {"link1": "read", "link2": "read", "reason": "read"},
-    "enable_collisions": {"link1": "read", "link2": "read", "reason": "read"},
-    "disable_default_collisions": {"link": "read"},
+    "chain": verdicts("base_link tip_link"),
+    "group_state": verdicts("name group <joint>"),
+    "group_state/joint": verdicts("name value"),
+    "end_effector": verdicts("name parent_link group parent_group"),
+    "disable_collisions": verdicts("link1 link2 reason"),
+    "enable_collisions": verdicts("link1 link2 reason"),
+    "disable_default_collisions": verdicts("link"),
 }
 VOCABULARY = Vocabulary("SRDF", ELEMENTS)

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cardan.errors import quoted
 from cardan.formats.report import Report
 from cardan.formats.urdf.joints import LOOP_ENDS, UrdfJoint
-from cardan.formats.urdf.links import Link
-from cardan.formats.urdf.loops import UrdfFrame
+from cardan.formats.urdf.links import Link, UrdfFrame
 from cardan.joints import Mimic
 from cardan.model import WORLD
 
@@ -23,13 +22,14 @@ def check_robot(
     complete: bool,
 ) -> None:
     """Check a robot as a whole; `complete` says that no link or joint had to be left out."""
+    lines = {link.name: link.line for link in links}
     _check_names(report, "link", links)
     _check_names(report, "joint", [*joints, *loops])
     _check_names(report, "frame", frames)
-    _check_tree(report, links, joints, complete)
+    _check_tree(report, links, joints, lines, complete)
     _check_mimics(report, joints)
-    _check_loops(report, loops, {link.name: link.line for link in links})
-    _check_frames(report, frames, {link.name: link.line for link in links})
+    _check_loops(report, loops, lines)
+    _check_frames(report, frames, lines)
 
 
 def _check_names(report: Report, kind: str, things: Sequence[Link] | Sequence[UrdfJoint] | Sequence[UrdfFrame]) -> None:
@@ -43,8 +43,9 @@ def _check_names(report: Report, kind: str, things: Sequence[Link] | Sequence[Ur
 # --- the tree ----------------------------------------------------------------------------------------------------
 
 
-def _check_tree(report: Report, links: Sequence[Link], joints: Sequence[UrdfJoint], complete: bool) -> None:
-    lines = {link.name: link.line for link in links}
+def _check_tree(
+    report: Report, links: Sequence[Link], joints: Sequence[UrdfJoint], lines: Mapping[str, int], complete: bool
+) -> None:
     known = [_check_ends(report, joint, "joint", ("parent", "child"), lines) for joint in joints]
     above = _joint_above(report, joints)
     for loop in cycles({link: joint.parent for link, joint in above.items()}):

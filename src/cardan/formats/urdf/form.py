@@ -12,7 +12,7 @@ on the body: inertia, shapes, frames, other joints. The mechanism is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -173,10 +173,13 @@ def _check_connected(name: str, bodies: Sequence[str], joints: Sequence[Connecti
 
 
 def _recognised(c: Connection) -> Connection:
-    """Return a joint that URDF has under another name, such as a user's own hinge, under its own."""
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
-    hinge = None if _is_known(c.joint) else hinge_of(inner)
-    if hinge is None or type(hinge.joint) not in KINDS:
+    return c if _is_known(c.joint) else as_hinge(c, KINDS)
+
+
+def as_hinge(c: Connection, kinds: Collection[type[Joint]]) -> Connection:
+    """Return a joint that a format has under another name, such as a user's own hinge, as one of the format's kinds."""
+    hinge = hinge_of(c.joint.joint if isinstance(c.joint, Mimic) else c.joint)
+    if hinge is None or type(hinge.joint) not in kinds:
         return c
     joint = replace(c.joint, joint=hinge.joint) if isinstance(c.joint, Mimic) else hinge.joint
     poses = {"parent_pose": c.parent_pose @ hinge.before, "child_pose": c.child_pose @ hinge.after.inverse()}

@@ -1,21 +1,28 @@
-"""The links of URDF, one function for each element: poses, inertias, shapes, materials. Faults go to the report."""
+"""The links of URDF, one function for each element: poses, inertias, shapes, materials. Faults go to the report.
+
+URDF has no element for a frame on a link; here it is that of Drake, `<frame name link xyz rpy/>`, which other programs
+skip.
+
+Source: Drake's documentation of `multibody::Parser`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from cardan.errors import ParameterError
-from cardan.formats.inertias import doubt_impossible, finite
+from cardan.errors import quoted
+from cardan.formats.inertias import stated
 from cardan.formats.report import Report
 from cardan.formats.resources import Meshes, Places
 from cardan.formats.source import Source
 from cardan.formats.urdf.schema import VOCABULARY
 from cardan.formats.xml import Element
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
-from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3
+from cardan.model import FRAME_KINDS
+from cardan.spatial import SE3, Inertia, Matrix3
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
 
 
@@ -58,6 +65,29 @@ def read_link(r: Reading, element: Element) -> Link | None:
     if name is None:
         return None
     return Link(name, element.line, inertia, tuple(shape for shape in shapes if shape is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class UrdfFrame:
+    """A frame on a link as read; whether the link exists is checked later."""
+
+    name: str
+    line: int
+    link: str
+    pose: SE3
+    kind: Literal["operational", "sensor"]
+
+
+def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
+    """Return a frame, or None if it lacks its name or link."""
+    name, link, pose = r.report.text(element, "name"), r.report.text(element, "link"), read_pose(r, element)
+    kind = element.attributes.get("kind", "operational")
+    if kind not in FRAME_KINDS:
+        r.report.error(
+            element, f"frame {quoted(name or '')}: its kind is {quoted(kind)}, not 'operational' or 'sensor'"
+        )
+        return None
+    return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
 
 
 # --- poses -------------------------------------------------------------------------------------------------------
@@ -110,17 +140,7 @@ def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
     )
     if inertia_element is None or r.report.error_count > before:
         return None
-    doubt_impossible(r.report, inertia_element, name, entries)
-    return _inertia(r.report, inertia_element, mass, pose, Symmetric3(entries))
-
-
-def _inertia(report: Report, element: Element, mass: float, pose: SE3, at_com: Symmetric3) -> Inertia | None:
-    try:
-        inertia = Inertia(mass, pose.translation, at_com.rotated(pose.rotation))
-    except ParameterError as error:
-        report.error(element, str(error))
-        return None
-    return finite(report, element, inertia)
+    return stated(r.report, inertia_element, name, mass, pose, entries)
 
 
 # --- shapes ------------------------------------------------------------------------------------------------------
@@ -191,15 +211,15 @@ def read_global_material(r: Reading, element: Element) -> None:
 def read_material(r: Reading, element: Element) -> Material:
     """Return <material name><color rgba/><texture filename/></material>."""
     color, texture = r.report.one(element, "color"), r.report.one(element, "texture")
-    rgba = _rgba(r.report, color) if color is not None else None
+    rgba = clipped(r.report, color, r.report.numbers(color, "rgba", 4, None)) if color is not None else None
     return Material(element.attributes.get("name", ""), rgba, texture.attributes.get("filename", "") if texture else "")
 
 
-def _rgba(report: Report, color: Element) -> tuple[float, ...]:
-    rgba = report.numbers(color, "rgba", 4, None)
-    if not all(0.0 <= c <= 1.0 for c in rgba):
-        report.remark(color, f"colour {rgba} is outside [0, 1] and is clipped")
-    return tuple(min(max(c, 0.0), 1.0) for c in rgba)
+def clipped(report: Report, at: Element, colour: tuple[float, ...]) -> tuple[float, ...]:
+    """Return a colour of which each number is in [0, 1]; with a remark if it was not."""
+    if not all(0.0 <= c <= 1.0 for c in colour):
+        report.remark(at, f"colour {colour} is outside [0, 1] and is clipped")
+    return tuple(min(max(c, 0.0), 1.0) for c in colour)
 
 
 def _look(r: Reading, element: Element) -> Material:

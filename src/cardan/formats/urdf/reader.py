@@ -25,8 +25,7 @@ from cardan.formats.source import Source
 from cardan.formats.urdf.actuators import read_actuators
 from cardan.formats.urdf.checks import check_robot
 from cardan.formats.urdf.joints import UrdfJoint, read_joint, read_loop
-from cardan.formats.urdf.links import Link, Reading, read_global_material, read_link
-from cardan.formats.urdf.loops import UrdfFrame, read_frame
+from cardan.formats.urdf.links import Link, Reading, UrdfFrame, read_frame, read_global_material, read_link
 from cardan.formats.urdf.schema import VERSIONS, VOCABULARY
 from cardan.formats.xml import Element, is_xacro, parse
 from cardan.model import WORLD
@@ -70,7 +69,7 @@ def read_urdf(
         'arm7'
     """
     options = Options(package_dirs=package_dirs, continuous=continuous, on_inertia=on_inertia)
-    thing = outcome(read(Source.of(source), options), options, stacklevel=2)
+    thing = outcome(read(Source.of(source), options), options)
     assert isinstance(thing, Mechanism)
     return thing
 

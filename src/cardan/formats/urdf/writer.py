@@ -22,7 +22,7 @@ from cardan.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan.formats.urdf.numbers import axis, inertial, rpy
 from cardan.formats.urdf.schema import VOCABULARY
-from cardan.formats.written import Written, first_of, losses_of
+from cardan.formats.written import Written, dimensions, first_of, is_bounded, losses_of
 from cardan.formats.xml_text import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan.geometry.shapes import ALL_BITS
 from cardan.joints import Mimic, Planar, Revolute
@@ -143,13 +143,8 @@ def _shape(shape: Shape) -> list[str]:
 
 def _geometry(shape: Shape, what: str) -> list[str]:
     geometry = shape.geometry
-    if isinstance(geometry, Box):
-        return element("box", {"size": numbers(geometry.size)})
-    if isinstance(geometry, Sphere):
-        return element("sphere", {"radius": repr(geometry.radius)})
-    if isinstance(geometry, (Capsule, Cylinder)):
-        lengths = {"radius": repr(geometry.radius), "length": repr(geometry.length)}
-        return element(type(geometry).__name__.lower(), lengths)
+    if isinstance(geometry, (Box, Sphere, Capsule, Cylinder)):
+        return element(type(geometry).__name__.lower(), dimensions(geometry))
     if not isinstance(geometry, Mesh) or not geometry.uri.strip():
         expected = "a Box, Sphere, Cylinder, Capsule, or a Mesh with a uri"
         raise ParameterError(f"geometry of {what} in URDF", got=geometry, expected=expected, hint=HINT)
@@ -194,8 +189,7 @@ def _loop(c: Connection) -> list[str]:
     joined = [element(tag, _on_link(body), _origin(pose), open=True) for tag, body, pose in ends]
     kind = KINDS[type(c.joint)]
     upright = element("axis", {"xyz": "0.0 0.0 1.0"}) if isinstance(c.joint, Planar) else _axis(c)
-    bounded = any(map(math.isfinite, (*_of(c, "lower"), *_of(c, "upper"), *_of(c, "velocity"), *_of(c, "effort"))))
-    limit = _limit(c, kind) if bounded else []
+    limit = _limit(c, kind) if is_bounded(c, "lower", "upper", "velocity", "effort") else []
     name = _text(c.name, "name of a joint")
     return element("loop", {"name": name, "type": kind}, *joined, upright, limit, _dynamics(c))
 
@@ -207,8 +201,7 @@ def _on_link(body: str) -> dict[str, str]:
 def _kind(c: Connection) -> str:
     """Return URDF's type of a joint: a revolute one without limits is continuous."""
     inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
-    limited = any(map(math.isfinite, (*_of(c, "lower"), *_of(c, "upper"))))
-    return "continuous" if isinstance(inner, Revolute) and not limited else KINDS[type(inner)]
+    return "continuous" if isinstance(inner, Revolute) and not is_bounded(c, "lower", "upper") else KINDS[type(inner)]
 
 
 def _axis(c: Connection) -> list[str]:
@@ -231,7 +224,7 @@ def _limit(c: Connection, kind: str) -> list[str]:
             raise ParameterError(f"{what}_lower of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
     if kind in ("revolute", "prismatic"):
         bounds = {"lower": _of(c, "lower")[0], "upper": _of(c, "upper")[0]} | bounds
-    elif any(map(math.isfinite, (*_of(c, "lower"), *_of(c, "upper")))):
+    elif is_bounded(c, "lower", "upper"):
         got, expected = (tuple(_of(c, "lower")), tuple(_of(c, "upper"))), f"none: a {kind} joint has no position limits"
         raise ParameterError(f"limits of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
     elif kind == "fixed" or not any(map(math.isfinite, bounds.values())):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cardan.description.rooting import Forest
 from cardan.formats.usd.joints import UsdJoint
+from cardan.formats.usd.layers import ancestors
 from cardan.formats.usd.scene import Scene
 from cardan.formats.usd.stage import Stage
 
@@ -43,18 +44,17 @@ def without_orphans(stage: Stage, scene: Scene, joints: Sequence[UsdJoint]) -> l
     An articulation is all that joints connect with a body or a joint at or below its root, not through the world. A
     joint of none is an orphan, about which the option `orphans` decides.
     """
-    orphans = _orphans(scene, joints)
+    orphans, report = _orphans(scene, joints), stage.report
     what = stage.options.orphans
-    for joint in orphans:
-        told = "belongs to no articulation: there is no PhysicsArticulationRootAPI on what it connects or above"
-        if what == "error":
-            stage.report.error(stage.where(joint.prim), f"the joint {told}")
-        elif what == "warn":
-            stage.report.warn(
-                stage.where(joint.prim), f"the joint {told}; it is kept (orphans='keep' or 'drop' decides)"
-            )
-        elif what == "drop":
-            stage.report.remark(stage.where(joint.prim), f"the joint {told}; it is left out, as orphans='drop' says")
+    notes = {
+        "error": (report.error, ""),
+        "warn": (report.warn, "; it is kept (orphans='keep' or 'drop' decides)"),
+        "drop": (report.remark, "; it is left out, as orphans='drop' says"),
+    }
+    told = "belongs to no articulation: there is no PhysicsArticulationRootAPI on what it connects or above"
+    for joint in orphans if what in notes else ():
+        note, ending = notes[what]
+        note(stage.where(joint.prim), f"the joint {told}{ending}")
     left = {joint.path for joint in orphans} if what == "drop" else set()
     kept = [joint for joint in joints if joint.path not in left]
     return sorted(kept, key=lambda joint: joint.is_excluded)
@@ -73,11 +73,7 @@ def _orphans(scene: Scene, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
 
 
 def _has_root(path: str, roots: set[str]) -> bool:
-    while path:
-        if path in roots:
-            return True
-        path = path.rpartition("/")[0]
-    return False
+    return not roots.isdisjoint((path, *ancestors(path)))
 
 
 def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], roots: Mapping[str, object]) -> list[str]:

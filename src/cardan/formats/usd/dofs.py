@@ -48,19 +48,35 @@ class Units:
     position: float
     effort: float
     inertia: float
+    per_radian: float
 
     @staticmethod
     def of(stage: Stage, is_angular: bool) -> Units:
         """Return those of a stage."""
         if is_angular:
             moment = stage.mass * stage.length**2
-            return Units(DEGREE, moment, moment)
-        return Units(stage.length, stage.mass * stage.length, stage.mass)
+            return Units(DEGREE, moment, moment, DEGREE)
+        return Units(stage.length, stage.mass * stage.length, stage.mass, 1.0)
 
     @property
     def gain(self) -> float:
         """Of an effort per position."""
         return self.effort / self.position
+
+    @property
+    def mujoco_gain(self) -> float:
+        """Of an effort per position, where angles are in radians all the same."""
+        return self.gain * self.per_radian
+
+
+SINGLE = {
+    "velocity": {"newton:velocityLimit": "position", "physxJoint:maxJointVelocity": "position"},
+    "damping": {"newton:damping": "gain", "mjc:damping": "mujoco_gain"},
+    "stiffness": {"mjc:stiffness": "mujoco_gain"},
+    "friction": {"newton:friction": "effort", "mjc:frictionloss": "effort"},
+    "armature": dict.fromkeys(("newton:armature", "physxJoint:armature", "mjc:armature"), "inertia"),
+}
+"""What one number says of a degree of freedom: attributes, of which the first that is authored counts, and its unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +106,14 @@ def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
     drives = [_drive(stage, prim, dof) for dof in dofs]
     stiffness, damping, effort, targets = zip(*drives, strict=True) if drives else ((), (), (), ())
     springs = [_spring(stage, prim, dof) for dof in dofs]
-    limits = Limits(
-        [dof.lower for dof in dofs],
-        [dof.upper for dof in dofs],
-        velocity=[_velocity(stage, prim, dof) for dof in dofs],
-        effort=effort,
-    )
+    velocity = [_single(stage, prim, dof, "velocity", math.inf) for dof in dofs]
     return Properties(
-        limits,
+        Limits([dof.lower for dof in dofs], [dof.upper for dof in dofs], velocity=velocity, effort=effort),
         Drive(stiffness, damping) if any((*stiffness, *damping)) else None,
         Spring(*zip(*springs, strict=True)) if any(k for k, _ in springs) else None,
-        tuple(_damping(stage, prim, dof) for dof in dofs),
-        tuple(_friction(stage, prim, dof) for dof in dofs),
-        tuple(_armature(stage, prim, dof) for dof in dofs),
+        tuple(_single(stage, prim, dof, "damping") for dof in dofs),
+        tuple(_single(stage, prim, dof, "friction") for dof in dofs),
+        tuple(_single(stage, prim, dof, "armature") for dof in dofs),
         targets,
         tuple(_state(stage, prim, dof) for dof in dofs),
     )
@@ -129,44 +140,18 @@ def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, floa
     return stiffness, damping, max(effort, 0.0), target
 
 
-def _first(stage: Stage, prim: Any, names: dict[str, float], default: float = 0.0) -> float:
-    """Return the first of some attributes that is authored, times what its number is worth."""
-    for name, unit in names.items():
-        if authored(prim, name):
-            return unit * abs(number(stage, prim, name, default, infinite=default == math.inf))
-    return default
-
-
-def _armature(stage: Stage, prim: Any, dof: Dof) -> float:
-    unit = Units.of(stage, dof.is_angular).inertia
-    return _first(stage, prim, dict.fromkeys(("newton:armature", "physxJoint:armature", "mjc:armature"), unit))
-
-
-def _friction(stage: Stage, prim: Any, dof: Dof) -> float:
-    return _first(
-        stage, prim, dict.fromkeys(("newton:friction", "mjc:frictionloss"), Units.of(stage, dof.is_angular).effort)
-    )
-
-
-def _damping(stage: Stage, prim: Any, dof: Dof) -> float:
+def _single(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0.0) -> float:
     unit = Units.of(stage, dof.is_angular)
-    return _first(stage, prim, {"newton:damping": unit.gain, "mjc:damping": _per_radian(unit, dof)})
+    for name, worth in SINGLE[what].items():
+        if authored(prim, name):
+            return getattr(unit, worth) * abs(number(stage, prim, name, default, infinite=default == math.inf))
+    return default
 
 
 def _spring(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float]:
     """Return stiffness and rest of a spring."""
-    unit = Units.of(stage, dof.is_angular)
-    stiffness = _first(stage, prim, {"mjc:stiffness": _per_radian(unit, dof)})
+    stiffness, unit = _single(stage, prim, dof, "stiffness"), Units.of(stage, dof.is_angular)
     return stiffness, number(stage, prim, "mjc:springref", 0.0) * unit.position if stiffness else 0.0
-
-
-def _per_radian(unit: Units, dof: Dof) -> float:
-    return unit.gain * (unit.position if dof.is_angular else 1.0)
-
-
-def _velocity(stage: Stage, prim: Any, dof: Dof) -> float:
-    unit = Units.of(stage, dof.is_angular).position
-    return _first(stage, prim, {"newton:velocityLimit": unit, "physxJoint:maxJointVelocity": unit}, math.inf)
 
 
 def _state(stage: Stage, prim: Any, dof: Dof) -> float:

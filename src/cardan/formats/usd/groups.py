@@ -33,14 +33,11 @@ def bits_of(stage: Stage, scene: Scene, solids: Sequence[Solid]) -> list[tuple[i
         stage.report.warn(stage.where(scene.groups[0]), told)
         return [EVERYTHING] * len(solids)
     filters = _filters(scene.groups)
-    queries = {str(g.GetPath()): _members(g) for g in scene.groups}
+    members = [pxr().UsdPhysics.CollisionGroup(g).GetCollidersCollectionAPI() for g in scene.groups]
+    queries = {str(e.GetPrim().GetPath()): e.ComputeMembershipQuery() for e in members}
     inside = [frozenset(p for p, q in queries.items() if q.IsPathIncluded(s.prim.GetPath())) for s in solids]
     bits = _bits(stage, scene, dict.fromkeys(inside), filters)
     return [bits.get(groups, EVERYTHING) for groups in inside]
-
-
-def _members(group: Any) -> Any:
-    return pxr().UsdPhysics.CollisionGroup(group).GetCollidersCollectionAPI().ComputeMembershipQuery()
 
 
 def _filters(groups: Sequence[Any]) -> Mapping[str, set[str]]:

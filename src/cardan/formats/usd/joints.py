@@ -143,18 +143,6 @@ def _single(stage: Stage, prim: Any, name: str, is_angular: bool) -> Dof:
     return dof
 
 
-def _revolute(stage: Stage, prim: Any) -> Made:
-    return Revolute(_axis(stage, prim)), [_single(stage, prim, "angular", True)]
-
-
-def _prismatic(stage: Stage, prim: Any) -> Made:
-    return Prismatic(_axis(stage, prim)), [_single(stage, prim, "linear", False)]
-
-
-def _fixed(stage: Stage, prim: Any) -> Made:
-    return Fixed(), []
-
-
 def _spherical(stage: Stage, prim: Any) -> Made:
     cone = [number(stage, prim, f"physics:coneAngle{k}Limit", -1.0, infinite=True) for k in (0, 1)]
     if any(0.0 <= angle < 180.0 for angle in cone):
@@ -220,9 +208,9 @@ def joint_of(dofs: Sequence[Dof], is_driven: bool) -> Joint:
 
 
 _JOINTS: dict[str, Callable[[Stage, Any], Made]] = {
-    "PhysicsRevoluteJoint": _revolute,
-    "PhysicsPrismaticJoint": _prismatic,
-    "PhysicsFixedJoint": _fixed,
+    "PhysicsRevoluteJoint": lambda stage, p: (Revolute(_axis(stage, p)), [_single(stage, p, "angular", True)]),
+    "PhysicsPrismaticJoint": lambda stage, p: (Prismatic(_axis(stage, p)), [_single(stage, p, "linear", False)]),
+    "PhysicsFixedJoint": lambda stage, p: (Fixed(), []),
     "PhysicsSphericalJoint": _spherical,
     "PhysicsDistanceJoint": _distance,
     "PhysicsJoint": _generic,

@@ -218,7 +218,7 @@ class Sizes:
         prims, arcs, places = self._stack(file)
         low, high = _range(prims, prim)
         inside = slice(*_range(places, prim))
-        above = [arc for up in _above(prim) for arc in arcs[slice(*_exactly(places, up))]]
+        above = [arc for up in ancestors(prim) for arc in arcs[slice(*_exactly(places, up))]]
         total, longest = high - low, 0
         for arc in (*arcs[inside], *above):
             if chain >= MAX_CHAIN:
@@ -273,7 +273,8 @@ def _range(paths: Sequence[str], path: str) -> tuple[int, int]:
     return bisect_left(paths, path), bisect_left(paths, path + "0")  # "0" comes after "/"
 
 
-def _above(path: str) -> Iterator[str]:
+def ancestors(path: str) -> Iterator[str]:
+    """Yield the paths above one, but for the root's."""
     while path := path.rpartition("/")[0]:
         yield path
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from cardan.description import Mechanism
 from cardan.formats.reading import Description, Options
-from cardan.formats.report import At, Place, Report
+from cardan.formats.report import At, Report
 from cardan.formats.source import Source
 from cardan.formats.usd.articulations import chosen, floating, is_below, without_orphans
 from cardan.formats.usd.groups import bits_of, filtered_pairs
@@ -83,7 +83,7 @@ class Reading:
         if not self.report.errors:
             self.add_joints(mechanism, joints)
             self.add_bases(mechanism, joints)
-            self.add_frames(mechanism, root)
+            self.add_frames(mechanism)
             self.add_pairs(mechanism, joints)
             self.add_configurations(mechanism, joints)
         return mechanism
@@ -121,9 +121,11 @@ class Reading:
                 colliders.setdefault(solid.body, []).append(solid)
         for path, prim in scene.bodies.items():
             if (posed := stage.pose(prim)) is not None:
+                name = self.names[path]
                 with self.report.blamed(stage.where(prim)):
-                    self.add_body(mechanism, path, body_inertia(stage, prim, posed, colliders.get(path, ())))
-                self.poses[self.names[path]] = posed.pose
+                    mechanism.add_body(name, body_inertia(stage, prim, posed, colliders.get(path, ())))
+                    self.places["body", name] = stage.where(prim)
+                self.poses[name] = posed.pose
                 if posed.is_sheared:
                     told = "its transform shears it; its pose is the nearest one without"
                     self.report.remark(stage.where(prim), told)
@@ -132,12 +134,6 @@ class Reading:
                 with self.report.blamed(stage.where(solid.prim)):
                     for shape in shapes_of(stage, solid, self.names[solid.body], bits):
                         mechanism.add_shape(shape)
-
-    def add_body(self, mechanism: Mechanism, path: str, inertia: Any) -> None:
-        """Add a body."""
-        name = self.names[path]
-        mechanism.add_body(name, inertia)
-        self.places["body", name] = Place(where=path)
 
     def joints(self, root: str) -> list[UsdJoint]:
         """Return the joints between the bodies that are read, or from them to the world."""
@@ -196,7 +192,7 @@ class Reading:
                 mechanism.add_joint(called, FreeFlyer(), WORLD, name)
             self.places["joint", called] = self.stage.where(prim)
 
-    def add_frames(self, mechanism: Mechanism, root: str) -> None:
+    def add_frames(self, mechanism: Mechanism) -> None:
         """Add sites, and poses that hold nothing, as frames."""
         for prim in self.scene.frames:
             posed, body = self.stage.pose(prim), self.scene.body_of(prim)

@@ -14,30 +14,28 @@ from typing import Any
 
 from cardan.formats.report import Place, Report
 from cardan.formats.usd.scene import GEOMETRIES, JOINTS, Scene
+from cardan.formats.vocabulary import verdicts
 
 _SOLVER = "remark: a parameter of a solver"
 _STATE = "remark: a velocity; a description holds none"
 _CONTACT = "remark: a parameter of contact cardan's materials do not have"
 _COUNTER = "remark: a number a program wrote down for itself"
-_NONE = "remark: cardan has no such thing"
 _SOFT = "remark: bodies are rigid, and their shapes solid"
 _BREAK = "remark: joints of cardan do not break"
 
 
 def _read(names: str, start: str = "") -> dict[str, str]:
-    return dict.fromkeys([start + name for name in names.split()], "read")
+    return verdicts(" ".join(start + name for name in names.split()))
 
 
 ELEMENTS: dict[str, dict[str, str]] = {
     "stage": {
-        **{f"<{kind}>": "read" for kind in ("Xform", "Scope", "Camera", "Material", "Shader", "PhysicsScene", *JOINTS)},
-        **{f"<{kind}>": "read" for kind in ("PhysicsCollisionGroup", *GEOMETRIES) if kind != "Cone"},
+        **verdicts("<Xform> <Scope> <Camera> <Material> <Shader> <PhysicsScene>"),
+        **{f"<{kind}>": "read" for kind in (*JOINTS, "PhysicsCollisionGroup", *GEOMETRIES)},
         "<Cone>": "remark: cardan has no cone; the shape is left out, and its mass where a mass is computed",
         "<GeomSubset>": "remark: a part of a mesh has no look of its own",
         "<PointInstancer>": "remark: its instances are not written out",
-        "<TetMesh>": _SOFT,
-        "<BasisCurves>": _SOFT,
-        "<Points>": _SOFT,
+        **verdicts("<TetMesh> <BasisCurves> <Points>", _SOFT),
         "<MjcActuator>": "remark: actuators of MuJoCo are read from MJCF, not from USD",
         "<NewtonActuator>": "remark: what Newton computes efforts by is no property of the robot",
     },
@@ -59,8 +57,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "PhysicsJoint": {
         **_read("body0 body1 localPos0 localPos1 localRot0 localRot1", "physics:"),
         **_read("jointEnabled collisionEnabled excludeFromArticulation", "physics:"),
-        "physics:breakForce": _BREAK,
-        "physics:breakTorque": _BREAK,
+        **verdicts("physics:breakForce physics:breakTorque", _BREAK),
     },
     "PhysicsRevoluteJoint": _read("axis lowerLimit upperLimit", "physics:"),
     "PhysicsPrismaticJoint": _read("axis lowerLimit upperLimit", "physics:"),
@@ -75,9 +72,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
         **_read("rigidBodyEnabled kinematicEnabled", "physics:"),
         "physics:startsAsleep": _SOLVER,
         "physics:simulationOwner": "remark: a description is of one world",
-        "physics:velocity": _STATE,
-        "physics:linearVelocity": _STATE,
-        "physics:angularVelocity": _STATE,
+        **verdicts("physics:velocity physics:linearVelocity physics:angularVelocity", _STATE),
     },
     "PhysicsMassAPI": _read("mass density centerOfMass diagonalInertia principalAxes", "physics:"),
     "PhysicsCollisionAPI": _read("collisionEnabled", "physics:"),
@@ -101,8 +96,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "PhysxLimitAPI": {f"physxLimit:*:{key}": _SOLVER for key in ("stiffness", "damping", "restitution")},
     "NewtonJointAPI": {
         **_read("armature damping friction velocityLimit", "newton:"),
-        "newton:limitStiffness": _SOLVER,
-        "newton:limitDamping": _SOLVER,
+        **verdicts("newton:limitStiffness newton:limitDamping", _SOLVER),
     },
     "NewtonMimicAPI": _read("Joint Enabled Coef0 Coef1", "newton:mimic"),
     "PhysxMimicJointAPI": _read("referenceJoint gearing offset", "physxMimicJoint:*:"),
@@ -110,25 +104,15 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "NewtonSceneAPI": _read("gravityEnabled", "newton:"),
     "MjcJointAPI": {
         **_read("armature damping frictionloss stiffness springref", "mjc:"),
-        "mjc:solreflimit": _SOLVER,
-        "mjc:solimplimit": _SOLVER,
+        **verdicts("mjc:solreflimit mjc:solimplimit", _SOLVER),
     },
     "MaterialBindingAPI": _read("material:binding material:binding:physics"),
     "namespaces": {
-        "physxScene:*": _SOLVER,
-        "physxArticulation:*": _SOLVER,
+        **verdicts("physxScene:* physxArticulation:* newton:kamino:* mjc:option:* mjc:flag:* mjc:sol*", _SOLVER),
         "physxRigidBody:*": "remark: PhysX's own damping and bounds of bodies",
-        "physxCollision:*": _CONTACT,
-        "physxMaterial:*": _CONTACT,
-        "newton:kamino:*": _SOLVER,
-        "newton:mpm:*": _NONE,
-        "mjc:option:*": _SOLVER,
-        "mjc:flag:*": _SOLVER,
-        "mjc:sol*": _SOLVER,
-        "mjc:condim*": _CONTACT,
-        "physics:tensor:*": _COUNTER,
-        "physics:newton:*": _COUNTER,
-        "physics:engine*": _COUNTER,
+        **verdicts("physxCollision:* physxMaterial:* mjc:condim*", _CONTACT),
+        "newton:mpm:*": "remark: cardan has no such thing",
+        **verdicts("physics:tensor:* physics:newton:* physics:engine*", _COUNTER),
     },
 }
 _PHYSICAL = re.compile(r"(physics|drive|limit|state|newton|physx\w*|mjc|omniphysics|warpSim|collection:colliders):")

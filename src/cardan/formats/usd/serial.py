@@ -88,13 +88,9 @@ def _together(parts: Sequence[Properties]) -> Properties:
         return tuple(e for value in values for e in value)
 
     limits = Limits(*(row(getattr(p.limits, f.name) for p in parts) for f in fields(Limits)[:4]))
-    drives = [p.drive or Drive(0.0, 0.0) for p in parts]
-    springs = [p.spring or Spring(0.0, 0.0) for p in parts]
-    drive = Drive(*(row(_each(getattr(d, k)) for d in drives) for k in ("stiffness", "damping")))
-    spring = Spring(*(row(_each(getattr(s, k)) for s in springs) for k in ("stiffness", "rest")))
+    drives = [p.drive or Drive((0.0,), (0.0,)) for p in parts]
+    springs = [p.spring or Spring((0.0,), (0.0,)) for p in parts]
+    drive = Drive(*(row(getattr(d, k) for d in drives) for k in ("stiffness", "damping")))
+    spring = Spring(*(row(getattr(s, k) for s in springs) for k in ("stiffness", "rest")))
     others = (row(getattr(p, k) for p in parts) for k in ("damping", "friction", "armature", "targets", "states"))
     return Properties(limits, drive, spring, *others)
-
-
-def _each(value: float | Sequence[float]) -> Sequence[float]:
-    return value if isinstance(value, Sequence) else (value,)

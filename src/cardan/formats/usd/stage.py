@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,7 @@ class Stage:
 @contextmanager
 def opened(source: Source, options: Options, report: Report) -> Iterator[Stage | None]:
     """Give the stage of a description; None if it cannot be read. It must not be used afterwards."""
-    with tempfile.TemporaryDirectory() if source.folder is None else _nothing() as folder:
+    with tempfile.TemporaryDirectory() if source.folder is None else nullcontext() as folder:
         file = _file(source, folder)
         layer = open_layers(report, file, Places(source.folder, options.package_dirs), options.trusted)
         yield None if layer is None else _stage(layer, report, options, source, file)
@@ -117,11 +117,6 @@ def _call(report: Report, file: str, name: str) -> None:
         for k, fault in enumerate(faults):
             shown = name if fault.file == file else fault.file
             faults[k] = replace(fault, file=shown, message=fault.message.replace(file, name))
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield None
 
 
 def _file(source: Source, folder: str | None) -> str:

@@ -399,28 +399,15 @@ def math_names() -> dict[str, Any]:
 
 def python_names() -> dict[str, Any]:
     """Return the functions of Python that expressions have."""
-    exposed: dict[str, Callable[..., Any]] = {
-        "list": list,
-        "dict": dict,
+    plain = (list, dict, tuple, len, str, float, int, bool, min, max, abs, all, any, divmod)
+    exposed: dict[str, Callable[..., Any]] = {function.__name__: function for function in plain} | {
         "map": _map,
-        "len": len,
-        "str": str,
-        "float": float,
-        "int": int,
-        "bool": bool,
-        "min": min,
-        "max": max,
         "round": _round,
-        "sorted": lambda values, reverse=False: sorted(values, reverse=bool(reverse)),
         "range": _range,
-        "abs": abs,
-        "all": all,
-        "any": any,
-        "divmod": divmod,
+        "sum": _numbers_only(sum),
+        "sorted": lambda values, reverse=False: sorted(values, reverse=bool(reverse)),
         "enumerate": lambda values: list(enumerate(values)),
         "reversed": lambda values: list(reversed(values)),
-        "sum": _numbers_only(sum),
-        "tuple": tuple,
         "zip": lambda *lists: list(zip(*lists, strict=False)),
     }
     with_keywords = ("dict", "sorted")

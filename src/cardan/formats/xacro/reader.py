@@ -42,17 +42,8 @@ def _read_elsewhere(source: Source, options: Options, root: Element, report: Rep
     return Description(found.thing, report, found.places)
 
 
-def written(root: Element) -> str:
-    """Return elements as XML, each in a line of its own."""
-    parts: list[str] = []
-    waiting: list[Element | str] = [root]
-    while waiting:
-        element = waiting.pop()
-        if isinstance(element, str):
-            parts.append(element)
-            continue
-        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in element.attributes.items())
-        parts.append(f"<{element.tag}{attributes}>{escape(element.text.strip())}")
-        waiting.append(f"</{element.tag}>\n")
-        waiting += [*reversed(element.children), "\n"] if element.children else []
-    return "".join(parts)
+def written(element: Element) -> str:
+    """Return an element as XML, each of those in it in a line of its own; the depth is that which `expand` allows."""
+    attributes = "".join(f" {name}={quoteattr(value)}" for name, value in element.attributes.items())
+    inside = "".join(["\n" * bool(element.children), *map(written, element.children)])
+    return f"<{element.tag}{attributes}>{escape(element.text.strip())}{inside}</{element.tag}>\n"

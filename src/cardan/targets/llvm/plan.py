@@ -198,7 +198,7 @@ def _has_steps(joined: Joined, block: list[int]) -> bool:
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
     """Return a block on the registers of a machine."""
     block = plan.blocks[number]
-    steps = lowered(plan.joined, plan.numbers, block, machine.forms)
+    steps = lowered(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
     needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
     places = {k: place(plan.program, plan, k) for k in needed.difference(block, steps.constants)}
     kept = {k: slots for k in block if (slots := stored(plan, k))}

@@ -49,11 +49,13 @@ class Machine(NamedTuple):
         forms: of each step it has.
         text: writes a straight line as a function of the workspace: the lines, from its name, the machine, the lanes
             and the line on registers.
+        ahead: how far steps are done before those in front of them, which wait; more wait in registers then.
     """
 
     registers: int
     forms: Mapping[str, Form]
     text: Callable[[str, Machine, Lanes, Allocation], list[str]]
+    ahead: int = 0
 
 
 class Allocation(NamedTuple):

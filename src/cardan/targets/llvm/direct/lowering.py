@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from enum import Enum
+from heapq import heappop, heappush
 from math import copysign
 from typing import NamedTuple
 
@@ -31,6 +32,13 @@ _ZEROS = {Op.MAX: ("0.0", "-0.0"), Op.MIN: ("0.0",)}
 _PRODUCTS = frozenset({Op.MUL, Fused.FMA})
 _KEEPING = frozenset({Op.ADD, Op.DIV, Op.MIN, Op.MAX, Op.SQRT})
 """Operations on numbers none of which is below zero, nor -0, whose result is not either."""
+
+
+LONGEST = 20_000  # steps: what waits of longer lines is beyond the nearest caches, whose delays count alone
+ISSUE = 7  # tenths of a cycle from one step to the next, on processors of today
+LATENCY = {"add": 30, "sub": 30, "div": 140, "sqrt": 200} | dict.fromkeys(("mul", "fma", "fms", "fnma"), 40)
+ANY = 20
+"""Tenths of a cycle until there is a result."""
 
 
 class Bits(Enum):
@@ -130,7 +138,9 @@ class _Lowering:
             self.put("sub", self.put("or", p, d), d, value=k)
 
 
-def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], has: Container[str]) -> Steps:
+def lowered(
+    joined: Joined, numbers: Sequence[float], block: Sequence[int], has: Container[str], ahead: int = 0
+) -> Steps:
     """Return a block of instructions as steps.
 
     A negative comes right behind what it is of: tracing writes those of results at the end.
@@ -140,6 +150,7 @@ def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], has:
         numbers: their values: those of constants.
         block: which of them.
         has: the steps the processor has.
+        ahead: how far steps may be done before those in front of them, which wait; see `spread`.
     """
     (ops, args), plain = joined, {op: code for op, code in STEPS.items() if code in has}
     low, here = _Lowering(len(ops)), set(block)
@@ -160,7 +171,10 @@ def lowered(joined: Joined, numbers: Sequence[float], block: Sequence[int], has:
             low.composed(negatives[k], Op.NEG, (k,))
     used = {a for _, _, args in low.steps for a in args if a < len(ops)}
     low.constants |= {a: numbers[a] for a in used if ops[a] is Op.CONST}
-    return Steps(sunk(low.steps, low.constants, low.values), low.constants, low.values)
+    steps = sunk(low.steps, low.constants, low.values)
+    if ahead and len(steps) < LONGEST:
+        steps = spread(steps, low.values, ahead)
+    return Steps(steps, low.constants, low.values)
 
 
 def never_negative(joined: Joined, numbers: Sequence[float], block: Sequence[int]) -> set[int]:
@@ -220,3 +234,44 @@ def sunk(steps: list[Step], constants: Iterable[int], values: int) -> list[Step]
             if at > last[a]:
                 last[a] = at
     return [steps[t] for t in sorted(range(count), key=place.__getitem__)]
+
+
+def spread(steps: list[Step], values: int, ahead: int) -> list[Step]:
+    """Return steps in an order in which few wait for those right before them.
+
+    It is that of a processor that does the first it can of the steps up to so many `ahead` of the first not done yet.
+    Real ones do that, too, but look less far. The further, the more values wait in registers.
+
+    Source: Gibbons and Muchnick, Efficient instruction scheduling for a pipelined architecture (1986).
+    Cost: 3 us a step.
+    """
+    made, missing = {value for _, value, _ in steps}, [0] * len(steps)
+    users: list[list[int]] = [[] for _ in range(values)]
+    for t, (_, _, args) in enumerate(steps):
+        for a in args:
+            if a in made:
+                users[a].append(t)
+                missing[t] += 1
+    coming = [(0, t) for t, count in enumerate(missing) if not count]  # a heap, by when all operands are there
+    ready: list[int] = []  # a heap, by place: they are
+    there, done, found = [0] * len(steps), bytearray(len(steps) + 1), list[Step]()
+    first = now = 0
+    while len(found) < len(steps):
+        while coming and coming[0][0] <= now:
+            heappush(ready, heappop(coming)[1])
+        if not ready or ready[0] > first + ahead:
+            now = coming[0][0]  # the first that is not done is among them
+            continue
+        t = heappop(ready)
+        code, value, _ = steps[t]
+        found.append(steps[t])
+        done[t] = True
+        while done[first]:
+            first += 1
+        for user in users[value]:
+            missing[user] -= 1
+            there[user] = max(there[user], now + LATENCY.get(code, ANY))
+            if not missing[user]:
+                heappush(coming, (there[user], user))
+        now += ISSUE
+    return found

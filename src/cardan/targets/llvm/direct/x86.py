@@ -145,5 +145,5 @@ def _text(name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> 
     return _Text(name, machine, lanes, allocation).text()
 
 
-AVX512 = Machine(32, _FREE | {"select": _FUSED, BITWISE: _EITHER}, _text)
+AVX512 = Machine(32, _FREE | {"select": _FUSED, BITWISE: _EITHER}, _text, ahead=128)
 AVX = Machine(16, _FREE | {"select": _SECOND}, _text)
