@@ -2,7 +2,8 @@
 
 A box of 1 kg on its four corners, friction 0.8: the way it slides from 2 m/s, the speed at which it creeps on a slope
 of 0.4, its depth at rest, and the residual at worst; beside MuJoCo where that is installed. Then operations of a step,
-and the share of steps of a recorded motion whose velocities are right to 1e-6 m/s, by iterations.
+and the share of steps of a recorded motion whose velocities are right to 1e-6 m/s, by iterations; and operations of a
+G1's step by how many points its soles have.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import cardan
+from benchmarks.scenes import SCENES
 from cardan import Drive, Material
 from cardan.description import Sphere
 from cardan.simulation.solvers import Featherstone
@@ -150,7 +153,31 @@ def print_iterations(world: cardan.World, dt: float = 2e-3) -> None:
         print(f"| {iterations} | {operations} | " + " | ".join(cells) + " |", flush=True)
 
 
+def print_points(counts: tuple[int, ...] = (8, 16, 32, 64)) -> None:
+    """Print the third table."""
+    laws: dict[str, dict[str, Any]] = {
+        "compliant, 1 pass": {"contact": "compliant", "iterations": 1},
+        "convex, 4 iterations": {"iterations": 4},
+        "hard, 10 sweeps": {"contact": "hard", "iterations": 10},
+    }
+    print("\n| points | " + " | ".join(laws) + " |\n|" + "---|" * (len(laws) + 1))
+    for count in counts:
+        world = replace(SCENES["g1"], feet=soles(count)).world
+        made = (Featherstone(world, 2e-3, **options) for options in laws.values())
+        print(
+            f"| {count} | " + " | ".join(str(s.function.program(world.model).operations) for s in made) + " |",
+            flush=True,
+        )
+
+
+def soles(count: int) -> tuple[tuple[str, tuple[float, float, float], float], ...]:
+    """Return spheres in two columns on each sole of a G1, between the four of its URDF."""
+    columns = [(x, y, -0.03) for x in np.linspace(-0.05, 0.12, count // 4).tolist() for y in (0.03, -0.03)]
+    return tuple((f"{side}_ankle_roll_link", point, 0.005) for side in ("left", "right") for point in columns)
+
+
 if __name__ == "__main__":
     cardan.set_num_threads(1)
     print_box()
     print_iterations(quadruped())
+    print_points()

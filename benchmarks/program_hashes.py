@@ -22,6 +22,7 @@ from cardan.robots import ROBOTS
 from cardan.verification.numerics import program
 
 ALL = tuple(n for n in cardan.__all__ if isinstance(getattr(cardan, n), cardan.Function))
+Made = Program | cardan.CardanError
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 
 
@@ -33,29 +34,53 @@ def joint_programs() -> Iterator[tuple[str, Program]]:
             yield f"{k:02d} {type(joint).__name__} rates", rates_program(joint)
 
 
-def robot_programs(functions: Sequence[str]) -> Iterator[tuple[str, Program]]:
-    """Yield the programs of each robot that ships."""
+def programs_of(name: str, model: cardan.Model, functions: Sequence[str]) -> Iterator[tuple[str, Made]]:
+    """Yield the programs of a robot, of its last frame where a function asks for one, or why there is none."""
+    for function in (getattr(cardan, n) for n in functions):
+        options = {"frame": model.frame_names[-1]} if "frame" in function.interface.open else {}
+        try:
+            yield f"{name} {function.__name__}", function.program(model, **options)
+        except cardan.CardanError as error:
+            yield f"{name} {function.__name__}", error
+
+
+def robot_programs(functions: Sequence[str]) -> Iterator[tuple[str, Made]]:
+    """Yield the programs of each robot that ships, and of three with closed loops."""
     for name in ROBOTS:
-        model = cardan.load(cardan.robots.urdf_path(name))
-        for function in functions:
-            yield f"{name} {function}", getattr(cardan, function).program(model)
+        yield from programs_of(name, cardan.load(cardan.robots.urdf_path(name)), functions)
+    for closed in (cardan.robots.four_bar, cardan.robots.five_bar, cardan.robots.stewart_platform):
+        yield from programs_of(closed.__name__, closed().model(), functions)
 
 
-def file_programs(files: Sequence[str], functions: Sequence[str]) -> Iterator[tuple[str, Program]]:
-    """Yield the programs of robots by their URDF files, of the last frame where a function asks for one."""
+def file_programs(files: Sequence[str], functions: Sequence[str]) -> Iterator[tuple[str, Made]]:
+    """Yield the programs of robots by their URDF files, or why one is not read."""
     for file in files:
-        model = cardan.load(file, base="floating")
-        for name in functions:
-            function = getattr(cardan, name)
-            options = {"frame": model.frame_names[-1]} if "frame" in function.interface.open else {}
-            try:
-                yield f"{Path(file).stem} {name}", function.program(model, **options)
-            except cardan.CardanError as error:
-                print(f"{type(error).__name__:25s}  {Path(file).stem} {name}")
+        name = Path(file).stem
+        try:
+            model = floating_or_fixed(file)
+        except cardan.CardanError as error:
+            yield name, error
+        else:
+            yield from programs_of(name, model, functions)
+
+
+def floating_or_fixed(file: str) -> cardan.Model:
+    """Return a robot with a floating base, or on the world where its file has put it there."""
+    try:
+        return cardan.load(file, base="floating")
+    except cardan.errors.MechanismError:
+        return cardan.load(file)
+
+
+def line(name: str, made: Made) -> str:
+    """Return what is printed of a program: the digest of its text, its operations and its name."""
+    if isinstance(made, cardan.CardanError):
+        return f"{type(made).__name__:24s}  {name}: {str(made).splitlines()[0]}"
+    return f"{hashlib.sha256(str(made).encode()).hexdigest()[:16]} {made.operations:7d}  {name}"
 
 
 def main() -> None:
-    """Print operations and digest of each program."""
+    """Print operations and digest of each program, and the digest of all these lines."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--joints", action="store_true", help="joints alone")
     parser.add_argument("--functions", nargs="*", default=FUNCTIONS, help="functions of each robot, or all")
@@ -64,11 +89,16 @@ def main() -> None:
     )
     options = parser.parse_args()
     names = ALL if options.functions == ["all"] else options.functions
-    found: Iterable[tuple[str, Program]] = chain(joint_programs(), [] if options.joints else robot_programs(names))
+    found: Iterable[tuple[str, Made]] = chain(joint_programs(), [] if options.joints else robot_programs(names))
     if options.urdf:
         found = file_programs(options.urdf, names)
+    everything, count = hashlib.sha256(), 0
     for name, made in found:
-        print(f"{hashlib.sha256(str(made).encode()).hexdigest()[:16]} {made.operations:7d}  {name}")
+        print(text := line(name, made), flush=True)
+        if isinstance(made, Program):
+            everything.update(text.encode())
+            count += 1
+    print(f"{everything.hexdigest()[:16]} of all {count} programs")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import numpy as np
 import warp as wp
 from newton import solvers
 
+import cardan
 from benchmarks.robots import robot
 from benchmarks.scenes import Scene
 from cardan import conventions
@@ -142,16 +143,15 @@ def standing(scene: Scene) -> newton.ModelBuilder:
         builder.add_urdf(robot(scene.name).urdf, floating=scene.base == "floating")
     _add_feet(builder, scene)
     builder.collapse_fixed_joints()
-    _set_inertias(builder, scene)
+    set_inertias(builder, scene.world.model)
     q = conventions.to("newton", scene.world.model, merged_bodies=True).configuration(scene.standing)
     builder.joint_q[:] = builder.joint_target_q[:] = q.tolist()
     _set_drives(builder, scene)
     return builder
 
 
-def _set_inertias(builder: newton.ModelBuilder, scene: Scene) -> None:
+def set_inertias(builder: newton.ModelBuilder, model: cardan.Model) -> None:
     """Give every body the inertia of all that is fixed to it."""
-    model = scene.world.model
     for k, label in enumerate(builder.body_label):
         at = model.attachment(label.split("/")[-1])
         merged = at.pose.inverse() @ model.nodes[at.node].inertia

@@ -1,9 +1,9 @@
 """`python -m benchmarks.stability`: robots of example-robot-data released from rest, with their limits and damping.
 
-Who diverges at which step: cardan's implicit step, its semi-implicit one (which takes no limits), and MuJoCo's
-implicitfast with the same trees. A world has diverged (`nan`) if its numbers are not finite or a solver gave it up, and
-gains energy (`E`) if kinetic and potential energy rise above those of the beginning by more than all its mass gives in
-falling by 0.1 m; both with the time at which it was seen [s].
+Who diverges at which step: cardan's implicit step, its semi-implicit one (which takes no limits), MuJoCo's implicitfast
+with the same trees and, where `newton` is installed, its CPU solvers. A world has diverged (`nan`) if its numbers are
+not finite or a solver gave it up, and gains energy (`E`) if kinetic and potential energy rise above those of the
+beginning by more than all its mass gives in falling by 0.1 m; both with the time at which it was seen [s].
 """
 
 from __future__ import annotations
@@ -42,6 +42,15 @@ SOLVERS: dict[str, Callable[[cardan.World, float], cardan.solvers.Solver]] = {
     "explicit": explicit,
     "MuJoCo": cardan.solvers.MuJoCo,
 }
+
+
+def newton_solvers() -> dict[str, Callable[[cardan.World, float], Callable[[float, float], str]]]:
+    """Return what steps a world with each of Newton's solvers; none where it is not installed."""
+    try:
+        from benchmarks import stability_newton
+    except ImportError:
+        return {}
+    return {f"newton {name}": stability_newton.solver(name) for name in stability_newton.NAMES}
 
 
 def robots(only: str = "") -> Iterator[tuple[str, cardan.World]]:
@@ -83,8 +92,10 @@ def released(world: cardan.World, solver: cardan.solvers.Solver, seconds: float 
 def outcome(world: cardan.World, solver: str, dt: float) -> str:
     """Return what comes of a robot with a solver, or that the solver does not take it."""
     try:
-        return released(world, SOLVERS[solver](world, dt))
-    except cardan.CardanError:
+        if solver in SOLVERS:
+            return released(world, SOLVERS[solver](world, dt))
+        return newton_solvers()[solver](world, dt)(SECONDS, 9.81 * world.model.mass * FALL)
+    except (cardan.CardanError, ValueError, RuntimeError):  # the last two of Newton
         return "refused"
 
 
@@ -92,11 +103,15 @@ def main() -> None:
     """Print the table, and how many of the robots each solver holds."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stability", description=__doc__)
     parser.add_argument("--only", default="", help="robots whose file name has this")
+    known = [*SOLVERS, *newton_solvers()]
+    parser.add_argument("--solvers", nargs="+", choices=known, default=known)
+    parser.add_argument("--steps", type=float, nargs="+", default=STEPS, help="[s]")
     args = parser.parse_args()
     cardan.set_num_threads(1)
     held: Counter[tuple[str, float]] = Counter()
-    columns = [(solver, dt) for solver in SOLVERS for dt in STEPS]
-    print(f"{'robot':34s} nv  " + " ".join(f"{f'{s[:8]} {1e3 * dt:g}':>11s}" for s, dt in columns), flush=True)
+    columns = [(solver, dt) for solver in args.solvers for dt in args.steps]
+    heads = [f"{solver.split()[-1][:7]} {1e3 * dt:g}" for solver, dt in columns]
+    print(f"{'robot':34s} nv  " + " ".join(f"{head:>11s}" for head in heads), flush=True)
     count = 0
     for name, world in robots(args.only):
         row = {(solver, dt): outcome(world, solver, dt) for solver, dt in columns}

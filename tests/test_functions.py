@@ -1,5 +1,6 @@
 """The public functions: arguments, errors, the user's own functions, symbols of other libraries."""
 
+import inspect
 import pickle
 
 import numpy as np
@@ -120,6 +121,8 @@ def test_source_shows_the_program_in_every_form(arm):
         ({"q": [[1.0], [2.0, 3.0]]}, DTypeError, ["ragged"]),
         ({"q": None}, DTypeError, ["'q'"]),
         ({"q": [None] * 7}, DTypeError, ["None"]),
+        ({"q": np.ma.array(np.zeros(7), mask=np.arange(7) == 3)}, DTypeError, ["masked in places", "filled(...)"]),
+        ({"external_forces": {"tool": np.zeros(6)}}, DTypeError, ["'external_forces'", "such as {'tool'"]),
     ],
 )
 def test_wrong_arrays(arm, state, change, error, words):
@@ -292,6 +295,12 @@ def test_bound_functions(arm, state, target):
     np.testing.assert_array_equal(aliased, expected)
     single = fast(*(x.astype(np.float32) for x in state))
     assert single.dtype == np.float32
+
+
+def test_what_a_bound_function_takes_can_be_asked_of_it(arm):
+    """Failed before; redteam.md, 12."""
+    assert str(inspect.signature(cardan.inverse_dynamics.bind(arm))) == "(q, v, a, /, *, out=None)"
+    assert list(inspect.signature(cardan.jacobian.bind(arm, frame="tool")).parameters) == ["q", "out"]
 
 
 def test_bound_functions_with_options(arm, state):

@@ -125,6 +125,19 @@ def test_a_mimic_has_its_spring_at_its_own_angle(quick_target):
     assert still.passive("spring_rest") == (REST,)
 
 
+def test_every_world_has_its_own_springs(quick_target):
+    """Failed before: a spring could not rest at a negative angle in one of many worlds."""
+    world = oscillator().world().with_inputs("spring_stiffness", "spring_rest")
+    state, rest, stiffness = world.state(2, spring_rest=[-0.4]), [[[-0.4]], [[0.2]]], [[[K]], [[2.0 * K]]]
+    world.view().set_constants(state, "spring_rest", rest)
+    world.view().set_constants(state, "spring_stiffness", stiffness)
+    found = solvers.Featherstone(world, 0.01).step(state, steps=30)
+    for k in range(2):
+        alone = oscillator(Spring(stiffness[k][0][0], rest[k][0][0])).world()
+        expected = solvers.Featherstone(alone, 0.01).step(alone.state(), steps=30)
+        np.testing.assert_allclose(found.q[k], expected.q[0], rtol=1e-12)
+
+
 def test_stiffness_and_rest_are_inputs():
     m = oscillator()
     model = m.model()

@@ -2,7 +2,7 @@
 
     implicit        v' = v + dt a(v'),   q' = q (+) dt v'        a of `implicit_dynamics`: drives, stops, contacts
     semi-implicit   v' = v + dt a(q, v), q' = q (+) dt v'
-    leapfrog        q_h = q (+) dt/2 v,  v' = v + dt a(q_h, v),  q' = q_h (+) dt/2 v'
+    leapfrog        q_h = q (+) dt/2 v,  v_h = v + dt/2 a(q_h, v), v' = v + dt a(q_h, v_h),  q' = q_h (+) dt/2 v'
     midpoint        q_h = q (+) dt/2 v,  v_h = v + dt/2 a(q, v), v' = v + dt a(q_h, v_h),  q' = q (+) dt v_h
     rk4             the classical tableau for v; q by exponentials of it that commute with nothing:
                     q_2 = q (+) h/2 v_1,  q_3 = q (+) h/2 v_2,  q_4 = q_2 (+) h (v_3 - v_1/2)
@@ -93,10 +93,14 @@ def _carried(node: Node, q: Vector, v: Vector, a: Vector, dt: float) -> Motion:
     Its axes turn by phi = dt w in the step, so that along those it has then it is exp(-phi) times this, and half of the
     way on average. Without forces it keeps its size and direction in the world: no momentum is made.
     """
+    return node.joint.twist(node.configuration(q), node.velocity(v)) + _push(node, q, v, a) * dt
+
+
+def _push(node: Node, q: Vector, v: Vector, a: Vector) -> Motion:
+    """Return the rate of a floating body's twist along axes that do not turn: its linear part is a + w x u."""
     own = node.configuration(q), node.velocity(v)
     V, A = node.joint.twist(*own), node.joint.spatial_acceleration(*own, node.velocity(a))
-    after = V + A * dt
-    return Motion(after.linear + V.angular.cross(V.linear) * dt, after.angular)
+    return Motion(A.linear + V.angular.cross(V.linear), A.angular)
 
 
 def _turned(V: Motion, phi: Vector3) -> Motion:
@@ -120,16 +124,25 @@ def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> 
 
 
 def leapfrog(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
-    """Return the state after drift, kick and drift, of order 2 where forces do not depend on v."""
+    """Return the state after drift, kick and drift, of order 2; the kick is a midpoint rule, as forces depend on v."""
     half, floating = along(q, v, 0.5 * dt, model), _floating(model)
-    old = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
-    v = _with(v, floating, half, old)  # along the axes of half of the way
-    a = rate(half, v)
-    carried = [_carried(node, half, v, a, dt) for node in floating]
-    new = [_turned(V, (U.angular + V.angular) * (0.5 * dt)) for U, V in zip(old, carried, strict=True)]
-    after = added(v, dt, (1.0, a))
-    q_after = along(half, _with(after, floating, half, new), 0.5 * dt, model)
-    return Moved(q_after, _with(after, floating, q_after, new))
+    twists = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
+    v = _with(v, floating, half, [_turned(V, V.angular * (0.5 * dt)) for V in twists])
+    first, pushed = _kicked(half, v, v, rate(half, v), floating, 0.5 * dt)
+    between = _with(first, floating, half, pushed)
+    after, carried = _kicked(half, v, between, rate(half, between), floating, dt)
+    arrived = [_turned(V, V.angular * (0.5 * dt)) for V in carried]
+    q_after = along(half, _with(after, floating, half, arrived), 0.5 * dt, model)
+    return Moved(q_after, _with(after, floating, q_after, arrived))
+
+
+def _kicked(
+    q: Vector, v: Vector, at: Vector, a: Vector, floating: Sequence[Node], dt: float
+) -> tuple[list[Scalar], list[Motion]]:
+    """Return v after accelerations a, of a state with velocities `at`, and the twists of what floats."""
+    twists = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
+    pushes = [_push(node, q, at, a) for node in floating]
+    return added(v, dt, (1.0, a)), [V + push * dt for V, push in zip(twists, pushes, strict=True)]
 
 
 def midpoint(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:

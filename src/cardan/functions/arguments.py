@@ -71,7 +71,7 @@ def is_symbolic(value: Any) -> bool:
         return value.dtype == object
     if isinstance(value, (list, tuple)):
         return any(is_symbolic(e) for e in value)
-    if isinstance(value, (int, float, complex, str, bytes, np.generic, type(None))):
+    if isinstance(value, (int, float, complex, str, bytes, np.generic, type(None), dict, set, frozenset)):
         return False
     return _is_casadi(value) or _is_jax_tracer(value) or not (hasattr(value, "__array__") or _is_memory(value))
 
@@ -130,6 +130,9 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
         ShapeError: if it is ragged.
     """
     _check_on_processor(where, name, value)
+    if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
+        expected, hint = "an array of which every entry counts", "filled(...) gives its masked entries a number."
+        raise DTypeError(where, name, got="masked in places", expected=expected, hint=hint)
     try:
         array = np.asarray(value)
     except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +125,16 @@ class Compiled:
         return self.form.rebuilt([array if array.ndim else array[()] for array in results])
 
 
+class _Signature:
+    """What `inspect.signature` says of a bound function: its arrays by position, and `out=`; of the class, nothing."""
+
+    def __get__(self, of: Bound | None, owner: type) -> Any:
+        if of is None:
+            return None  # that is: look at `__init__`
+        arrays = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in of._cores]
+        return Signature([*arrays, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
+
+
 class Bound:
     """A function of one model with fixed options: `fast(q, v, a, out=tau)`. Made by `Function.bind`.
 
@@ -169,6 +180,8 @@ class Bound:
         if out is not None:
             return out
         return results[0] if self._packed else self._compiled.returned(results)
+
+    __signature__ = _Signature()
 
     @property
     def places(self) -> dict[str, Any]:

@@ -97,7 +97,11 @@ def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape],
     geoms = {(s.body, s.geometry, s.pose): name for name, s in zip(names, shapes, strict=True) if s.role == "collision"}
     for pair in pairs:
         condim, friction = _friction(pair.material, f"contact pair {pair.name!r}")
-        geom1, geom2 = (geoms[end] for end in ends_of(pair))
+        ends = ends_of(pair)
+        for body, shape, _ in (end for end in ends if end not in geoms):
+            what = f"contact pair {pair.name!r}, whose {type(shape).__name__} is none of {body!r}'s collision shapes"
+            raise UnsupportedError(what, LIBRARY, "add the shape to the body, at the pair's pose")
+        geom1, geom2 = (geoms[end] for end in ends)
         spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction, margin=pair.margin)
 
 

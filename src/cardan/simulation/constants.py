@@ -18,7 +18,7 @@ NOT_NEGATIVE = (0.0, np.inf, "a number >= 0")
 RANGES: dict[str, tuple[float, float, str]] = {
     "mass": (0.0, np.inf, "a mass >= 0 [kg]"),
     "inertial_parameters": (0.0, np.inf, "a mass >= 0 [kg] as the first of ten parameters"),
-    **dict.fromkeys(PASSIVE, NOT_NEGATIVE),
+    **{name: NOT_NEGATIVE for name in PASSIVE if name != "spring_rest"},
     "contact_friction": NOT_NEGATIVE,
     "contact_restitution": (0.0, 1.0, "a number in [0, 1]"),
     "contact_stiffness": (float(np.finfo(np.float32).tiny), np.inf, "a number > 0 [N/m]"),

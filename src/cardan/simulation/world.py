@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.description import Mechanism, Shape
-from cardan.errors import ParameterError
+from cardan.errors import MechanismError, ParameterError
 from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import Model
 from cardan.model.table import aligned
@@ -87,6 +87,8 @@ class World(Explained):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "links", self.model.link_names)
+        for pair in self.pairs:
+            _check_that_it_moves(self.model, pair)
 
     @property
     def name(self) -> str:
@@ -305,6 +307,15 @@ class World(Explained):
     def __repr__(self) -> str:
         counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"
         return f"<World {self.name!r}: {counts}, nq={self.model.nq}, nv={self.model.nv}>"
+
+
+def _check_that_it_moves(model: Model, pair: ContactPair) -> None:
+    """Refuse a pair, given by hand, of shapes that are fixed to one another: laws divide by how a force moves them."""
+    if model.attachment(pair.a).node == model.attachment(pair.b).node:
+        raise MechanismError(
+            f"contact pair {pair.name!r}: its shapes, on {pair.a!r} and {pair.b!r}, do not move relative to one "
+            "another, so that no force between them has an effect; leave the pair out."
+        )
 
 
 def _shown(names: Sequence[str]) -> str:

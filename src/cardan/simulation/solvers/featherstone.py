@@ -366,7 +366,7 @@ def in_world(contact: Contact, wrench: Force) -> tuple[Vector3, Vector3, Vector3
 def explicit_step(
     model: Model, q: Vector, v: Vector, servo: Servo, settings: Settings
 ) -> tuple[stepping.Moved, Vector, Any]:
-    """Return the state after an explicit step, its first accelerations and the residual, 0."""
+    """Return the state after an explicit step, its mean accelerations and the residual, 0."""
 
     def rate(q: Vector, v: Vector) -> Vector:
         elements = Elements(model, q, v, servo, 0.0, limits=False)
@@ -374,7 +374,7 @@ def explicit_step(
         return implicit_dynamics(Moment(model, q, v), tau, dt=settings.dt).a
 
     moved = stepping.EXPLICIT[settings.integrator](model, q, v, rate, settings.dt)
-    return moved, rate(q, v), 0.0
+    return moved, [(after - before) * (1.0 / settings.dt) for after, before in zip(moved.v, v, strict=True)], 0.0
 
 
 __all__ = ["Featherstone", "Settings", "step_function"]

@@ -82,6 +82,9 @@ class MuJoCo(Solver):
 
     supports: ClassVar[Mapping[str, str]] = {
         **SHARED,
+        "joint made of others": "Helical, ConstantVelocity and Distance: give emulate=True",
+        "joint it lacks": "Cable, Ellipsoid, OpenSimCustom, Spline, VariableScrew, and Composite and Reversed joints "
+        "that are no hinges and slides in a row: use cardan.solvers.Featherstone",
         "contact": YES,
         "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
         "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
