@@ -99,6 +99,19 @@ def test_a_world_that_diverges_stands_still_and_says_so():
     assert advance.time == state.time[0] == DT
 
 
+@pytest.mark.full
+def test_time_is_exact_beyond_the_whole_numbers_of_single_precision():
+    builder = cardan.WorldBuilder()
+    builder.add_body("bead", inertia=cardan.Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3)))
+    world = builder.finalize()
+    solver, steps = Featherstone(world, 2.0**-20), 2**20
+    advance = solver.stepper(world.state(dtype="float32"), steps=steps)
+    for _ in range(18):
+        advance()
+    assert (advance.time, advance.diverged) == (18.0, False)
+    assert advance.state.time.tolist() == [18.0]
+
+
 def test_it_is_not_copied_for_its_arrays_are_one_memory():
     world = cardan.robots.double_pendulum().world()
     advance = Featherstone(world, DT).stepper(world.state())

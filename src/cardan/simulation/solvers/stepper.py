@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from cardan.functions.compiled import Bound
-from cardan.simulation.clock import Clock
+from cardan.simulation.clock import MOST, Clock
 from cardan.simulation.state import FOUND, State
 
 
@@ -51,6 +51,8 @@ class Stepper:
 
     def __call__(self) -> None:
         """Take the steps."""
+        if self._taken >= MOST:
+            self._begin_clock()
         self._run(*self._given, out=self._next)
         self._row[...] = self._next  # where a result is an argument, too, a call would copy, but slowly
         self._taken += self._steps
@@ -88,6 +90,12 @@ class Stepper:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Stepper is not copied or pickled: take its state, and make another of that")
+
+    def _begin_clock(self) -> None:
+        """Count anew from here on, so that numbers of steps stay exact in single precision."""
+        now = self._now()
+        self._clock, self._taken = Clock.at(now.time, now.diverged, self._row.dtype, now.dt), 0
+        self._found["count"][...] = 0.0
 
     def _now(self) -> Clock:
         start, lost, dt, taken, _ = self._clock
