@@ -17,7 +17,7 @@ import numpy as np
 from cardan.description import Mechanism
 from cardan.errors import quoted
 from cardan.formats.report import At, Report
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere
 from cardan.joints import Mimic
 from cardan.model import Connection
 from cardan.spatial import Inertia
@@ -108,6 +108,9 @@ class _Robot:
         if isinstance(geometry, Mesh):
             box = self._mesh_box(geometry.path)
             return None if box is None else np.sort(box * np.array(geometry.scale), axis=0)
+        if isinstance(geometry, HeightField):
+            vertices, _ = geometry.surface()
+            return np.array([vertices.min(axis=0), vertices.max(axis=0)])
         half = half_sizes(geometry)
         return None if half is None else np.array([[-h for h in half], half])
 

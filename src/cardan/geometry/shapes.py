@@ -15,8 +15,11 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Literal
 
+import numpy as np
+
 from cardan.errors import ParameterError
-from cardan.geometry.mesh import mesh_integrals
+from cardan.geometry.height_surface import surface_of_heights
+from cardan.geometry.mesh import integrals_of_triangles, mesh_integrals
 from cardan.records import Material
 from cardan.scalar import is_finite
 from cardan.spatial import SE3, Inertia, Matrix3, checked_pose
@@ -55,6 +58,12 @@ def density_checked(density: Any) -> float:
 def _positive(what: str, value: float) -> float:
     if not is_finite(value) or value < 0.0:
         raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
+    return float(value)
+
+
+def _above_zero(what: str, value: float) -> float:
+    if not is_finite(value) or value <= 0.0:
+        raise ParameterError(what, got=value, expected="a finite number > 0 [m]")
     return float(value)
 
 
@@ -322,7 +331,109 @@ class Plane:
         return Inertia.zero()
 
 
-Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Plane
+@dataclass(frozen=True, slots=True, repr=False)
+class HeightField:
+    """Terrain: heights over a rectangle in the x-y plane of its frame, solid down to a level base.
+
+    Between the heights the surface is two triangles a cell, which share the diagonal from the cell's corner of least x
+    and y. The frame's origin is the middle of the rectangle; heights are measured from its z = 0.
+
+    Args:
+        heights: [m], at least 2 rows of at least 2, evenly spread: `heights[i][j]` is at y = (i / (rows - 1) - 1/2)
+            `size[1]` and x = (j / (columns - 1) - 1/2) `size[0]`. They are copied.
+        size: full side lengths along x and y [m], both > 0.
+        thickness: of the matter below the lowest height [m], > 0.
+
+    Throughout:
+        density: [kg/m^3].
+        mass: [kg].
+
+    Examples:
+        >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
+        >>> ramp
+        HeightField(2 x 2 heights, 0 to 1 m, size=(2.0, 3.0), thickness=0.5)
+        >>> round(ramp.volume, 12)
+        6.0
+    """
+
+    heights: Sequence[Sequence[float]]
+    size: Sequence[float]
+    thickness: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "heights", _rows(self.heights))
+        if len(self.size) != 2:
+            raise ParameterError("size of a height field", got=tuple(self.size), expected="two lengths, x and y [m]")
+        object.__setattr__(self, "size", tuple(_above_zero("size of a height field", s) for s in self.size))
+        object.__setattr__(self, "thickness", _above_zero("thickness of a height field", self.thickness))
+
+    def __repr__(self) -> str:
+        rows, columns = len(self.heights), len(self.heights[0])
+        low, high = self.lowest, self.lowest + self.relief
+        head = f"HeightField({rows} x {columns} heights, {low:g} to {high:g} m"
+        return f"{head}, size={self.size!r}, thickness={self.thickness!r})"
+
+    @property
+    def lowest(self) -> float:
+        """The lowest height [m]; the base is `thickness` below."""
+        return min(map(min, self.heights))
+
+    @property
+    def relief(self) -> float:
+        """How far the highest height is above the lowest [m]."""
+        return max(map(max, self.heights)) - self.lowest
+
+    def surface(self) -> tuple[Any, Any]:
+        """Return the closed surface: vertices [m], shape (n, 3), and triangles of them, shape (m, 3), facing outwards.
+
+        Examples:
+            >>> field = cardan.description.HeightField([[0.0, 0.1], [0.0, 0.1]], size=(1.0, 1.0), thickness=0.1)
+            >>> vertices, triangles = field.surface()
+            >>> vertices.shape, triangles.shape
+            ((8, 3), (12, 3))
+        """
+        return surface_of_heights(self.heights, self.size, self.lowest - self.thickness)
+
+    @property
+    def volume(self) -> float:
+        """The volume [m^3] between the surface and the base."""
+        return self._at_density_1().mass
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the field's own frame."""
+        rho = density_checked(density)
+        return Inertia.from_parameters([rho * e for e in self._at_density_1().parameters()])
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the field's own frame."""
+        unit = self._at_density_1()
+        return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
+
+    def _at_density_1(self) -> Inertia:
+        vertices, triangles = self.surface()
+        return integrals_of_triangles(vertices[triangles], "height field")
+
+
+def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
+    """Return heights as tuples of floats, or raise `ParameterError`."""
+    what, expected = "heights of a height field", "at least 2 rows of as many numbers each, at least 2 [m]"
+    try:
+        array = np.asarray(heights)
+    except ValueError:
+        raise ParameterError(what, got="rows that are not of one length", expected=expected) from None
+    if array.ndim != 2 or min(array.shape) < 2 or array.dtype.kind not in "fiu":
+        raise ParameterError(what, got=f"{array.dtype} of shape {array.shape}", expected=expected)
+    with np.errstate(over="ignore", invalid="ignore"):
+        array = array.astype(float)
+        relief = np.ptp(array)
+    if not np.isfinite(relief):
+        where = tuple(map(int, np.argwhere(~np.isfinite(array))[0])) if not np.isfinite(array).all() else None
+        got = f"a difference of {relief}" if where is None else f"{array[where]} in row {where[0]}, column {where[1]}"
+        raise ParameterError(what, got=got, expected="finite numbers, of finite differences [m]")
+    return tuple(map(tuple, array.tolist()))
+
+
+Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Plane | HeightField
 ALL_BITS = 0xFFFFFFFF
 
 

@@ -1,4 +1,4 @@
-"""Collision by MuJoCo, for shapes of which no page in `algorithms/collision` knows: meshes, cylinders, ellipsoids.
+"""Collision by MuJoCo, for shapes of which no page in `algorithms/collision` knows: meshes, height fields, cylinders, ellipsoids.
 
 The shapes alone are handed over, each on a body that is put where this library says, so that every joint will do.
 """
@@ -6,6 +6,7 @@ The shapes alone are handed over, each on a body that is put where this library 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,10 +18,10 @@ from cardan.errors import DTypeError, ParameterError
 from cardan.functions import Function, function
 from cardan.functions.arguments import numeric_array
 from cardan.geometry.contacts import Contacts
-from cardan.geometry.shapes import Ellipsoid, Plane, Shape, Sphere
+from cardan.geometry.shapes import Ellipsoid, HeightField, Plane, Shape, Sphere
 from cardan.interop.mujoco_joints import placed
 from cardan.interop.mujoco_package import mujoco
-from cardan.interop.mujoco_shapes import Solid, ends_of, set_geometry
+from cardan.interop.mujoco_shapes import Solid, check_ends, ends_of, set_geometry
 from cardan.model import WORLD, Model
 from cardan.scalar import is_finite
 
@@ -28,11 +29,16 @@ MANY = 8
 """Points a pair may have at most, the deepest first; as many as two boxes have there."""
 
 
+HALVINGS = 20
+"""Of a reach within which a pair has too many contacts: the nearest is then known to a millionth of it."""
+
+
 class MujocoCollision:
     """Contacts of the pairs of a world, found by MuJoCo: `MujocoCollision(world)(state.q)`.
 
-    A mesh counts as its convex hull. One sphere or ellipsoid has one point of contact with anything, two other shapes
-    up to `MANY`.
+    A mesh counts as its convex hull, and each triangle of a height field, with the matter below it, as a prism of its
+    own: the gap is that to the nearest prism, and what is deeper inside than it is wide may be pushed out sideways.
+    A sphere or ellipsoid has one point of contact with anything but a height field, two other shapes up to `MANY`.
 
     Args:
         robot: a world, or a mechanism, of which `robot.world(ground=False)` is taken.
@@ -67,13 +73,14 @@ class MujocoCollision:
         self.pair = np.repeat(np.arange(len(counts)), counts)
         self._starts = np.cumsum([0, *counts])
         self._mj = mujoco("MujocoCollision")
-        self._compile(float(reach))
+        self._reach = float(reach)
+        self._compile()
 
-    def _compile(self, reach: float) -> None:
+    def _compile(self) -> None:
         """Make MuJoCo's model: what does not move stands in the world, all else on bodies that are put."""
         solids = list(dict.fromkeys(end for pair in self.pairs for end in ends_of(pair)))
         moving = [solid for solid in solids if self.model.attachment(solid[0]).node >= 0]
-        spec, meshes = self._mj.MjSpec(), {}
+        spec, assets = self._mj.MjSpec(), {}
         for k, (body, geometry, pose) in enumerate(solids):
             at = self.model.attachment(body)
             fixed = at.node < 0
@@ -81,9 +88,11 @@ class MujocoCollision:
             place = placed(at.pose @ pose) if fixed else {}
             geom = home.add_geom(name=str(k), contype=0, conaffinity=0, **place)
             shape = Shape(WORLD if fixed and isinstance(geometry, Plane) else body, "collision", geometry)
-            set_geometry(self._mj, spec, geom, shape, meshes)
+            set_geometry(self._mj, spec, geom, shape, assets)
+        for pair in self.pairs:
+            check_ends(pair.name, pair.shape_a, pair.shape_b)
         for a, b in (map(solids.index, ends_of(pair)) for pair in self.pairs):
-            spec.add_pair(geomname1=str(a), geomname2=str(b), margin=reach, condim=1)
+            spec.add_pair(geomname1=str(a), geomname2=str(b), margin=self._reach, condim=1)
         self._there = spec.compile()
         self._data = self._mj.MjData(self._there)
         self._order = [self._there.body(str(k)).mocapid[0] for k in range(len(moving))]
@@ -104,6 +113,52 @@ class MujocoCollision:
         sizes = (*shape, len(self.pair))
         return Contacts(gap.reshape(sizes), point.reshape(*sizes, 3), normal.reshape(*sizes, 3), self.pair.copy())
 
+    def _find(self, data: Any) -> None:
+        """Find the contacts. Of a pair that has more than MuJoCo tells, which takes the first it meets, the nearest.
+
+        The margin of such a pair is cut in halves, between one within which there is no contact and one with too many.
+        """
+        margin, most = self._there.pair_margin, self._mj.mjMAXCONPAIR
+        margin[:], empty, full = self._reach, np.zeros(len(margin)), np.full(len(margin), self._reach)
+        for _ in range(HALVINGS):
+            count = self._counted(data)
+            is_full, is_empty = count >= most, (count == 0) & (margin < self._reach)
+            if not (is_full | is_empty).any():
+                return
+            full[is_full], empty[is_empty] = margin[is_full], margin[is_empty]
+            margin[:] = np.where(is_full | is_empty, 0.5 * (empty + full), margin)
+        self._find_many(data, is_full | is_empty, empty, full)
+
+    def _find_many(self, data: Any, left: np.ndarray, empty: np.ndarray, full: np.ndarray) -> None:
+        """Find the contacts of pairs of which too many are equally near, or overlap."""
+        margin = self._there.pair_margin
+        margin[left] = np.where(empty > 0.0, full, 0.0)[left]
+        count = self._counted(data)
+        self._warn_of(np.flatnonzero(left & (count >= self._mj.mjMAXCONPAIR) & (margin == 0.0)))
+        missed = left & (count == 0)
+        if missed.any():
+            margin[missed] = full[missed]
+            self._counted(data)
+
+    def _counted(self, data: Any) -> np.ndarray:
+        """Find the contacts within the margins, and return how many each of MuJoCo's pairs has."""
+        self._mj.mj_collision(self._there, data)
+        there = self._there
+        number = {frozenset(ends): k for k, ends in enumerate(zip(there.pair_geom1, there.pair_geom2, strict=True))}
+        found = [number[frozenset(ends)] for ends in data.contact.geom.tolist()]
+        return np.bincount(found, minlength=there.npair)
+
+    def _warn_of(self, numbers: Iterable[int]) -> None:
+        """Warn of pairs that overlap at more points than MuJoCo tells."""
+        for k in numbers:
+            ends = frozenset((int(self._there.pair_geom1[k]), int(self._there.pair_geom2[k])))
+            name, most = self.pairs[self._pair_of[ends][0]].name, self._mj.mjMAXCONPAIR
+            warnings.warn(
+                f"contact pair {name!r} overlaps at more points than the {most} MuJoCo tells, and a deeper one may be "
+                "missing: make the height field coarser, or the other shape smaller.",
+                stacklevel=6,
+            )
+
     def _nothing(self, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         count = len(self.pair)
         up = np.broadcast_to([0.0, 0.0, 1.0], (rows, count, 3))
@@ -114,7 +169,7 @@ class MujocoCollision:
         data = self._data
         data.mocap_pos[self._order], data.mocap_quat[self._order] = poses[:, :3], poses[:, 3:]
         self._mj.mj_kinematics(self._there, data)
-        self._mj.mj_collision(self._there, data)
+        self._find(data)
         used = self._starts[:-1].copy()
         for k in np.argsort(data.contact.dist, kind="stable"):
             contact = data.contact[int(k)]
@@ -128,7 +183,9 @@ class MujocoCollision:
 
 
 def _count(pair: Any) -> int:
-    return 1 if isinstance(pair.shape_a, (Sphere, Ellipsoid)) or isinstance(pair.shape_b, (Sphere, Ellipsoid)) else MANY
+    shapes = pair.shape_a, pair.shape_b
+    is_one = any(isinstance(s, (Sphere, Ellipsoid)) for s in shapes)
+    return 1 if is_one and not any(isinstance(s, HeightField) for s in shapes) else MANY
 
 
 def _poses_function(solids: Sequence[Solid]) -> Function[..., Any]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cardan.errors import UnsupportedError
 from cardan.geometry.mesh import surface_of_file
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Mesh, Plane, Shape, Sphere
 from cardan.geometry.touching import MAX_CLASSES, Bits, both_ways, groups_and_masks
 from cardan.interop.mujoco_joints import LIBRARY, placed
 from cardan.records import WORLD, Material
@@ -25,6 +28,9 @@ SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
 }
 """The type of each geometry there, and its half sizes."""
 
+GROUNDS = (Plane, HeightField)
+"""Between which MuJoCo finds no contact."""
+
 Solid = tuple[str, Geometry, SE3]
 """A shape: its body, what it is, X_body_shape."""
 
@@ -39,14 +45,14 @@ VISUAL, COLLISION = 2, 3
 
 def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[Shape]) -> list[str]:
     """Add geoms that touch nothing to bodies, and return their names: the shapes' own, or `body:0`, `body:1`, ..."""
-    meshes: dict[tuple[Any, ...], str] = {}
+    assets: dict[Any, str] = {}
     names = geom_names(shapes)
     for name, shape in zip(names, shapes, strict=True):
         geom = bodies[shape.body].add_geom(name=name, mass=0.0, contype=0, conaffinity=0, **placed(shape.pose))
         geom.group = VISUAL if shape.role == "visual" else COLLISION
         if shape.rgba is not None:
             geom.rgba = list(shape.rgba)
-        set_geometry(mj, spec, geom, shape, meshes)
+        set_geometry(mj, spec, geom, shape, assets)
     return names
 
 
@@ -98,11 +104,29 @@ def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape],
     for pair in pairs:
         condim, friction = _friction(pair.material, f"contact pair {pair.name!r}")
         ends = ends_of(pair)
+        check_ends(pair.name, pair.shape_a, pair.shape_b)
         for body, shape, _ in (end for end in ends if end not in geoms):
             what = f"contact pair {pair.name!r}, whose {type(shape).__name__} is none of {body!r}'s collision shapes"
             raise UnsupportedError(what, LIBRARY, "add the shape to the body, at the pair's pose")
         geom1, geom2 = (geoms[end] for end in ends)
         spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction, margin=pair.margin)
+
+
+def check_ends(name: str, a: Geometry, b: Geometry) -> None:
+    """Raise `UnsupportedError` for two shapes MuJoCo finds no contact of, and says nothing: surfaces without an end."""
+    if isinstance(a, GROUNDS) and isinstance(b, GROUNDS):
+        what = f"contact pair {name!r}, a {type(a).__name__} and a {type(b).__name__}"
+        raise UnsupportedError(
+            what, LIBRARY, "let their groups and masks not touch, or make one of them a Box or a Mesh"
+        )
+
+
+def check_grounds(shapes: Iterable[Shape], node_of: Callable[[str], int]) -> None:
+    """Raise `UnsupportedError` where two such surfaces that move against one another may touch by groups and masks."""
+    grounds = [s for s in shapes if s.role == "collision" and isinstance(s.geometry, GROUNDS)]
+    for one, other in combinations(grounds, 2):
+        if node_of(one.body) != node_of(other.body) and one.may_touch(other):
+            check_ends(f"{one.name or one.body}/{other.name or other.body}", one.geometry, other.geometry)
 
 
 def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:
@@ -125,15 +149,18 @@ def _signed(bits: int) -> int:
 # --- what it is made of ---
 
 
-def set_geometry(mj: Any, spec: Any, geom: Any, shape: Shape, meshes: dict[tuple[Any, ...], str]) -> None:
-    """Give a geom a shape's geometry; files of meshes are added once, under the names in `meshes`."""
+def set_geometry(mj: Any, spec: Any, geom: Any, shape: Shape, assets: dict[Any, str]) -> None:
+    """Give a geom a shape's geometry; meshes and height fields are added once, under the names in `assets`."""
     geometry = shape.geometry
     if isinstance(geometry, Mesh):
         key = geometry.uri, geometry.path, tuple(geometry.scale)
-        if key not in meshes:
-            meshes[key] = f"mesh{len(meshes)}"
-            _add_mesh(mj, spec, meshes[key], geometry)
-        geom.type, geom.meshname = mj.mjtGeom.mjGEOM_MESH, meshes[key]
+        if key not in assets:
+            assets[key] = f"mesh{len(assets)}"
+            _add_mesh(mj, spec, assets[key], geometry)
+        geom.type, geom.meshname = mj.mjtGeom.mjGEOM_MESH, assets[key]
+        return
+    if isinstance(geometry, HeightField):
+        _set_field(mj, spec, geom, geometry, assets)
         return
     if isinstance(geometry, Plane) and shape.body != WORLD:
         raise UnsupportedError(f"a plane on the moving body {shape.body!r}", LIBRARY, LEAVE_OUT)
@@ -141,6 +168,23 @@ def set_geometry(mj: Any, spec: Any, geom: Any, shape: Shape, meshes: dict[tuple
         raise UnsupportedError(f"a {type(geometry).__name__}, the shape of body {shape.body!r}", LIBRARY, LEAVE_OUT)
     kind, size = SIZES[type(geometry)]
     geom.type, geom.size = getattr(mj.mjtGeom, f"mjGEOM_{kind}"), size(geometry)
+
+
+def _set_field(mj: Any, spec: Any, geom: Any, field: HeightField, assets: dict[Any, str]) -> None:
+    """Give a geom a height field. MuJoCo keeps heights from 0 to 1 in single precision, the lowest at the geom's z = 0.
+
+    Source: MuJoCo documentation, "XML reference: asset/hfield".
+    """
+    if field not in assets:
+        assets[field] = f"heights{len(assets)}"
+        relief = field.relief or 1.0  # level ground: all of its heights are 0 there, whatever they are multiplied by
+        shares = [(height - field.lowest) / relief for row in field.heights for height in row]
+        size = [0.5 * field.size[0], 0.5 * field.size[1], relief, field.thickness]
+        counts = {"nrow": len(field.heights), "ncol": len(field.heights[0])}
+        spec.add_hfield(name=assets[field], size=size, userdata=shares, **counts)
+    up = np.zeros(3)
+    mj.mju_rotVecQuat(up, np.array([0.0, 0.0, field.lowest]), np.array(geom.quat, dtype=float))
+    geom.type, geom.hfieldname, geom.pos = mj.mjtGeom.mjGEOM_HFIELD, assets[field], geom.pos + up
 
 
 def _add_mesh(mj: Any, spec: Any, name: str, geometry: Mesh) -> None:

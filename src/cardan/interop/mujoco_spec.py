@@ -20,7 +20,7 @@ from cardan.interop.mujoco_drives import add_drives
 from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
 from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed, step_names
 from cardan.interop.mujoco_package import mujoco
-from cardan.interop.mujoco_shapes import add_pairs, add_shapes, ends_of, set_groups
+from cardan.interop.mujoco_shapes import add_pairs, add_shapes, check_grounds, ends_of, set_groups
 from cardan.interop.opened_loops import opened
 from cardan.joints import FreeFlyer, Mimic, Reversed, Spherical
 from cardan.model import WORLD, Body, Connection, Model
@@ -97,6 +97,7 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     if (shapes is True or shapes == "touching") and pairs is not None:
         add_pairs(writer.mj, writer.spec, names, chosen, pairs)
     else:
+        check_grounds(chosen, lambda body: writer.model.attachment(body).node)
         set_groups(writer.spec, names, chosen)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.geometry.mesh import surface_of_file
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Mesh, Plane, Sphere
 
 AROUND = 16  # facets around an axis: smooth enough at the size of a robot's link in a picture
 CELLS = 14  # of a grid along a mesh's longest side: a few hundred triangles are left of any mesh
@@ -45,6 +45,16 @@ def facets_of(geometry: Geometry) -> np.ndarray:
             return facets if np.prod(scale) > 0.0 else facets[:, [1, 0, 2, 3]]  # a mirror runs round them backwards
         case Plane():
             return np.empty((0, 4, 3))
+        case HeightField():
+            return _terrain(geometry)
+
+
+def _terrain(field: HeightField) -> np.ndarray:
+    """Return the surface of a height field; of a fine grid as a mesh is, coarsened."""
+    vertices, triangles = field.surface()
+    is_coarse = max(len(field.heights), len(field.heights[0])) <= CELLS + 1
+    found = vertices[triangles] if is_coarse else coarsened(vertices, triangles)
+    return found[:, [0, 1, 2, 2]]
 
 
 def _cube() -> np.ndarray:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan.algorithms.collision import FAR, Candidate, Two, points, points_of
+from cardan.algorithms.collision import FAR, Candidate, Two, check_page, points, points_of
 from cardan.algorithms.kinematics import Kinematics
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.functions.function import Function, function
@@ -68,12 +68,13 @@ def _placed(kinematics: Kinematics, pair: ContactPair) -> Two:
     return Two(pair.shape_a, X_a, pair.shape_b, X_b)
 
 
-def _number(pair: ContactPair) -> int:
-    """Return how many candidates a pair has; this does not depend on the poses."""
-    try:
-        return len(points(pair.shape_a, SE3(), pair.shape_b, SE3()))
-    except UnsupportedError as error:
-        raise UnsupportedError(f"pair {pair.name!r}, {error.what}", error.by, error.instead) from None
+def check_pages(pairs: Sequence[ContactPair]) -> None:
+    """Raise `UnsupportedError` for a pair of shapes of which no page of `algorithms/collision` knows."""
+    for pair in pairs:
+        try:
+            check_page(type(pair.shape_a), type(pair.shape_b))
+        except UnsupportedError as error:
+            raise UnsupportedError(f"pair {pair.name!r}, {error.what}", error.by, error.instead) from None
 
 
 def _in_world(X_a: SE3, candidate: Candidate) -> Candidate:
@@ -105,8 +106,9 @@ def collide(world: World, state: State) -> Contacts:
 
 
 def owners_of(pairs: Sequence[ContactPair]) -> np.ndarray:
-    """Return which pair each candidate is of."""
-    counts = [_number(pair) for pair in pairs]
+    """Return which pair each candidate is of; how many a pair has does not depend on the poses."""
+    check_pages(pairs)
+    counts = [len(points(pair.shape_a, SE3(), pair.shape_b, SE3())) for pair in pairs]
     return np.repeat(np.arange(len(counts)), counts)
 
 

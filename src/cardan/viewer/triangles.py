@@ -14,7 +14,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.geometry.mesh import USD_ENDINGS, metres, surface_of_file
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Mesh, Plane, Shape, Sphere
 from cardan.runtime.extras import package
 
 PLANE_SIDE = 10.0
@@ -64,7 +64,8 @@ def surface_of(shape: Shape) -> Surface:
     if isinstance(geometry, Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)))
     mesh = _primitive(geometry).apply_transform(pose)
-    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape), isinstance(geometry, Box | Plane))
+    is_flat = isinstance(geometry, Box | Plane | HeightField)
+    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape), is_flat)
 
 
 def _colour(shape: Shape) -> tuple[float, ...]:
@@ -89,6 +90,8 @@ def _primitive(geometry: Geometry) -> Any:
             return _cylinder(geometry.radius, geometry.length)
         case Plane():
             return trimesh().Trimesh(*_square(PLANE_SIDE), process=False)
+        case HeightField():
+            return trimesh().Trimesh(*geometry.surface(), process=False)
         case _:
             raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")
 

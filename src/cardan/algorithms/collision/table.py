@@ -44,6 +44,15 @@ PAIRS: dict[tuple[type, type], Pair] = {
 """For each two types of shapes, in one of their orders, the page that knows them."""
 
 
+def check_page(a: type, b: type) -> None:
+    """Raise `UnsupportedError` if no page knows two types of shapes."""
+    if (a, b) not in PAIRS and (b, a) not in PAIRS:
+        known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
+        instead = f"the pairs there are, in either order: {known}. Put these in its place, leave the pair out, "
+        instead += "or let MuJoCo find it: cardan.solvers.MuJoCo, cardan.interop.MujocoCollision"
+        raise UnsupportedError(f"contact of a {a.__name__} and a {b.__name__}", "cardan's own collision", instead)
+
+
 class Two(NamedTuple):
     """Two shapes and their poses, X_world_a and X_world_b."""
 
@@ -114,10 +123,7 @@ class _Likeness(NamedTuple):
     @staticmethod
     def of(two: Two) -> _Likeness:
         a, b = type(two.a), type(two.b)
-        if (a, b) not in PAIRS and (b, a) not in PAIRS:
-            known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
-            instead = f"the pairs there are, in either order: {known}. Put these in its place, or leave the pair out"
-            raise UnsupportedError(f"contact of a {a.__name__} and a {b.__name__}", "cardan's own collision", instead)
+        check_page(a, b)
         swapped = (a, b) not in PAIRS
         R, p = (two.swapped if swapped else two).X_ab
         return _Likeness((b, a) if swapped else (a, b), swapped, tuple(is_zero(e) for e in (*R.entries(), *p)))

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from cardan.errors import close_names, did_you_mean, quoted
 from cardan.formats.json.kinds import (
     BOUNDS,
@@ -33,10 +33,11 @@ from cardan.model import Body, Connection, Drive, Frame, Material, Model
 from cardan.model.inputs import Input
 from cardan.records import Actuator, Configuration, Group, Spring
 
-_SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Plane)
+_SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Plane, HeightField)
 GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in _SOLIDS}
 """Geometries by name; a new one adds its class, and the kinds of its fields that are no numbers."""
 _MEASURES = {"size": NUMBERS, "radii": NUMBERS, "scale": NUMBERS, "uri": TEXT, "path": TEXT}
+_MEASURES["heights"] = listed(NUMBERS, of="rows of numbers")
 _WRITTEN = {"scale": lambda mesh: None if repr(mesh.scale) == "(1.0, 1.0, 1.0)" else mesh.scale}
 
 

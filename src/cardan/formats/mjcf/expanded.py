@@ -47,11 +47,13 @@ class Expanded:
         text: well-formed MJCF.
         places: where the element of each line of the text came from.
         textures: file of each texture, by name.
+        unread: names of height fields whose heights are in a file.
     """
 
     text: str
     places: list[Place]
     textures: dict[str, str] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
 
     def place(self, info: str) -> Place:
         """Return the place that MuJoCo's `line 12` stands for; the file as a whole where it says none."""
@@ -112,7 +114,7 @@ class _Expansion:
             elif self._is_read(item):
                 stack += self._opened(item)
         self._remark()
-        return Expanded("\n".join(self.lines), self.out.places, self.out.textures)
+        return Expanded("\n".join(self.lines), self.out.places, self.out.textures, self.out.unread)
 
     def _write(self, line: str, place: Place) -> None:
         self.lines.append(line)
@@ -223,7 +225,7 @@ class _Expansion:
                 return
 
     def _rewrite(self, item: _Open, attributes: dict[str, str]) -> None:
-        """Give textures and height fields content that costs nothing: neither moves anything, and files stay closed."""
+        """Give textures, and height fields from files, content that costs nothing: files stay closed."""
         tag, named = item.element.tag, item.parent == "asset"
         if tag not in ("texture", "hfield"):
             return
@@ -234,10 +236,25 @@ class _Expansion:
             if file and named:
                 self.out.textures[attributes["name"]] = file
             attributes |= {"type": "2d", "builtin": "flat", "width": "1", "height": "1"}
-        else:
+        elif file or not attributes.get("elevation", "").split():  # without either it is level
+            if file:
+                self.out.unread.add(attributes.get("name", ""))
             for name in ("content_type", "elevation"):
                 attributes.pop(name, None)
             attributes |= {"nrow": "2", "ncol": "2"}
+        else:
+            self._check_field(item, attributes)
+
+    def _check_field(self, item: _Open, attributes: dict[str, str]) -> None:
+        """Refuse a height field with another number of heights than it says: MuJoCo's product may be beyond 32 bits."""
+        counts = [attributes.get(name, "") for name in ("nrow", "ncol")]
+        number = len(attributes["elevation"].split())
+        if (
+            not all(count.isdecimal() and len(count) < 11 for count in counts)
+            or int(counts[0]) * int(counts[1]) != number
+        ):
+            message = f"nrow={counts[0][:40]!r} and ncol={counts[1][:40]!r}, but {number} numbers in elevation"
+            self.report.error(item.place, f"<hfield>: {message}")
 
     # --- files ---
 

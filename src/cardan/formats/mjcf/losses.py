@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cardan.formats.written import is_bounded, losses_of
-from cardan.geometry.shapes import ALL_BITS, Mesh, Shape
+from cardan.geometry.shapes import ALL_BITS, HeightField, Mesh, Shape
 from cardan.interop.opened_loops import half_of
 from cardan.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan.model import Body, Model
@@ -94,6 +94,9 @@ def _of_shapes(shapes: Iterable[Shape]) -> dict[str, list[str]]:
         "surfaces, groups, masks and margins of shapes that are only seen, on": [
             s.body for s in shapes if s.role == "visual" and _would_touch(s)
         ],
+        "digits of heights beyond single precision, and a level other than the lowest's to measure them from, on": [
+            s.body for s in shapes if isinstance(s.geometry, HeightField) and not _is_said(s.geometry)
+        ],
         PACKAGES: [s.body for s in shapes if isinstance(s.geometry, Mesh) and "://" in s.geometry.uri],
     }
 
@@ -101,6 +104,13 @@ def _of_shapes(shapes: Iterable[Shape]) -> dict[str, list[str]]:
 def _is_single(colour: Iterable[float]) -> bool:
     """Return whether numbers are the same after MuJoCo had them in single precision, and told their shortest digits."""
     return all(float(str(np.float32(e))) == e for e in colour)
+
+
+def _is_said(field: HeightField) -> bool:
+    """Return whether heights are the same after MuJoCo had them in single precision, as parts of the highest."""
+    heights = np.array(field.heights)
+    shares = heights / (field.relief or 1.0)
+    return not field.lowest and np.array_equal(shares.astype(np.float32) * np.float64(field.relief), heights)
 
 
 def _said(surface: Material) -> Material:

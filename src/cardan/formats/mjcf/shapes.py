@@ -8,7 +8,7 @@ from typing import Any
 
 from cardan.formats.mjcf.compiled import MeshFile
 from cardan.formats.mjcf.found import Found, pose
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
+from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Mesh, Plane, Shape, Sphere
 from cardan.geometry.touching import MAX_CLASSES, Bits, either_way, groups_and_masks
 from cardan.records import Material
 from cardan.spatial import SE3, Matrix3, Vector3
@@ -82,8 +82,25 @@ def _geometry(found: Found, number: int, X: SE3) -> tuple[Geometry, SE3] | None:
         mesh = int(m.geom_dataid[number])
         moved = pose(m.mesh_pos[mesh], m.mesh_quat[mesh])  # to the mesh's centre and principal axes
         return _mesh(found, found.there.meshes[found.name("MESH", mesh)], number, X @ moved.inverse())
+    if kind == "HFIELD":
+        field = _height_field(found, int(m.geom_dataid[number]))
+        if field is None:
+            message = "a geom of type hfield is left out: its heights are in a file, and pictures are not read"
+            found.report.remark(found.place("geoms", number), f"{message}; say them inline, as elevation")
+        return None if field is None else (field, X)
     found.report.remark(found.place("geoms", number), f"a geom of type {kind.lower()} is left out: cardan has none")
     return None
+
+
+def _height_field(found: Found, number: int) -> HeightField | None:
+    """Return a height field, whose lowest height is 0 there; None where its heights are in a file."""
+    m = found.there.model
+    if found.name("HFIELD", number) in found.there.text.unread:
+        return None
+    rows, columns, start = (int(e[number]) for e in (m.hfield_nrow, m.hfield_ncol, m.hfield_adr))
+    x, y, relief, thickness = (float(e) for e in m.hfield_size[number])
+    shares = m.hfield_data[start : start + rows * columns].reshape(rows, columns)
+    return HeightField(relief * shares.astype(float), (2.0 * x, 2.0 * y), thickness)
 
 
 def _mesh(found: Found, file: MeshFile, number: int, X: SE3) -> tuple[Geometry, SE3]:

@@ -23,7 +23,7 @@ from cardan.errors import CardanError, DescriptionWarning, MechanismError, Param
 from cardan.formats.mjcf.losses import losses
 from cardan.formats.written import Written
 from cardan.formats.xml_text import UNWRITABLE, Lines, element, escaped
-from cardan.geometry.shapes import Mesh, Shape, Sphere
+from cardan.geometry.shapes import HeightField, Mesh, Shape, Sphere
 from cardan.interop.mujoco_package import heard, mujoco
 from cardan.interop.mujoco_shapes import geom_names
 from cardan.interop.mujoco_spec import to_mjspec
@@ -149,6 +149,10 @@ class _Printer:
             yield _element("material", {"name": name, "rgba": shape.rgba})
         for (file, *scale), name in self.meshes.items():
             yield _element("mesh", {"name": name, "file": file, "scale": _unless(scale, [1.0] * 3)})
+        for field in self.spec.hfields:
+            shares = np.array(field.userdata).reshape(field.nrow, field.ncol)[::-1]  # the file's first row is the last
+            counts = {"nrow": field.nrow, "ncol": field.ncol}
+            yield _element("hfield", {"name": field.name, **counts, "size": field.size, "elevation": shares.ravel()})
 
     # --- bodies, from the world outwards, without recursion: chains may be long ---
 
@@ -201,12 +205,13 @@ class _Printer:
 
     def _geom(self, geom: Any) -> Lines:
         shape = self.shapes[geom.name]
-        is_mesh = isinstance(shape.geometry, Mesh)
+        is_mesh, is_field = isinstance(shape.geometry, Mesh), isinstance(shape.geometry, HeightField)
         attributes = {
             "name": geom.name,
             "type": "mesh" if is_mesh else geom.type.name.removeprefix("mjGEOM_").lower(),
             **_place(geom),
-            "size": None if is_mesh else geom.size,
+            "size": None if is_mesh or is_field else geom.size,
+            "hfield": geom.hfieldname if is_field else None,
             "mesh": self.meshes[_key(shape.geometry)] if isinstance(shape.geometry, Mesh) else None,
             "contype": _unless(geom.contype, 1),
             "conaffinity": _unless(geom.conaffinity, 1),

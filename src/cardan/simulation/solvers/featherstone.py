@@ -24,7 +24,7 @@ from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.functions import Function, function
 from cardan.geometry.contacts import ContactForces
 from cardan.model import Model
-from cardan.simulation.collide import owners_of
+from cardan.simulation.collide import check_pages, owners_of
 from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers.solver import (
@@ -137,6 +137,7 @@ class Featherstone(CompiledSolver):
     def _check_support(self) -> None:
         super()._check_support()
         self._check_surfaces()
+        check_pages(self.world.pairs if self.contact else ())
         if self.integrator == "implicit":
             return
         model, by = self.world.model, f"solver Featherstone with integrator={self.integrator!r}"

@@ -22,6 +22,7 @@ from cardan.algorithms.maximal_steps import (
 from cardan.errors import UnsupportedError
 from cardan.functions import Function, function
 from cardan.model import Model
+from cardan.simulation.collide import check_pages
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers.featherstone import asked, with_surfaces
 from cardan.simulation.solvers.solver import ARRAYS, SHARED, YES, CompiledSolver, left_out
@@ -102,6 +103,10 @@ class MaximalSolver(CompiledSolver):
         for pair in self.world.pairs if self.contacts else ():
             if pair.material.torsional or pair.material.rolling:
                 yield "rolling friction", f"torsional or rolling friction ({pair.name})"
+
+    def _check_support(self) -> None:
+        super()._check_support()
+        check_pages(self.world.pairs if self.contacts else ())
 
     @cached_property
     def settings(self) -> Settings:

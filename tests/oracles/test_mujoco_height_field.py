@@ -1,0 +1,234 @@
+"""Height fields through MuJoCo: contacts that are a plane's, descriptions there and back, a robot that stands."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.description import Box, Capsule, HeightField, Mechanism, Mesh, Plane, Shape, Sphere
+from cardan.errors import DescriptionError, UnsupportedError
+from cardan.formats.mjcf.writer import write_mjcf
+from cardan.interop import MujocoCollision, to_mjspec
+from cardan.spatial import SE3, Matrix3, Vector3
+from mechanisms import random_pose
+
+mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
+pytestmark = pytest.mark.usefixtures("quick_target")
+
+SLOPE = np.array([0.3, -0.2])
+UP = np.array([*-SLOPE, 1.0]) / np.sqrt(1.0 + SLOPE @ SLOPE)
+X, Y = np.meshgrid(np.linspace(-1.0, 1.0, 11), np.linspace(-1.5, 1.5, 16))
+RAMP = HeightField(SLOPE[0] * X + SLOPE[1] * Y - 3.0, (2.0, 3.0), 0.2)
+GRID = np.random.default_rng(0).uniform(-0.3, 0.4, (4, 6))
+WAVES = HeightField(GRID, (1.5, 0.9), 0.2)
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+
+
+def over(field, shape, pose=None):
+    b = cardan.WorldBuilder()
+    b.add_shape("world", field, pose, name="terrain")
+    b.add_body("body", inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_shape("body", shape, density=0.0)
+    return b.finalize()
+
+
+def at(position, quaternion=(0.0, 0.0, 0.0, 1.0)):
+    return np.array([*position, *quaternion])
+
+
+@pytest.mark.parametrize(
+    "shape", [Sphere(0.1), Box((0.2, 0.2, 0.2)), Capsule(0.1, 0.3)], ids=lambda s: type(s).__name__
+)
+@pytest.mark.parametrize("lower", [0.0, -0.7])
+def test_a_level_one_is_a_plane(shape, lower):
+    level = over(HeightField(np.full((5, 4), lower), (2.0, 3.0), 0.3), shape)
+    ground = over(Plane(), shape, SE3(None, (0.0, 0.0, lower)))
+    for clearance in (0.04, 1e-3, -1e-3, -0.02):
+        q = at((0.21, 0.33, lower + (0.25 if isinstance(shape, Capsule) else 0.1) + clearance))
+        found, expected = (MujocoCollision(world)(q) for world in (level, ground))
+        assert found.gap.min() == pytest.approx(expected.gap.min(), abs=1e-6)
+        assert found.gap.min() == pytest.approx(clearance, abs=1e-6)
+        near = np.isfinite(found.gap) & (found.gap < clearance + 1e-6)
+        np.testing.assert_allclose(found.normal[near], [[0, 0, 1]] * near.sum(), atol=1e-5)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_ramp_is_a_tilted_plane(turned):
+    """Off its edges; also where the field itself stands elsewhere."""
+    X_field = random_pose(np.random.default_rng(3)) if turned else SE3()
+    for shape, reach in ((Sphere(0.05), 0.05), (Sphere(0.05), 1.0)):
+        collision = MujocoCollision(over(RAMP, shape, X_field), reach=reach)
+        for gap in (0.04, 1e-3, -1e-3, -0.02):
+            foot = np.array([0.13, 0.24, SLOPE @ [0.13, 0.24] - 3.0])
+            centre = X_field @ Vector3(*(foot + (gap + 0.05) * UP))
+            found = collision(at(centre))
+            k = np.argmin(found.gap)
+            normal = np.array(X_field.rotation @ Vector3(*UP))
+            assert found.gap[k] == pytest.approx(gap, abs=1e-6)
+            np.testing.assert_allclose(found.normal[k], normal, atol=1e-5)
+            np.testing.assert_allclose(found.point[k], np.array(centre) - 0.05 * normal, atol=1e-5)
+
+
+def test_rows_and_columns_are_where_they_are_said_to_be():
+    """A ball dropped over each of the heights, and over the middle of each diagonal."""
+    collision = MujocoCollision(over(WAVES, Sphere(1e-3)), reach=2.0)
+    x, y = np.linspace(-0.75, 0.75, 6), np.linspace(-0.45, 0.45, 4)
+    for i in range(3):
+        for j in range(5):
+            middle = 0.5 * (GRID[i, j] + GRID[i + 1, j + 1])
+            ball = at((0.5 * (x[j] + x[j + 1]), 0.5 * (y[i] + y[i + 1]), middle + 1e-3))
+            assert collision(ball).gap.min() == pytest.approx(0.0, abs=5e-3), (i, j)
+    i, j = np.unravel_index(GRID[1:-1, 1:-1].argmax(), (2, 4))
+    peak = at((x[j + 1], y[i + 1], GRID[i + 1, j + 1] + 0.011))
+    assert collision(peak).gap.min() == pytest.approx(0.01, abs=1e-6)
+
+
+def test_a_mesh_on_it(tmp_path):
+    path = tmp_path / "corner.obj"
+    path.write_text(TETRAHEDRON)
+    world = over(HeightField(np.zeros((3, 3)), (4.0, 4.0), 0.2), Mesh("corner.obj", str(path), (0.5, 0.5, 0.5)))
+    assert MujocoCollision(world)(at((0.1, 0.2, 0.02))).gap.min() == pytest.approx(0.02, abs=1e-6)
+
+
+def test_more_triangles_than_mujoco_tells():
+    """The nearest is found where there are more within reach; a deep overlap with too many of them is said."""
+    collision = MujocoCollision(over(HeightField(np.zeros((41, 41)), (2.0, 2.0), 0.2), Box((1.0, 1.0, 0.1))))
+    assert collision(at((0.0, 0.0, 0.06))).gap.min() == pytest.approx(0.01, abs=1e-6)
+    with pytest.warns(UserWarning, match="'body/terrain' overlaps at more points than the 50"):
+        assert collision(at((0.0, 0.0, 0.049))).gap.min() == pytest.approx(-0.001, abs=1e-6)
+    with warnings.catch_warnings(action="error"):
+        assert np.isinf(collision(at((0.0, 0.0, 0.3))).gap).all()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_scales(scale):
+    field = HeightField(GRID * scale, (1.5 * scale, 0.9 * scale), 0.2 * scale)
+    i, j = np.unravel_index(GRID[1:-1, 1:-1].argmax(), (2, 4))
+    x, y = np.linspace(-0.75, 0.75, 6)[j + 1], np.linspace(-0.45, 0.45, 4)[i + 1]
+    ball = at(np.array([x, y, GRID[i + 1, j + 1] + 0.02]) * scale)
+    found = MujocoCollision(over(field, Sphere(0.01 * scale)), reach=0.05 * scale)(ball)
+    assert found.gap.min() == pytest.approx(0.01 * scale, rel=1e-3)
+
+
+def test_mujoco_has_every_height_in_single_precision():
+    robot = Mechanism("hill")
+    robot.add_body("base")
+    robot.add_joint("weld", cardan.joints.Fixed(), "world", "base")
+    pose = SE3(Matrix3.identity(), (1.0, 2.0, 3.0))
+    for name in ("one", "two"):
+        robot.add_shape(Shape("world", "collision", WAVES, pose, name))
+    there = to_mjspec(robot).compile()
+    assert there.nhfield == 1 and there.ngeom == 2
+    heights = there.hfield_data.reshape(4, 6) * there.hfield_size[0, 2] + there.geom_pos[0, 2] - 3.0
+    np.testing.assert_allclose(heights, GRID, atol=1e-7)
+    np.testing.assert_allclose(there.hfield_size[0], [0.75, 0.45, np.ptp(GRID), 0.2])
+
+
+def surface(shape):
+    vertices, _ = shape.geometry.surface()
+    return np.array([tuple(shape.pose @ Vector3(*vertex)) for vertex in vertices])
+
+
+@pytest.mark.parametrize("field", [WAVES, RAMP, HeightField(np.full((2, 3), 0.4), (1.0, 2.0), 0.1)])
+def test_mjcf_there_and_back(field):
+    robot = Mechanism("hill")
+    robot.add_body("base", cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    robot.add_joint("root", cardan.joints.FreeFlyer(), "world", "base")
+    robot.add_shape(Shape("world", "collision", field, random_pose(np.random.default_rng(1)), "hill"))
+    written = write_mjcf(robot)
+    assert any("heights" in loss for loss in written.losses)
+    (back,) = cardan.load_mechanism(written.text).shapes
+    np.testing.assert_allclose(surface(back), surface(robot.shapes[0]), atol=3e-7)
+    assert back.geometry.thickness == field.thickness and back.geometry.size == field.size
+    robot = cardan.load_mechanism(written.text)
+    again = write_mjcf(robot)
+    assert not any("heights" in loss for loss in again.losses)
+    (twice,) = cardan.load_mechanism(again.text).shapes
+    assert twice.geometry == back.geometry
+
+
+HILL = (
+    '<mujoco><asset><hfield name="h" {}/></asset><worldbody><geom type="hfield" hfield="h" pos="0 0 1"/>'
+    '<body name="b" pos="0 0 2"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>'
+)
+
+
+def hill(attributes):
+    return cardan.load_mechanism(HILL.format(attributes))
+
+
+def test_mjcf_rows_run_downwards_in_a_file():
+    robot = hill('nrow="2" ncol="3" size="1 2 0.5 0.1" elevation="3 4 5  1 2 1"')
+    terrain, _ = robot.shapes
+    assert terrain.geometry.size == (2.0, 4.0) and terrain.geometry.thickness == 0.1 and terrain.role == "collision"
+    np.testing.assert_allclose(terrain.geometry.heights, [[0, 0.125, 0], [0.25, 0.375, 0.5]], atol=1e-7)
+    world = robot.world(ground=False)
+    assert MujocoCollision(world)(at((1.0 - 1e-6, 2.0 - 1e-6, 1.6))).gap.min() == pytest.approx(0.0, abs=1e-4)
+
+
+def test_mjcf_level_and_from_a_file():
+    assert hill('nrow="7" ncol="3" size="1 2 0.5 0.1"').shapes[0].geometry.relief == 0.0
+    text = HILL.format('file="h.png" size="1 2 0.5 0.1"')
+    assert any("its heights are in a file" in fault.message for fault in cardan.formats.check(text))
+    assert len(cardan.load_mechanism(text).shapes) == 1
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        'nrow="2" ncol="2" elevation="0 0 1" size="1 1 1 1"',
+        'nrow="65537" ncol="65537" elevation="0 1" size="1 1 1 1"',
+        'nrow="-2" ncol="-2" elevation="0 0 1 1" size="1 1 1 1"',
+        f'nrow="{"9" * 5000}" ncol="2" elevation="0 1" size="1 1 1 1"',
+        'nrow="1" ncol="2" elevation="0 1" size="1 1 1 1"',
+        'elevation="0 1 1 1" size="1 1 1 1"',
+        'nrow="2" ncol="2" elevation="0 nan 1 1" size="1 1 1 1"',
+        'nrow="2" ncol="2" elevation="0 inf 1 1" size="1 1 1 1"',
+        'nrow="2" ncol="2" elevation="0 1 1 1" size="1 0 1 1"',
+    ],
+)
+def test_hostile_mjcf(attributes):
+    with pytest.raises(DescriptionError):
+        hill(attributes)
+
+
+def test_what_mujoco_would_ignore_is_refused():
+    """It finds no contact of two surfaces without an end, and says nothing."""
+    world = over(Plane(), WAVES)
+    for ask in (MujocoCollision, lambda w: cardan.solvers.MuJoCo(w, 0.002), to_mjspec):
+        with pytest.raises(UnsupportedError, match=r"'body/terrain'.*HeightField and a Plane"):
+            ask(world)
+    with pytest.raises(UnsupportedError, match=r"terrain.*Plane and a HeightField"):
+        to_mjspec(world.model)
+    standing = Mechanism("both")
+    standing.add_body("base")
+    standing.add_joint("weld", cardan.joints.Fixed(), "world", "base")
+    standing.add_shape(Shape("world", "collision", Plane()))
+    standing.add_shape(Shape("base", "collision", WAVES))
+    assert to_mjspec(standing).compile().ngeom == 2
+
+
+def test_a_field_on_a_body_that_moves():
+    world = over(Box((0.4, 0.4, 0.1)), HeightField(np.zeros((3, 3)), (1.0, 1.0), 0.1))
+    turned = at((0.0, 0.0, -0.07), (0.0, 0.0, np.sin(0.2), np.cos(0.2)))
+    found = MujocoCollision(world)(turned)
+    assert found.gap.min() == pytest.approx(0.02, abs=1e-6)
+    np.testing.assert_allclose(found.normal[np.argmin(found.gap)], [0, 0, -1], atol=1e-5)
+
+
+def test_a_quadruped_stands_on_waves():
+    x, y = np.meshgrid(np.linspace(-1.0, 1.0, 41), np.linspace(-1.0, 1.0, 41))
+    waves = HeightField(0.01 * np.sin(6.0 * x) * np.cos(5.0 * y), (2.0, 2.0), 0.2)
+    dog, _ = cardan.robots.quadruped().with_drives({"*": cardan.Drive(stiffness=60.0, damping=2.0)})
+    dog.add_shape(Shape("world", "collision", waves, name="waves"))
+    world = dog.world(base="floating", ground=False)
+    state, control = world.state(), world.control()
+    crouched = np.tile([0.0, 0.7, -1.4], 4)
+    state.q[:, 2], state.q[:, 7:], control.position[:, 6:] = 0.37, crouched, crouched
+    solver = cardan.solvers.MuJoCo(world, dt=0.002)
+    state = solver.step(state, control, steps=250)
+    assert not state.diverged.any()
+    assert 0.2 < state.q[0, 2] < 0.36 and abs(state.v).max() < 0.5
+    feet = MujocoCollision(world)(state.q)
+    assert -5e-3 < feet.gap.min() < 5e-3
