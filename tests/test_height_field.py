@@ -24,11 +24,11 @@ GRID = np.random.default_rng(0).uniform(-0.3, 0.4, (4, 6))
 WAVES = HeightField(GRID, (1.5, 0.9), 0.2)
 
 
-def on_terrain(field=WAVES, pose=None, shape=Sphere(0.1)):
+def on_terrain():
     b = cardan.WorldBuilder()
-    b.add_shape("world", field, pose, name="terrain")
+    b.add_shape("world", WAVES, name="terrain")
     b.add_body("ball")
-    b.add_shape("ball", shape)
+    b.add_shape("ball", Sphere(0.1))
     return b
 
 
@@ -37,12 +37,16 @@ def test_it_keeps_copies_and_is_a_value():
     field = HeightField(grid, [1.5, 0.9], 0.2)
     grid[:] = 7.0
     assert field == WAVES == HeightField(GRID.tolist(), size=(1.5, 0.9), thickness=0.2)
-    assert hash(field) == hash(WAVES) and digest(field) == digest(WAVES)
-    assert field != HeightField(GRID, (1.5, 0.9), 0.3) and digest(field) != digest(HeightField(GRID, (1.5, 0.9), 0.3))
+    assert hash(field) == hash(WAVES)
+    assert digest(field) == digest(WAVES)
+    assert field != HeightField(GRID, (1.5, 0.9), 0.3)
+    assert digest(field) != digest(HeightField(GRID, (1.5, 0.9), 0.3))
     for twin in (pickle.loads(pickle.dumps(field)), copy.deepcopy(field)):
         assert twin == field
-    assert field.heights[2][5] == GRID[2, 5] and type(field.heights[2][5]) is float
-    assert field.lowest == GRID.min() and field.relief == np.ptp(GRID)
+    assert field.heights[2][5] == GRID[2, 5]
+    assert type(field.heights[2][5]) is float
+    assert field.lowest == GRID.min()
+    assert field.relief == np.ptp(GRID)
     with pytest.raises(AttributeError):
         field.thickness = 1.0
     assert len(repr(HeightField(np.zeros((300, 300)), (1, 1), 1))) < 100
@@ -90,7 +94,8 @@ def test_the_solid_is_closed_and_made_of_prisms():
     expected = 0.5 * (1.5 / 5) * (0.9 / 3) * sum(mean.sum() for mean in means)
     assert WAVES.volume == pytest.approx(expected, rel=1e-12)
     assert WAVES.inertia(1300.0).mass == pytest.approx(1300.0 * expected, rel=1e-12)
-    assert WAVES.inertia_of_mass(3.0).mass == pytest.approx(3.0) and WAVES.inertia(1.0).faults() == []
+    assert WAVES.inertia_of_mass(3.0).mass == pytest.approx(3.0)
+    assert WAVES.inertia(1.0).faults() == []
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
@@ -101,6 +106,11 @@ def test_a_level_one_is_a_box(scale):
         rtol=1e-12, atol=1e-15 * scale * scale,
     )  # fmt: skip
     np.testing.assert_allclose(level.com, [0, 0, 0], atol=1e-12 * scale)
+
+
+def test_a_solid_beyond_numbers_is_refused():
+    with pytest.raises(ParameterError, match="height field"):
+        _ = HeightField(np.zeros((2, 2)), (1e300, 1e300), 1e300).volume
 
 
 def test_a_wedge_by_its_closed_form():
@@ -114,7 +124,8 @@ def test_json_keeps_every_bit():
     robot.add_shape(Shape("world", "collision", WAVES, SE3(None, (0.1, 0.2, 0.3))))
     text = cardan.to_json(robot)
     (back,) = cardan.from_json(text).shapes
-    assert back.geometry == WAVES and cardan.to_json(cardan.from_json(text)) == text
+    assert back.geometry == WAVES
+    assert cardan.to_json(cardan.from_json(text)) == text
     document = json.loads(text)
     document["shapes"][0]["geometry"]["HeightField"]["heights"][1] = [0.0]
     with pytest.raises(DescriptionError, match="not of one length"):

@@ -119,7 +119,8 @@ def test_mujoco_has_every_height_in_single_precision():
     for name in ("one", "two"):
         robot.add_shape(Shape("world", "collision", WAVES, pose, name))
     there = to_mjspec(robot).compile()
-    assert there.nhfield == 1 and there.ngeom == 2
+    assert there.nhfield == 1
+    assert there.ngeom == 2
     heights = there.hfield_data.reshape(4, 6) * there.hfield_size[0, 2] + there.geom_pos[0, 2] - 3.0
     np.testing.assert_allclose(heights, GRID, atol=1e-7)
     np.testing.assert_allclose(there.hfield_size[0], [0.75, 0.45, np.ptp(GRID), 0.2])
@@ -140,7 +141,8 @@ def test_mjcf_there_and_back(field):
     assert any("heights" in loss for loss in written.losses)
     (back,) = cardan.load_mechanism(written.text).shapes
     np.testing.assert_allclose(surface(back), surface(robot.shapes[0]), atol=3e-7)
-    assert back.geometry.thickness == field.thickness and back.geometry.size == field.size
+    assert back.geometry.thickness == field.thickness
+    assert back.geometry.size == field.size
     robot = cardan.load_mechanism(written.text)
     again = write_mjcf(robot)
     assert not any("heights" in loss for loss in again.losses)
@@ -161,7 +163,9 @@ def hill(attributes):
 def test_mjcf_rows_run_downwards_in_a_file():
     robot = hill('nrow="2" ncol="3" size="1 2 0.5 0.1" elevation="3 4 5  1 2 1"')
     terrain, _ = robot.shapes
-    assert terrain.geometry.size == (2.0, 4.0) and terrain.geometry.thickness == 0.1 and terrain.role == "collision"
+    assert terrain.geometry.size == (2.0, 4.0)
+    assert terrain.geometry.thickness == 0.1
+    assert terrain.role == "collision"
     np.testing.assert_allclose(terrain.geometry.heights, [[0, 0.125, 0], [0.25, 0.375, 0.5]], atol=1e-7)
     world = robot.world(ground=False)
     assert MujocoCollision(world)(at((1.0 - 1e-6, 2.0 - 1e-6, 1.6))).gap.min() == pytest.approx(0.0, abs=1e-4)
@@ -229,6 +233,7 @@ def test_a_quadruped_stands_on_waves():
     solver = cardan.solvers.MuJoCo(world, dt=0.002)
     state = solver.step(state, control, steps=250)
     assert not state.diverged.any()
-    assert 0.2 < state.q[0, 2] < 0.36 and abs(state.v).max() < 0.5
+    assert 0.2 < state.q[0, 2] < 0.36
+    assert abs(state.v).max() < 0.5
     feet = MujocoCollision(world)(state.q)
     assert -5e-3 < feet.gap.min() < 5e-3

@@ -36,7 +36,7 @@ def _cells(number: np.ndarray) -> np.ndarray:
 
 
 def _below(edge: np.ndarray, first: int) -> np.ndarray:
-    """Return the triangles of the sides and the base; `edge` runs around the top, its feet are numbered from `first`."""
+    """Return the triangles of the sides and the base; `edge` is that of the top, its feet are numbered from `first`."""
     foot = first + np.arange(len(edge))
     after, foot_after = np.roll(edge, -1), np.roll(foot, -1)
     sides = [np.stack([edge, foot, foot_after], axis=-1), np.stack([edge, foot_after, after], axis=-1)]

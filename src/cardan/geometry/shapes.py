@@ -400,18 +400,31 @@ class HeightField:
         return self._at_density_1().mass
 
     def inertia(self, density: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the field's own frame."""
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the field's own frame.
+
+        Examples:
+            >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
+            >>> round(ramp.inertia(1000.0).mass, 9)
+            6000.0
+        """
         rho = density_checked(density)
         return Inertia.from_parameters([rho * e for e in self._at_density_1().parameters()])
 
     def inertia_of_mass(self, mass: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `mass` [kg], in the field's own frame."""
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the field's own frame.
+
+        Examples:
+            >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
+            >>> round(ramp.inertia_of_mass(2.0).com.x, 9)
+            0.166666667
+        """
         unit = self._at_density_1()
         return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
 
     def _at_density_1(self) -> Inertia:
         vertices, triangles = self.surface()
-        return integrals_of_triangles(vertices[triangles], "height field")
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large for a number is refused there
+            return integrals_of_triangles(vertices[triangles], "height field")
 
 
 def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:

@@ -1,4 +1,4 @@
-"""Collision by MuJoCo, for shapes of which no page in `algorithms/collision` knows: meshes, height fields, cylinders, ellipsoids.
+"""Collision by MuJoCo, of shapes no page in `algorithms/collision` knows: meshes, height fields, cylinders, ellipsoids.
 
 The shapes alone are handed over, each on a body that is put where this library says, so that every joint will do.
 """
@@ -99,6 +99,8 @@ class MujocoCollision:
         ids = [self._there.geom(str(k)).id for k in range(len(solids))]
         ends = [tuple(ids[solids.index(end)] for end in ends_of(pair)) for pair in self.pairs]
         self._pair_of = {frozenset(pair): (k, pair[0]) for k, pair in enumerate(ends)}
+        theirs = zip(self._there.pair_geom1.tolist(), self._there.pair_geom2.tolist(), strict=True)
+        self._numbers = {frozenset(pair): k for k, pair in enumerate(theirs)}
         self._poses = _poses_function(tuple(moving))
 
     def __call__(self, q: Any) -> Contacts:
@@ -143,16 +145,14 @@ class MujocoCollision:
     def _counted(self, data: Any) -> np.ndarray:
         """Find the contacts within the margins, and return how many each of MuJoCo's pairs has."""
         self._mj.mj_collision(self._there, data)
-        there = self._there
-        number = {frozenset(ends): k for k, ends in enumerate(zip(there.pair_geom1, there.pair_geom2, strict=True))}
-        found = [number[frozenset(ends)] for ends in data.contact.geom.tolist()]
-        return np.bincount(found, minlength=there.npair)
+        found = [self._numbers[frozenset(ends)] for ends in data.contact.geom.tolist()]
+        return np.bincount(np.array(found, dtype=int), minlength=len(self._numbers))
 
     def _warn_of(self, numbers: Iterable[int]) -> None:
         """Warn of pairs that overlap at more points than MuJoCo tells."""
+        ends = list(self._numbers)
         for k in numbers:
-            ends = frozenset((int(self._there.pair_geom1[k]), int(self._there.pair_geom2[k])))
-            name, most = self.pairs[self._pair_of[ends][0]].name, self._mj.mjMAXCONPAIR
+            name, most = self.pairs[self._pair_of[ends[k]][0]].name, self._mj.mjMAXCONPAIR
             warnings.warn(
                 f"contact pair {name!r} overlaps at more points than the {most} MuJoCo tells, and a deeper one may be "
                 "missing: make the height field coarser, or the other shape smaller.",
