@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -73,6 +74,43 @@ def test_arguments_broadcast(arm, state):
     tau = cardan.inverse_dynamics(arm, q[:, None], v[0], a[None, :2])
     assert tau.shape == (5, 2, 7)
     np.testing.assert_array_equal(tau[3, 1], cardan.inverse_dynamics(arm, q[3], v[0], a[1]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [1, 2, 5, 40_001])  # of which the last are several pieces of copies
+def test_one_row_for_all_states_gives_the_bits_of_as_many_rows(arm, rows, dtype):
+    q = arm.random_configuration((rows,), seed=0).astype(dtype)
+    v, a = (np.linspace(-1.0, x, 7).astype(dtype) for x in (0.5, 2.0))
+    many = [np.tile(x, (rows, 1)) for x in (v, a)]
+    expected = cardan.inverse_dynamics(arm, q, *many)
+    for one in ((v, a), (v[None], many[1]), (many[0], np.broadcast_to(a, (rows, 7))), (v[::-1][::-1], a.tolist())):
+        found = cardan.inverse_dynamics(arm, q, *one)
+        assert found.dtype == (dtype if not isinstance(one[1], list) else np.float64)
+        if found.dtype == expected.dtype:
+            assert found.tobytes() == expected.tobytes()
+    both = cardan.inverse_dynamics_derivatives(arm, q, v, a)  # several results
+    for x, y in zip(both, cardan.inverse_dynamics_derivatives(arm, q, *many), strict=True):
+        assert x.tobytes() == y.tobytes()
+
+
+def test_one_row_for_all_states_may_be_where_results_go(arm):
+    q, fast = arm.random_configuration((500,), seed=0), cardan.inverse_dynamics.bind(arm)
+    out = np.full((500, 7), 0.25)
+    expected = fast(q, np.full(7, 0.25), np.zeros(7))
+    assert fast(q, out[499], np.zeros(7), out=out) is out
+    assert out.tobytes() == expected.tobytes()
+
+
+def test_one_row_for_all_states_is_not_copied_for_each(arm):
+    q, v = arm.random_configuration((200_000,), seed=0), np.zeros(7)
+    cardan.inverse_dynamics(arm, q, v, v)
+    tracemalloc.start()
+    try:
+        result = cardan.inverse_dynamics(arm, q, v, v)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < result.nbytes + 5e6  # two copies of at most 2 MB; each array has 11
 
 
 def test_gufunc_signatures(arm):

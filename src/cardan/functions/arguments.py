@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from cardan.arrays import symbolic
 from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ParameterError, ShapeError
 from cardan.model import Model
+from cardan.runtime.memory import empty
 
 Shape = tuple[int | str, ...] | Callable[[Any], tuple[int, ...]]
 
@@ -25,6 +26,7 @@ KNOWN: dict[str, tuple[Shape, str]] = {
 """Core shapes and units of the arguments every function knows by name."""
 
 
+PIECE = 2**21  # bytes of copies of one row: few, so that they stay near; enough for several threads
 DIMENSIONS = 32  # that NumPy broadcasts
 
 
@@ -33,7 +35,7 @@ class Batch(NamedTuple):
 
     Attributes:
         names: of the arguments.
-        arrays: each of shape (size, entries).
+        arrays: each of shape (size, entries), contiguous, but where all rows are one: these are a view of it.
         shape: the broadcast leading dimensions.
         size: their product.
         dtype: float64, or float32 if that is what came in.
@@ -187,12 +189,39 @@ def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tup
     shape = broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
     dtype = common_dtype(arrays.values())
     size = math.prod(shape)
-    flat = []
-    for name, array in arrays.items():
-        full = (*shape, *cores[name])
-        widened = array if array.shape == full else np.broadcast_to(array, full)
-        flat.append(np.ascontiguousarray(widened, dtype=dtype).reshape(size, math.prod(cores[name])))
+    flat = [_rows(array, shape, cores[name], size, dtype) for name, array in arrays.items()]
     return Batch(tuple(arrays), flat, shape, size, dtype)
+
+
+def _rows(array: np.ndarray, shape: tuple[int, ...], core: tuple[int, ...], size: int, dtype: np.dtype) -> np.ndarray:
+    """Return an array as rows of one kind, (size, entries), as `Batch` has them."""
+    full, entries = (*shape, *core), math.prod(core)
+    widened = array if array.shape == full else np.broadcast_to(array, full)
+    if size > 1 and all(step == 0 or n == 1 for step, n in zip(widened.strides, shape, strict=False)):
+        row = np.ascontiguousarray(widened[(0,) * len(shape)], dtype=dtype)
+        return np.broadcast_to(row.reshape(1, entries), (size, entries))
+    if widened.dtype == dtype and widened.flags.c_contiguous:
+        return widened.reshape(size, entries)
+    copied = empty(full, dtype)
+    copied[...] = widened
+    return copied.reshape(size, entries)
+
+
+def pieces(batch: Batch) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    """Yield the rows in pieces, each with contiguous arrays: where all rows are one, the same copies for each piece."""
+    same = [batch.size > 1 and array.strides[0] == 0 for array in batch.arrays]
+    widest = max((array[0].nbytes for array, one in zip(batch.arrays, same, strict=True) if one), default=0)
+    step = min(batch.size, max(PIECE // widest, 1)) if widest else batch.size
+    copies = [
+        empty((step, array.shape[1]), batch.dtype) if one else array
+        for array, one in zip(batch.arrays, same, strict=True)
+    ]
+    for copied, array, one in zip(copies, batch.arrays, same, strict=True):
+        if one:
+            copied[...] = array[:step]
+    for start in range(0, batch.size, step or 1):
+        rows = slice(start, min(start + step, batch.size))
+        yield rows, [a[: rows.stop - start] if one else a[rows] for a, one in zip(copies, same, strict=True)]
 
 
 def check_finite(where: str, name: str, array: np.ndarray, batch: tuple[int, ...], hint: str = "") -> None:

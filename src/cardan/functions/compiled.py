@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.errors import DTypeError, ShapeError
-from cardan.functions.arguments import Batch, check_finite, checked_batch
+from cardan.functions.arguments import Batch, check_finite, checked_batch, pieces
 from cardan.functions.kinds import module_of
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
@@ -114,7 +114,8 @@ class Compiled:
                 check_finite(name, argument, array, batch.shape)
         rows = [a.reshape(batch.size, math.prod(s)) for a, s in zip(results, self.shapes(packed), strict=True)]
         rows = [rows[0][:, place] for place in self.places] if packed else rows
-        self.run.write(batch.arrays, rows, batch.size, batch.dtype, threads)
+        for place, arrays in pieces(batch):
+            self.run.write(arrays, [row[place] for row in rows], place.stop - place.start, batch.dtype, threads)
         if checked:
             hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
             for array, shape in zip(results, self.shapes(packed), strict=True):
