@@ -122,14 +122,16 @@ class MujocoCollision:
         """
         margin, most = self._there.pair_margin, self._mj.mjMAXCONPAIR
         margin[:], empty, full = self._reach, np.zeros(len(margin)), np.full(len(margin), self._reach)
+        left = np.ones(len(margin), dtype=bool)
         for _ in range(HALVINGS):
             count = self._counted(data)
             is_full, is_empty = count >= most, (count == 0) & (margin < self._reach)
-            if not (is_full | is_empty).any():
+            left = is_full | is_empty
+            if not left.any():
                 return
             full[is_full], empty[is_empty] = margin[is_full], margin[is_empty]
-            margin[:] = np.where(is_full | is_empty, 0.5 * (empty + full), margin)
-        self._find_many(data, is_full | is_empty, empty, full)
+            margin[left] = 0.5 * (empty + full)[left]
+        self._find_many(data, left, empty, full)
 
     def _find_many(self, data: Any, left: np.ndarray, empty: np.ndarray, full: np.ndarray) -> None:
         """Find the contacts of pairs of which too many are equally near, or overlap."""

@@ -113,7 +113,7 @@ def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape],
 
 
 def check_ends(name: str, a: Geometry, b: Geometry) -> None:
-    """Raise `UnsupportedError` for two shapes MuJoCo finds no contact of, and says nothing: surfaces without an end."""
+    """Raise `UnsupportedError` for two grounds: MuJoCo finds no contact of them, and does not say so."""
     if isinstance(a, GROUNDS) and isinstance(b, GROUNDS):
         what = f"contact pair {name!r}, a {type(a).__name__} and a {type(b).__name__}"
         raise UnsupportedError(
@@ -122,7 +122,7 @@ def check_ends(name: str, a: Geometry, b: Geometry) -> None:
 
 
 def check_grounds(shapes: Iterable[Shape], node_of: Callable[[str], int]) -> None:
-    """Raise `UnsupportedError` where two such surfaces that move against one another may touch by groups and masks."""
+    """Raise `UnsupportedError` where two grounds that move against one another may touch by groups and masks."""
     grounds = [s for s in shapes if s.role == "collision" and isinstance(s.geometry, GROUNDS)]
     for one, other in combinations(grounds, 2):
         if node_of(one.body) != node_of(other.body) and one.may_touch(other):
