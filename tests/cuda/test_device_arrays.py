@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from emulated import RESOURCES, EmulatedApi, built, emulated
+from host_cuda import needs_compiler
 
 import cardan
 from cardan.errors import DeviceMemoryError, DTypeError, ParameterError, ShapeError, TargetError
@@ -517,6 +518,7 @@ def test_a_kernel_too_large_for_the_device(pendulum, takes: Resources, said):
             cardan.inverse_dynamics(pendulum, *d)
 
 
+@needs_compiler
 def test_much_shared_memory_is_asked_for(pendulum):
     def more(*what):
         kernel = built(*what)
