@@ -19,7 +19,7 @@ Cost: the tree's O(n d), O(nc d) for G and a step, O(nc^3 / 6) for its factors; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cardan.algorithms.aba import factored
@@ -176,6 +176,13 @@ def _gain(loop: Loop, P: Rows, M: Rows, extents: Sequence[Scalar]) -> Scalar:
 def _over(a: Scalar, b: Scalar) -> Scalar:
     """Return a / b; 0 where b is 0."""
     return where(b > 0.0, a / where(b > 0.0, b, 1.0), 0.0)
+
+
+def inverse(model: Model, q: Vector, A: Rows) -> Callable[[Vector], list[Scalar]]:
+    """Return what efforts change accelerations by, impulses velocities, loops closed, A being what the joints feel."""
+    if any(c.joint.num_constraints for c in model.closures):
+        return Closed(model, q, A).response
+    return factored(model, A).solve
 
 
 def length_squared(model: Model) -> Scalar:

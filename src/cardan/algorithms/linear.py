@@ -50,6 +50,11 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
 
 
+def with_diagonal(M: Rows, W: Sequence[Scalar]) -> Rows:
+    """Return M with W added to its diagonal."""
+    return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
+
+
 def combined(columns: Iterable[Force], factors: Sequence[Scalar]) -> Force:
     """Return the sum of wrenches times factors."""
     return sum((column * factor for column, factor in zip(columns, factors, strict=True)), Force.zero())

@@ -31,7 +31,7 @@ from cardan.algorithms.implicit import (
     implicit_dynamics,
     is_tree,
 )
-from cardan.algorithms.linear import Rows
+from cardan.algorithms.linear import Rows, with_diagonal
 from cardan.algorithms.rnea import bias_forces
 from cardan.algorithms.tree import Vector, supports
 from cardan.spatial import ArticulatedInertia, Force, Motion, Scalar
@@ -127,7 +127,7 @@ class JointEquation(Equation):
 
     def matrix(self, W: Vector) -> Rows:
         """Return M + W."""
-        return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(self.M)]
+        return with_diagonal(self.M, W)
 
     def _felt(
         self, group: Sequence[int], responses: Sequence[Response]

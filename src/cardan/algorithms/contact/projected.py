@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cardan.algorithms.aba import Accelerations, factored
-from cardan.algorithms.closed import Closed
+from cardan.algorithms.aba import Accelerations
+from cardan.algorithms.closed import inverse
 from cardan.algorithms.contact.cone import SMALL, rebound
 from cardan.algorithms.contact.equation import Change, JointEquation
 from cardan.algorithms.contact.point import Contact
@@ -24,7 +24,6 @@ from cardan.algorithms.drives import Elements, Lines
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.linear import Rows, dot
 from cardan.algorithms.stepping import Solved
-from cardan.algorithms.tree import Vector
 from cardan.arrays.repeat import repeat
 from cardan.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan.spatial import Force, Matrix3, Motion, Scalar, Vector3
@@ -55,9 +54,9 @@ def projected(
     contacts = [contact.in_tree() for contact in contacts]
     equation = JointEquation(moment, contacts, dt)
     lines, free = _decided(equation, elements)
-    inverse = _inverse(moment, equation.matrix(elements.total(lines)[1]))
+    solve = inverse(moment.model, moment.q, equation.matrix(elements.total(lines)[1]))
     rows = [_rows(J, moment.model.nv) for J in equation.J]
-    moved = [[inverse(row) for row in at] for at in rows]
+    moved = [[solve(row) for row in at] for at in rows]
     G = [[Matrix3(dot(row, x) for row in at for x in by) for by in moved] for at in rows]
     points = [Point.of(contact, row[k], dt) for k, (contact, row) in enumerate(zip(contacts, G, strict=True))]
     u = [(contact.ahead(dt) + A * dt).linear for contact, A in zip(contacts, free.twists, strict=True)]
@@ -78,13 +77,6 @@ def _decided(equation: JointEquation, elements: Elements) -> tuple[Lines, Change
     first = equation.solve(elements.total(lines), ())
     lines = elements.linear(elements.on(lines, first.a), first.a)
     return lines, equation.solve(elements.total(lines), ())
-
-
-def _inverse(moment: Moment, A: Rows) -> Callable[[Vector], list[Scalar]]:
-    """Return what efforts do to accelerations, loops closed."""
-    if any(c.joint.num_constraints for c in moment.model.closures):
-        return Closed(moment.model, moment.q, A).response
-    return factored(moment.model, A).solve
 
 
 def _rows(J: dict[int, Motion], nv: int) -> Rows:

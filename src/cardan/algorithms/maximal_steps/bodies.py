@@ -23,11 +23,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from cardan.algorithms.aba import factored
-from cardan.algorithms.closed import Closed
+from cardan.algorithms.closed import inverse
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.kinematics import Kinematics
-from cardan.algorithms.linear import Factor, Rows, dot, gram
+from cardan.algorithms.linear import Factor, Rows, dot, gram, with_diagonal
 from cardan.algorithms.maximal import coordinates_of
 from cardan.algorithms.rows import JointRows, joint_rows, offset
 from cardan.algorithms.tree import Relative, Vector, relative_kinematics, twists
@@ -371,19 +370,7 @@ class System:
 def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:
     """Return what impulses along v change velocities by, loops closed, with W added to the joints' inertias."""
     M = mass_matrix(model, q)
-    return inverse(model, q, M if W is None else stiffened(M, W))
-
-
-def inverse(model: Model, q: Vector, A: Rows) -> Callable[[Vector], list[Scalar]]:
-    """Return what impulses along v change velocities by, loops closed, A being what the joints feel."""
-    if any(c.joint.num_constraints for c in model.closures):
-        return Closed(model, q, A).response
-    return factored(model, A).solve
-
-
-def stiffened(M: Rows, W: Vector) -> Rows:
-    """Return M + W."""
-    return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
+    return inverse(model, q, M if W is None else with_diagonal(M, W))
 
 
 def _is_mimic(pair: Pair) -> bool:

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from cardan.algorithms.closed import inverse
 from cardan.algorithms.collision import FAR
 from cardan.algorithms.contact import Contact, contacts
 from cardan.algorithms.contact.cone import IMPACT
@@ -33,15 +34,13 @@ from cardan.algorithms.contact.projected import Point
 from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.implicit import Moment, closed_solution
-from cardan.algorithms.linear import dot
+from cardan.algorithms.linear import dot, with_diagonal
 from cardan.algorithms.maximal_steps.bodies import (
     Efforts,
     Placed,
     Stepped,
     System,
-    inverse,
     response,
-    stiffened,
     together,
 )
 from cardan.algorithms.maximal_steps.meeting import Meeting
@@ -218,7 +217,7 @@ def fallen(system: System, start: Sequence[Placed], moment: Moment, loads: Effor
 def estimated(moment: Moment, loads: Efforts, h: float, pairs: Sequence[Pair], sweeps: int) -> list[Scalar]:
     """Return the velocity after a step, about: that of joint space, with contacts by positions."""
     model, q, v = moment.model, moment.q, moment.v
-    A = stiffened(mass_matrix(model, q), loads.W)
+    A = with_diagonal(mass_matrix(model, q), loads.W)
     b = [tau - bias for tau, bias in zip(loads.tau, bias_forces(model, q, v), strict=True)]
     after = [old + h * a for old, a in zip(v, closed_solution(moment, A, b, h), strict=True)]
     return Touching(moment, pairs, inverse(model, q, A), h).by_positions(after, sweeps).v
