@@ -202,9 +202,14 @@ def _rows(array: np.ndarray, shape: tuple[int, ...], core: tuple[int, ...], size
         return np.broadcast_to(row.reshape(1, entries), (size, entries))
     if widened.dtype == dtype and widened.flags.c_contiguous:
         return widened.reshape(size, entries)
-    copied = empty(full, dtype)
-    copied[...] = widened
-    return copied.reshape(size, entries)
+    return _copied(widened, dtype).reshape(size, entries)
+
+
+def _copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return a contiguous copy, in memory used before if it is large."""
+    copied = empty(array.shape, dtype)
+    copied[...] = array
+    return copied
 
 
 def pieces(batch: Batch) -> Iterator[tuple[slice, list[np.ndarray]]]:
@@ -212,13 +217,7 @@ def pieces(batch: Batch) -> Iterator[tuple[slice, list[np.ndarray]]]:
     same = [batch.size > 1 and array.strides[0] == 0 for array in batch.arrays]
     widest = max((array[0].nbytes for array, one in zip(batch.arrays, same, strict=True) if one), default=0)
     step = min(batch.size, max(PIECE // widest, 1)) if widest else batch.size
-    copies = [
-        empty((step, array.shape[1]), batch.dtype) if one else array
-        for array, one in zip(batch.arrays, same, strict=True)
-    ]
-    for copied, array, one in zip(copies, batch.arrays, same, strict=True):
-        if one:
-            copied[...] = array[:step]
+    copies = [_copied(a[:step], batch.dtype) if one else a for a, one in zip(batch.arrays, same, strict=True)]
     for start in range(0, batch.size, step or 1):
         rows = slice(start, min(start + step, batch.size))
         yield rows, [a[: rows.stop - start] if one else a[rows] for a, one in zip(copies, same, strict=True)]

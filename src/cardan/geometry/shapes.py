@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cardan.checked_numbers import positive
 from cardan.errors import ParameterError
 from cardan.geometry.height_surface import surface_of_heights
 from cardan.geometry.mesh import integrals_of_triangles, mesh_integrals
@@ -55,15 +56,9 @@ def density_checked(density: Any) -> float:
     return float(density)
 
 
-def _positive(what: str, value: float) -> float:
+def _not_negative(what: str, value: float) -> float:
     if not is_finite(value) or value < 0.0:
         raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
-    return float(value)
-
-
-def _above_zero(what: str, value: float) -> float:
-    if not is_finite(value) or value <= 0.0:
-        raise ParameterError(what, got=value, expected="a finite number > 0 [m]")
     return float(value)
 
 
@@ -91,7 +86,7 @@ class Box(_Centred):
     def __post_init__(self) -> None:
         if len(self.size) != 3:
             raise ParameterError("size of a box", got=tuple(self.size), expected="three lengths [m]")
-        object.__setattr__(self, "size", tuple(_positive("size of a box", s) for s in self.size))
+        object.__setattr__(self, "size", tuple(_not_negative("size of a box", s) for s in self.size))
 
     @property
     def volume(self) -> float:
@@ -119,7 +114,7 @@ class Sphere(_Centred):
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _positive("radius of a sphere", self.radius))
+        object.__setattr__(self, "radius", _not_negative("radius of a sphere", self.radius))
 
     @property
     def volume(self) -> float:
@@ -149,7 +144,7 @@ class Ellipsoid(_Centred):
     def __post_init__(self) -> None:
         if len(self.radii) != 3:
             raise ParameterError("radii of an ellipsoid", got=tuple(self.radii), expected="three semi-axes [m]")
-        object.__setattr__(self, "radii", tuple(_positive("radii of an ellipsoid", r) for r in self.radii))
+        object.__setattr__(self, "radii", tuple(_not_negative("radii of an ellipsoid", r) for r in self.radii))
 
     @property
     def volume(self) -> float:
@@ -180,7 +175,7 @@ class Cylinder(_Centred):
 
     def __post_init__(self) -> None:
         for name in ("radius", "length"):
-            object.__setattr__(self, name, _positive(f"{name} of a cylinder", getattr(self, name)))
+            object.__setattr__(self, name, _not_negative(f"{name} of a cylinder", getattr(self, name)))
 
     @property
     def volume(self) -> float:
@@ -212,7 +207,7 @@ class Capsule(_Centred):
 
     def __post_init__(self) -> None:
         for name in ("radius", "length"):
-            object.__setattr__(self, name, _positive(f"{name} of a capsule", getattr(self, name)))
+            object.__setattr__(self, name, _not_negative(f"{name} of a capsule", getattr(self, name)))
 
     @property
     def volume(self) -> float:
@@ -364,8 +359,8 @@ class HeightField:
         object.__setattr__(self, "heights", _rows(self.heights))
         if len(self.size) != 2:
             raise ParameterError("size of a height field", got=tuple(self.size), expected="two lengths, x and y [m]")
-        object.__setattr__(self, "size", tuple(_above_zero("size of a height field", s) for s in self.size))
-        object.__setattr__(self, "thickness", _above_zero("thickness of a height field", self.thickness))
+        object.__setattr__(self, "size", tuple(positive("size of a height field", s, "m") for s in self.size))
+        object.__setattr__(self, "thickness", positive("thickness of a height field", self.thickness, "m"))
 
     def __repr__(self) -> str:
         rows, columns = len(self.heights), len(self.heights[0])
@@ -503,7 +498,7 @@ class Shape:
             hint = "The name of a look is `material`."
             expected = "a cardan.Material or None"
             raise ParameterError(f"surface of a shape of {self.body!r}", got=self.surface, expected=expected, hint=hint)
-        object.__setattr__(self, "margin", _positive(f"margin of a shape of {self.body!r}", self.margin))
+        object.__setattr__(self, "margin", _not_negative(f"margin of a shape of {self.body!r}", self.margin))
         if self.density is not None:
             object.__setattr__(self, "density", density_checked(self.density))
         for key in ("group", "mask"):

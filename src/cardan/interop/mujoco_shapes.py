@@ -177,10 +177,8 @@ def _set_field(mj: Any, spec: Any, geom: Any, field: HeightField, assets: dict[A
     """
     if field not in assets:
         assets[field] = f"heights{len(assets)}"
-        lowest, relief = (
-            field.lowest,
-            field.relief or 1.0,
-        )  # level ground: all of its heights are 0 there, whatever they are multiplied by
+        lowest = field.lowest
+        relief = field.relief or 1.0  # of level ground: its heights are 0 there, whatever they are multiplied by
         shares = [(height - lowest) / relief for row in field.heights for height in row]
         size = [0.5 * field.size[0], 0.5 * field.size[1], relief, field.thickness]
         counts = {"nrow": len(field.heights), "ncol": len(field.heights[0])}

@@ -21,7 +21,7 @@ class Stepper:
 
     Args:
         run: the compiled steps, packed: of q, v, count, and what is asked for.
-        state: where to begin, of one world; it is left as it is.
+        state: where to begin, of one world; nobody else's.
         clock: what counts its steps.
         asked: what is asked for in each world [N m, N; rad, m; and their rates].
         steps: how many a call takes.
@@ -38,9 +38,9 @@ class Stepper:
     __slots__ = ("_clock", "_found", "_given", "_next", "_row", "_run", "_state", "_steps", "_taken")
 
     def __init__(self, run: Bound, state: State, clock: Clock, asked: Sequence[np.ndarray], steps: int) -> None:
-        self._run, self._state, self._clock, self._steps, self._taken = run, state.copy(), clock, steps, 0
+        self._run, self._state, self._clock, self._steps, self._taken = run, state, clock, steps, 0
         own = [array[0] for array in asked]
-        self._row = run(state.q[0], state.v[0], clock.good[0], *own)
+        self._row = run(state.q[0], state.v[0], clock.good[0], *own)  # of a first step: compiled, and checked
         self._next = np.empty_like(self._row)
         starts = [at if isinstance(at, int) else at.start for _, at in run.places.values()]
         self._found = dict(zip(run.places, np.split(self._row, starts[1:]), strict=True))
