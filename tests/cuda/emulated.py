@@ -200,13 +200,13 @@ class EmulatedApi:
         return OK, self.memory - self.used, self.memory
 
     def cuPointerGetAttribute(self, what, address):
-        for start, (_, size, device) in self.blocks.items():
+        for start, (_, size, device) in list(self.blocks.items()):
             if start <= address < start + size:
                 return OK, device
         return Status.CUDA_ERROR_INVALID_VALUE, None
 
     def _look_at_guards(self):
-        for whole, size, _ in self.blocks.values():
+        for whole, size, _ in list(self.blocks.values()):  # other threads allocate and free meanwhile
             assert (whole[:GUARD] == MARK).all(), "a kernel wrote before an array"
             assert (whole[GUARD + size :] == MARK).all(), "a kernel wrote behind an array"
 

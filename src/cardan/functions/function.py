@@ -188,7 +188,7 @@ class Function(Generic[P, R]):
         programs = self._cache.setdefault(model, {})
         if choice.key not in programs:
             self._warn_of_many(model, programs, choice)
-            programs[choice.key] = self._of_content(model, choice)
+            return programs.setdefault(choice.key, self._of_content(model, choice))
         return programs[choice.key]
 
     def _of_content(self, model: Model, choice: Choice) -> Compiled:
@@ -197,8 +197,8 @@ class Function(Generic[P, R]):
         found = self._shared.get((digest, choice.key)) if digest else None
         if found is None:
             found = self._made(model, choice)
-            if digest:
-                self._shared[digest, choice.key] = found
+            if digest:  # of several threads that made it at once all take one, whose machine code is loaded once
+                found = self._shared.setdefault((digest, choice.key), found)
         return found
 
     def _made(self, model: Model, choice: Choice) -> Compiled:
