@@ -8,7 +8,8 @@ transform X_pc(q); its motion subspace S, in child coordinates, maps velocities 
 
 A new joint is one subclass with a `manifold` and `transform`; `motion_subspace` and `bias` are derived from it, or
 given where a closed form is known. All of it is bare mathematics over scalars of any type; q and v are sequences of
-scalars (for a batch, each scalar is an array).
+scalars. A method is given one state, in a tuple, a list or an array; `cardan.evaluate_joint(joint, name, Q)` evaluates
+one for a batch of shape (..., nq). (Within a method each scalar may be a whole batch, as `list(Q.T)` has them.)
 
 Source: Featherstone (2008), section 4.4; Duindam (2006), definition 2.9.
 """
@@ -24,13 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from cardan.arrays import as_argument
+from cardan.arrays import as_argument, stack
 from cardan.content import attributes
 from cardan.errors import JointError
 from cardan.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
 from cardan.joints.periodic import angle_coordinates, unwrapped
+from cardan.joints.quantities import refuse_batches
 from cardan.joints.state import is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
@@ -76,6 +78,9 @@ def _nearest_image(joint: Joint, q: Scalars, near: Scalars) -> tuple[Scalar, ...
 class Joint(ABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints.
 
+    Methods take one state: tuples, lists or arrays of shape (nq,) and (nv,). For a batch Q of shape (..., nq):
+    `cardan.evaluate_joint(joint, "transform", Q)`, and so for every method that is a function of the state.
+
     Throughout:
         q, q0, q1: coordinates, nq numbers or symbols of any library [rad, m].
         v: velocities, nv of them [rad/s, m/s].
@@ -114,7 +119,7 @@ class Joint(ABC):
         True
         >>> J = ball.velocity_to_configuration_derivative_jacobian(q)
         >>> K = ball.configuration_derivative_to_velocity_jacobian(q)
-        >>> bool(np.allclose(np.array(K) @ np.array(J), np.eye(3)))
+        >>> bool(np.allclose(K @ J, np.eye(3)))
         True
         >>> len(ball.configuration_derivative_to_velocity_adjoint(q, [0.0, 0.0, 1.0]))
         4
@@ -127,7 +132,8 @@ class Joint(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how.
 
-        And let every closed form of the inverse know which of the coordinates of a pose are wanted.
+        And let every closed form of the inverse know which of the coordinates of a pose are wanted, and each quantity
+        take one state in whatever it comes, and no batch (`quantities.py`).
         """
         super().__init_subclass__(**kwargs)
         is_shipped = cls.__module__.startswith("cardan.")
@@ -136,6 +142,7 @@ class Joint(ABC):
             shipped = is_shipped and name == "transform"
             if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not shipped:
                 type.__setattr__(cls, name, completed(own))
+        refuse_batches(cls)
 
     @abstractmethod
     def transform(self, q: Scalars) -> SE3:
@@ -293,17 +300,19 @@ class Joint(ABC):
         """Return dq/dt, nq scalars."""
         return self.manifold.velocity_to_configuration_derivative(q, v)
 
-    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> list[list[Scalar]]:
-        """Return the rows of J (nq x nv) with dq/dt = J v."""
-        return self.manifold.velocity_to_configuration_derivative_jacobian(q)
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> np.ndarray:
+        """Return J, shape (nq, nv), with dq/dt = J v; dtype object if q are symbols."""
+        rows = self.manifold.velocity_to_configuration_derivative_jacobian(q)
+        return stack(rows) if self.nq and self.nv else np.zeros((self.nq, self.nv))
 
     def configuration_derivative_to_velocity(self, q: Scalars, qdot: Scalars) -> tuple[Scalar, ...]:
         """Return v, nv scalars, from dq/dt."""
         return self.manifold.configuration_derivative_to_velocity(q, qdot)
 
-    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> list[list[Scalar]]:
-        """Return the rows of K (nv x nq) with v = K dq/dt."""
-        return self.manifold.configuration_derivative_to_velocity_jacobian(q)
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> np.ndarray:
+        """Return K, shape (nv, nq), with v = K dq/dt; dtype object if q are symbols."""
+        rows = self.manifold.configuration_derivative_to_velocity_jacobian(q)
+        return stack(rows) if self.nq and self.nv else np.zeros((self.nv, self.nq))
 
     def configuration_derivative_to_velocity_adjoint(self, q: Scalars, fv: Scalars) -> tuple[Scalar, ...]:
         """Return fq with <fq, dq/dt> = <fv, v>."""
@@ -345,6 +354,9 @@ class Joint(ABC):
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v!r}" for k, v in self.parameters().items())
         return f"{type(self).__name__}({inside})"
+
+
+refuse_batches(Joint)
 
 
 class ConstantSubspaceJoint(Joint):
