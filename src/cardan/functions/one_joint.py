@@ -11,7 +11,7 @@ from cardan.functions.arguments import broadcast, common_dtype, numeric_array
 from cardan.functions.results import packed
 from cardan.joints import Joint
 from cardan.joints.quantities import QUANTITIES
-from cardan.spatial import SE3, Force, MotionSubspace
+from cardan.spatial import SE3, Force
 
 
 def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray | tuple[np.ndarray, ...]:
@@ -59,8 +59,6 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray | tu
 
 def _stacked(result: Any, shape: list[int], batch: tuple[int, ...], dtype: Any) -> np.ndarray:
     """Return one result of this shape, whose entries are numbers or batches, as an array with the batch first."""
-    if len(shape) == 2 and isinstance(result, (list, tuple)) and shape[0] == 6:  # columns, as motions or forces
-        result = MotionSubspace(result).rows()
     if isinstance(result, np.ndarray):
         return np.broadcast_to(result, (*batch, *shape)).astype(dtype)
     entries = packed(result, batched=True).reshape(shape)

@@ -36,7 +36,7 @@ from cardan.joints.quantities import refuse_batches
 from cardan.joints.state import is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
-from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
 
 Scalars = Sequence[Scalar]
 Axis = Any
@@ -51,6 +51,17 @@ def _with_array(transform: Callable[[Any, Any], SE3]) -> Callable[[Any, Any], SE
         return transform(self, as_argument(q))
 
     return of_array
+
+
+def _with_columns(motion_subspace: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a motion subspace whose columns, which a joint may give in a list, are those of a matrix."""
+
+    @functools.wraps(motion_subspace)
+    def of_columns(self: Any, q: Scalars) -> Any:
+        columns = motion_subspace(self, q)
+        return MotionSubspace(columns) if isinstance(columns, (list, tuple)) else columns
+
+    return of_columns
 
 
 def _with_or_without_near(method: Callable[..., tuple[Scalar, ...]]) -> Callable[..., tuple[Scalar, ...]]:
@@ -132,12 +143,12 @@ class Joint(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how.
 
-        And let every closed form of the inverse know which of the coordinates of a pose are wanted, and each quantity
-        take one state in whatever it comes, and no batch (`quantities.py`).
+        And let every closed form of the inverse know which of the coordinates of a pose are wanted, every motion
+        subspace be a matrix, and each quantity take one state in whatever it comes, and no batch (`quantities.py`).
         """
         super().__init_subclass__(**kwargs)
         is_shipped = cls.__module__.startswith("cardan.")
-        for name, completed in (("transform", _with_array), ("nearest_configuration", _with_images)):
+        for name, completed in _COMPLETED:
             own = cls.__dict__.get(name)
             shipped = is_shipped and name == "transform"
             if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not shipped:
@@ -149,11 +160,11 @@ class Joint(ABC):
         """Return X_pc, the pose of the child frame in the parent frame, at configuration q (nq scalars)."""
 
     def motion_subspace(self, q: Scalars) -> Sequence[Motion]:
-        """Return the nv columns of S(q), twists in child coordinates.
+        """Return the nv columns of S(q), twists in child coordinates: a `MotionSubspace`.
 
-        This one is derived from `transform` (`joints/derivation/derived.py`).
+        This one is derived from `transform` (`joints/derivation/derived.py`). Your own may return them in a list.
         """
-        return derived_subspace(self, q)
+        return MotionSubspace(derived_subspace(self, q))
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         """Return (dS/dt) v, in child coordinates.
@@ -226,11 +237,11 @@ class Joint(ABC):
     @property
     def has_constant_motion_subspace(self) -> bool:
         """Whether S is the same at every configuration (seen at random ones)."""
-        samples = [np.array(self.subspace(q).rows(), dtype=float) for q in self.random_configuration((4,), seed=1)]
+        samples = [np.array(self.subspace(q), dtype=float) for q in self.random_configuration((4,), seed=1)]
         return all(np.abs(s - samples[0]).max(initial=0.0) < 1e-12 for s in samples)
 
     def subspace(self, q: Scalars) -> MotionSubspace:
-        """Return S(q), with `S @ v` and `S.T @ f`."""
+        """Return S(q), with `S @ v` and `S.T @ f`; the same as `motion_subspace`."""
         return MotionSubspace(self.motion_subspace(q))
 
     def motion_subspace_rate(self, q: Scalars, v: Scalars) -> MotionSubspace:
@@ -249,8 +260,8 @@ class Joint(ABC):
         """Return the nv joint torques S^T f of the wrench f across the joint onto the child, in child coordinates."""
         return self.subspace(q).T @ wrench
 
-    def constraint_wrench_subspace(self, q: Scalars) -> list[Force]:
-        """Return 6 - nv orthonormal wrenches, in child coordinates, that no allowed motion feels: T^T S = 0."""
+    def constraint_wrench_subspace(self, q: Scalars) -> ForceSubspace:
+        """Return T (6 x 6 - nv): orthonormal wrenches, in child coordinates, that no motion feels, T^T S = 0."""
         return orthogonal_complement(self.motion_subspace(q))
 
     def configuration_from_transform(self, X_pc: Any, tolerance: float = 1e-7) -> tuple[Scalar, ...]:
@@ -301,7 +312,7 @@ class Joint(ABC):
         return self.manifold.velocity_to_configuration_derivative(q, v)
 
     def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> np.ndarray:
-        """Return J, shape (nq, nv), with dq/dt = J v; dtype object if q are symbols."""
+        """Return J, shape (nq, nv), with dq/dt = J v [by the units of both]; dtype object if q are symbols."""
         rows = self.manifold.velocity_to_configuration_derivative_jacobian(q)
         return stack(rows) if self.nq and self.nv else np.zeros((self.nq, self.nv))
 
@@ -310,7 +321,7 @@ class Joint(ABC):
         return self.manifold.configuration_derivative_to_velocity(q, qdot)
 
     def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> np.ndarray:
-        """Return K, shape (nv, nq), with v = K dq/dt; dtype object if q are symbols."""
+        """Return K, shape (nv, nq), with v = K dq/dt [by the units of both]; dtype object if q are symbols."""
         rows = self.manifold.configuration_derivative_to_velocity_jacobian(q)
         return stack(rows) if self.nq and self.nv else np.zeros((self.nv, self.nq))
 
@@ -356,6 +367,11 @@ class Joint(ABC):
         return f"{type(self).__name__}({inside})"
 
 
+_COMPLETED = (
+    ("transform", _with_array),
+    ("nearest_configuration", _with_images),
+    ("motion_subspace", _with_columns),
+)
 refuse_batches(Joint)
 
 
