@@ -58,6 +58,7 @@ from cardan.functions import (
     jacobian,
     jacobian_derivative,
     jacobian_vector_product,
+    joint_wrenches,
     kinetic_energy,
     kinetic_energy_regressor,
     limit_coordinates,
@@ -140,7 +141,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "WorldBuilder", "World", "State", "Control", "solvers",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
-    "gravity_forces", "passive_forces", "torque_regressor", "wrench_at",
+    "gravity_forces", "passive_forces", "torque_regressor", "joint_wrenches",
+    "wrench_at",
     # motions in time, parameters from measurements
     "trajectories", "identification",
     # many machines, other machines

@@ -46,6 +46,7 @@ from cardan.algorithms.maximal import GeneralisedState, MaximalState, eval_fk, e
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import kinetic_energy_regressor, potential_energy_regressor, torque_regressor
 from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
+from cardan.algorithms.transmitted import joint_wrenches
 
 __all__ = [
     "ConstrainedDynamics",
@@ -83,6 +84,7 @@ __all__ = [
     "inverse_dynamics_derivatives_entries",
     "jacobian",
     "jacobian_derivative",
+    "joint_wrenches",
     "kinetic_energy",
     "kinetic_energy_regressor",
     "loop_bias",
