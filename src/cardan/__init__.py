@@ -19,7 +19,9 @@ from cardan.arrays import determinant, each, interpolate, inverse, norm, repeat,
 from cardan.errors import CardanError, DescriptionError
 from cardan.functions import (
     Function,
+    articulated_inertias,
     assemble,
+    average_velocity,
     bias_forces,
     body_accelerations,
     body_velocities,
@@ -62,6 +64,7 @@ from cardan.functions import (
     kinetic_energy,
     kinetic_energy_regressor,
     limit_coordinates,
+    locked_inertia,
     loop_bias,
     loop_jacobian,
     loop_rank,
@@ -142,7 +145,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor", "joint_wrenches",
-    "wrench_at",
+    "wrench_at", "articulated_inertias",
     # motions in time, parameters from measurements
     "trajectories", "identification",
     # many machines, other machines
@@ -153,7 +156,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # mass centre, momentum, energy
     "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "centroidal_momentum",
     "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",
-    "kinetic_energy_regressor", "potential_energy_regressor",
+    "kinetic_energy_regressor", "potential_energy_regressor", "locked_inertia", "average_velocity",
     # moving in configuration space
     "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
     "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",

@@ -2,6 +2,7 @@
 
 from cardan.algorithms.aba import forward_dynamics
 from cardan.algorithms.applied import wrench_at
+from cardan.algorithms.articulated import ArticulatedInertias, articulated_inertias
 from cardan.algorithms.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -40,6 +41,7 @@ from cardan.algorithms.kinematics import (
     frame_transform,
     frame_velocity,
 )
+from cardan.algorithms.locked import average_velocity, locked_inertia
 from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
 from cardan.algorithms.mass_inverse import mass_matrix_inverse
 from cardan.algorithms.maximal import GeneralisedState, MaximalState, eval_fk, eval_ik
@@ -49,6 +51,7 @@ from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
 from cardan.algorithms.transmitted import joint_wrenches
 
 __all__ = [
+    "ArticulatedInertias",
     "ConstrainedDynamics",
     "ConstrainedEfforts",
     "DifferenceDerivatives",
@@ -56,6 +59,8 @@ __all__ = [
     "GeneralisedState",
     "InverseDynamicsDerivatives",
     "MaximalState",
+    "articulated_inertias",
+    "average_velocity",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -87,6 +92,7 @@ __all__ = [
     "joint_wrenches",
     "kinetic_energy",
     "kinetic_energy_regressor",
+    "locked_inertia",
     "loop_bias",
     "loop_jacobian",
     "loop_residual",

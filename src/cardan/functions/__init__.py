@@ -33,6 +33,7 @@ from cardan.functions.dynamics import (
     wrench_at,
 )
 from cardan.functions.function import Function, function
+from cardan.functions.inertias import articulated_inertias, average_velocity, locked_inertia
 from cardan.functions.kinematics import (
     body_accelerations,
     body_velocities,
@@ -73,7 +74,9 @@ from cardan.functions.regressors import kinetic_energy_regressor, potential_ener
 
 __all__ = [
     "Function",
+    "articulated_inertias",
     "assemble",
+    "average_velocity",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -116,6 +119,7 @@ __all__ = [
     "kinetic_energy",
     "kinetic_energy_regressor",
     "limit_coordinates",
+    "locked_inertia",
     "loop_bias",
     "loop_jacobian",
     "loop_rank",

@@ -131,6 +131,7 @@ def frame_velocity_derivatives(
     *,
     at: Reference = "frame",
     expressed_in: Reference = "world",
+    relative_to: str = "world",
 ) -> FrameVelocityDerivatives[Reals]:
     """Return the derivatives of `frame_velocity` by q and v.
 
@@ -141,6 +142,7 @@ def frame_velocity_derivatives(
         frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
         at: as for `frame_velocity`.
         expressed_in: as for `frame_velocity`.
+        relative_to: as for `frame_velocity`.
 
     Returns:
         `FrameVelocityDerivatives(dq, dv)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components [m/s,
@@ -159,7 +161,7 @@ def frame_velocity_derivatives(
 
     Source: differentiation of the program of `frame_velocity`.
     """
-    by = _of_velocity(model, q, v, frame, at=at, expressed_in=expressed_in)
+    by = _of_velocity(model, q, v, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
     return FrameVelocityDerivatives(by.dq, by.dv)
 
 
@@ -173,6 +175,7 @@ def frame_acceleration_derivatives(
     *,
     at: Reference = "frame",
     expressed_in: Reference = "world",
+    relative_to: str = "world",
 ) -> FrameAccelerationDerivatives[Reals]:
     """Return the derivatives of `frame_acceleration` by q, v and a.
 
@@ -184,6 +187,7 @@ def frame_acceleration_derivatives(
         frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
         at: as for `frame_velocity`.
         expressed_in: as for `frame_velocity`.
+        relative_to: as for `frame_velocity`.
 
     Returns:
         `FrameAccelerationDerivatives(dq, dv, da)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components
@@ -202,5 +206,5 @@ def frame_acceleration_derivatives(
 
     Source: differentiation of the program of `frame_acceleration`.
     """
-    by = _of_acceleration(model, q, v, a, frame, at=at, expressed_in=expressed_in)
+    by = _of_acceleration(model, q, v, a, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
     return FrameAccelerationDerivatives(by.dq, by.dv, by.da)
