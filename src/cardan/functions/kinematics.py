@@ -215,7 +215,7 @@ def frame_velocity(
         True
 
     Peers: Pinocchio `getFrameVelocity`, MuJoCo `mj_objectVelocity` (angular first), Drake `CalcSpatialVelocity`
-    (angular first), iDynTree `getFrameVel` `getRelativeVel`, RigidBodyDynamics.jl `twist_wrt_world` `relative_twist`.
+    (angular first), iDynTree `getFrameVel`, RigidBodyDynamics.jl `twist_wrt_world` `relative_twist`.
 
     Source: Featherstone (2008), section 2.10; Traversaro and Saccon (2019).
     """
