@@ -74,7 +74,6 @@ GUESSES = [
     ("cardan.log(cardan.SE3())", "cardan.SE3.log(X)"),
     ("cardan.Revolute", "it is cardan.joints.Revolute"),
     ("cardan.Box", "it is cardan.description.Box"),
-    ("cardan.distance", "world.collide(state)"),
     ("cardan.frame_jacobian", "it is cardan.jacobian(model, q, frame)"),
     ("cardan.frame_pose", "it is cardan.frame_transform(model, q, frame)"),
     ("cardan.step", "cardan.solvers.Featherstone(world).step(state)"),

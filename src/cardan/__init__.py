@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
-from cardan.arrays import determinant, each, interpolate, inverse, norm, repeat, solve
+from cardan.arrays import determinant, each, interp, inverse, norm, repeat, solve
 from cardan.errors import CardanError, DescriptionError
 from cardan.functions import (
     Function,
@@ -38,6 +38,7 @@ from cardan.functions import (
     derivative,
     difference,
     difference_derivatives,
+    distance,
     eval_fk,
     eval_ik,
     evaluate_joint,
@@ -55,8 +56,11 @@ from cardan.functions import (
     hessian,
     integrate,
     integrate_derivatives,
+    integrate_transport,
+    interpolate,
     inverse_dynamics,
     inverse_dynamics_derivatives,
+    is_same_configuration,
     jacobian,
     jacobian_derivative,
     jacobian_vector_product,
@@ -158,8 +162,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",
     "kinetic_energy_regressor", "potential_energy_regressor", "locked_inertia", "average_velocity",
     # moving in configuration space
-    "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
-    "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
+    "integrate", "difference", "interpolate", "distance", "is_same_configuration", "normalize", "principal_value",
+    "limit_coordinates", "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
     # inverse kinematics
     "inverse_kinematics", "solve_ik", "tasks",
     # closed loops
@@ -168,13 +172,13 @@ __all__ = [  # noqa: RUF022 -- by subject
     # derivatives
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
     "jacobian_vector_product", "vector_jacobian_product", "integrate_derivatives", "difference_derivatives",
-    "frame_velocity_derivatives", "frame_acceleration_derivatives", "packed_indices",
+    "integrate_transport", "frame_velocity_derivatives", "frame_acceleration_derivatives", "packed_indices",
     # one's own functions, and the scalar functions they are made of
     "Function", "function", "clear_memory", "num_threads", "set_num_threads",
     "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",
     "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan",
     "tanh", "where",
-    "determinant", "interpolate", "inverse", "norm", "solve", "repeat", "each",
+    "determinant", "interp", "inverse", "norm", "solve", "repeat", "each",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries

@@ -106,7 +106,6 @@ ELSEWHERE = {
         "MeshcatVisualizer": "cardan.show(model)",
         "friction_regressor": 'cardan.identification.regressor(model, q, v, a, ("viscous", "coulomb"))',
         "energy_regressor": "cardan.kinetic_energy_regressor and cardan.potential_energy_regressor",
-        "distance": "world.collide(state).gap of a cardan.World; of configurations, cardan.difference",
     },
 }
 """Words that are asked of the package, by whose they are, and what to say of them: `it is ...`."""

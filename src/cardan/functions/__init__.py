@@ -4,7 +4,10 @@ from cardan.functions.assembly import assemble, loop_rank, mobility, project_vel
 from cardan.functions.configuration import (
     configuration_derivative_to_velocity,
     difference,
+    distance,
     integrate,
+    interpolate,
+    is_same_configuration,
     limit_coordinates,
     normalize,
     principal_value,
@@ -67,6 +70,7 @@ from cardan.functions.named_derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
     integrate_derivatives,
+    integrate_transport,
 )
 from cardan.functions.one_joint import evaluate_joint
 from cardan.functions.packing import packed_indices
@@ -93,6 +97,7 @@ __all__ = [
     "derivative",
     "difference",
     "difference_derivatives",
+    "distance",
     "eval_fk",
     "eval_ik",
     "evaluate_joint",
@@ -110,8 +115,11 @@ __all__ = [
     "hessian",
     "integrate",
     "integrate_derivatives",
+    "integrate_transport",
+    "interpolate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "is_same_configuration",
     "jacobian",
     "jacobian_derivative",
     "jacobian_vector_product",
