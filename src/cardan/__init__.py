@@ -64,6 +64,7 @@ from cardan.functions import (
     jacobian,
     jacobian_derivative,
     jacobian_vector_product,
+    joint_quantities,
     joint_wrenches,
     kinetic_energy,
     kinetic_energy_regressor,
@@ -156,7 +157,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "distributed", "generate", "generation",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
-    "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
+    "body_velocities", "body_accelerations", "joint_quantities", "eval_fk", "eval_ik",
     # mass centre, momentum, energy
     "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "centroidal_momentum",
     "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",

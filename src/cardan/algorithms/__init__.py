@@ -1,6 +1,7 @@
 """The algorithms, one textbook page each, over scalars of any type."""
 
 from cardan.algorithms.aba import forward_dynamics
+from cardan.algorithms.across import JointQuantities, joint_quantities
 from cardan.algorithms.applied import wrench_at
 from cardan.algorithms.articulated import ArticulatedInertias, articulated_inertias
 from cardan.algorithms.centroidal import (
@@ -58,6 +59,7 @@ __all__ = [
     "ForwardDynamicsDerivatives",
     "GeneralisedState",
     "InverseDynamicsDerivatives",
+    "JointQuantities",
     "MaximalState",
     "articulated_inertias",
     "average_velocity",
@@ -89,6 +91,7 @@ __all__ = [
     "inverse_dynamics_derivatives_entries",
     "jacobian",
     "jacobian_derivative",
+    "joint_quantities",
     "joint_wrenches",
     "kinetic_energy",
     "kinetic_energy_regressor",

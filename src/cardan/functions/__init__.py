@@ -1,5 +1,6 @@
 """The public compiled functions."""
 
+from cardan.functions.all_joints import joint_quantities
 from cardan.functions.assembly import assemble, loop_rank, mobility, project_velocity
 from cardan.functions.configuration import (
     configuration_derivative_to_velocity,
@@ -123,6 +124,7 @@ __all__ = [
     "jacobian",
     "jacobian_derivative",
     "jacobian_vector_product",
+    "joint_quantities",
     "joint_wrenches",
     "kinetic_energy",
     "kinetic_energy_regressor",
