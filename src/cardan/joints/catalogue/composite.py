@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cardan.errors import ParameterError
+from cardan.joints.domain import is_bounded
 from cardan.joints.joint import Joint
+from cardan.joints.limits import Limits
 from cardan.joints.serial import ChainJoint, Links
 from cardan.manifolds import Product
 from cardan.spatial import SE3, checked_pose
@@ -49,6 +51,14 @@ class Composite(ChainJoint):
     def manifold(self) -> Product:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The product of the joints' manifolds."""
         return Product(tuple(joint.manifold for joint in self.joints))
+
+    @property
+    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Those of the joints, one after the other."""
+        if not any(map(is_bounded, self.joints)):
+            return Limits()
+        own = [joint.domain.resolved(joint.nv) for joint in self.joints]
+        return Limits(*([e for part in own for e in getattr(part, side)] for side in ("lower", "upper")))
 
     @property
     def links(self) -> Links:
