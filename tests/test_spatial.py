@@ -1122,6 +1122,7 @@ def test_what_acts_on_a_motion_acts_on_every_column_of_a_subspace():
     np.testing.assert_allclose(X @ F, X.dual_adjoint() @ np.array(F), atol=1e-15)
     np.testing.assert_allclose(np.array(V.cross(S)).T, [np.array(V.cross(s)) for s in S], atol=0)
     np.testing.assert_allclose(np.array(V.cross(F)).T, [np.array(V.cross(f)) for f in F], atol=0)
+    np.testing.assert_allclose(S.T @ F, np.array(S).T @ np.array(F), atol=1e-15)
     assert type(X @ S) is type(V.cross(S)) is MotionSubspace
     assert type(F) is type(X @ F) is ForceSubspace
 

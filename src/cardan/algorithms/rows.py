@@ -34,7 +34,7 @@ class JointRows(NamedTuple):
     """
 
     residual: list[Scalar]
-    wrenches: list[Force]
+    wrenches: Sequence[Force]
     q: tuple[Scalar, ...]
     S: MotionSubspace
 

@@ -23,6 +23,8 @@ def narrowed(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.n
     Raises:
         ParameterError: if there are none.
     """
+    own: Any
+    given: Any
     own, given = (bounds.resolved(joint.nv, type(joint).__name__) for bounds in (joint.domain, limits or Limits()))
     lower, upper = np.maximum(own.lower, given.lower), np.minimum(own.upper, given.upper)
     if (lower > upper).any():
