@@ -35,6 +35,7 @@ from cardan.joints.state import is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
 from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan.words import Explained
 
 Scalars = Sequence[Scalar]
 Axis = Any
@@ -73,7 +74,7 @@ def _nearest_image(joint: Joint, q: Scalars, near: Scalars) -> tuple[Scalar, ...
     return tuple(unwrapped(e, near[i]) if i in angles else e for i, e in enumerate(image))
 
 
-class Joint(ABC):
+class Joint(Explained, ABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints.
 
     Throughout:

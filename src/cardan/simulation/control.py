@@ -8,6 +8,7 @@ import numpy as np
 
 from cardan.checked_numbers import whole
 from cardan.simulation.arrays import checked_dtype, filled
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.simulation.world import World
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 NAMES = ("effort", "position", "velocity")
 
 
-class Control:
+class Control(Explained):
     """Efforts and targets of a number of worlds. Made by `World.control()`.
 
     The arrays are the control's own: what is assigned is copied into them, and must be finite. They can be written in

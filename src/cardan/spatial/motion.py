@@ -14,9 +14,10 @@ import numpy as np
 
 from cardan.arrays import stack
 from cardan.spatial.vector import Scalar, Vector3, components
+from cardan.words import Explained
 
 
-class _Spatial(tuple[Any, Any]):
+class _Spatial(Explained, tuple[Any, Any]):
     """Two vectors, linear and angular; the arithmetic motions and forces share."""
 
     __slots__ = ()

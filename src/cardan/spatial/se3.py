@@ -23,11 +23,12 @@ from cardan.spatial.inertia import ArticulatedInertia, Inertia
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.stumpff import of_twice, stumpff
 from cardan.spatial.vector import Matrix3, Scalar, Vector3
+from cardan.words import Explained
 
 Rows = list[list[Scalar]]
 
 
-class SE3(tuple[Any, Any]):
+class SE3(Explained, tuple[Any, Any]):
     """A rotation matrix and a translation: the pose of a frame.
 
     Args:

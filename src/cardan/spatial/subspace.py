@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from cardan.spatial.motion import Force, Motion
 from cardan.spatial.vector import Scalar
+from cardan.words import Explained
 
 
-class MotionSubspace(tuple[Motion, ...]):
+class MotionSubspace(Explained, tuple[Motion, ...]):
     """The columns of S (6 x nv), each a motion: `S @ v` is a twist, `S.T @ f` the joint torques of a wrench.
 
     Args:
