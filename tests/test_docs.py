@@ -6,6 +6,7 @@ must give: each line of it in order, where a line `...` stands for any lines.
 
 import argparse
 import contextlib
+import importlib
 import io
 import re
 import shlex
@@ -63,7 +64,7 @@ def test_commands_in_the_pages_are_taken(capsys):
     parser = argparse.ArgumentParser()
     subparsers = parser.add_subparsers()
     for command in COMMANDS:
-        command.add_parser(subparsers)
+        importlib.import_module(f"cardan.cli.{command}").fill(subparsers.add_parser(command))
     found = [c for page in sorted(DOCS.rglob("*.md")) for c in COMMAND.findall(page.read_text(encoding="utf-8"))]
     assert len(found) > 10
     for command in found:
