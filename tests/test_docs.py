@@ -53,6 +53,7 @@ PAGES = {
     "coming-from/newton.md": (),
     "coming-from/rigidbodydynamics.md": (),
     "coming-from/drake.md": (),
+    "coming-from/idyntree.md": (),
 }
 COMMAND = re.compile(r"(?:^|`|\$ )cardan ([a-z]+ [^`\n#]*?[a-z_]\.[a-z]+[^`\n#]*)", re.MULTILINE)
 """A command with a file that has a name, in a text or a block."""
