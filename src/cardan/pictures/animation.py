@@ -71,7 +71,7 @@ def animate(
         shapes: as for `cardan.plot`.
         frames: as for `cardan.plot`.
         title: above the picture; by default the model's name. The time is said beside it.
-        dpi: pixels an inch, of 6.4 inches.
+        dpi: pixels an inch [1/inch]; the picture is 6.4 inches wide and high.
 
     Returns:
         The path of the file, which is written whole or not at all; or a film that a notebook shows.
