@@ -276,7 +276,7 @@ def test_a_mechanism_and_a_world_are_drawn_as_their_models(arm):
     arm7 = cardan.robots.arm7()
     drawn = [cardan.plot(thing) for thing in (arm, arm7, arm7.world())]
     assert len({tuple(ax.get_xlim()) for ax in drawn}) == 1
-    with pytest.raises(DTypeError, match="expected a cardan.Model"):
+    with pytest.raises(DTypeError, match=r"expected a cardan\.Model"):
         cardan.plot("arm7.urdf")
 
 

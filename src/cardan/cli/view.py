@@ -34,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
         if args.drag is not None:
             viewer.drag(args.drag)
         say(f"{model.name} is shown at {viewer.url}; Ctrl-C ends it")
+        if viewer.how_to_reach:
+            say(viewer.how_to_reach)
         if not args.no_browser:
             viewer.open_browser()
         viewer.wait()
