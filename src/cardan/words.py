@@ -148,12 +148,12 @@ class UnknownAttributeError(AttributeError):
 
     def __init__(self, owner: type | str, name: str) -> None:
         super().__init__(owner, name)
-        self.owner, self.name = owner, name
+        self.owner, self.name, self.word = owner, name, name
 
     def __str__(self) -> str:
         if isinstance(self.owner, str):
-            return f"module {self.owner!r} has no attribute {self.name!r}{of_package(self.name, self.owner)}"
-        return f"{self.owner.__name__!r} object has no attribute {self.name!r}{of_instance(self.owner, self.name)}"
+            return f"module {self.owner!r} has no attribute {self.word!r}{of_package(self.word, self.owner)}"
+        return f"{self.owner.__name__!r} object has no attribute {self.word!r}{of_instance(self.owner, self.word)}"
 
 
 class Explained:

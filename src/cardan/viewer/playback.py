@@ -109,6 +109,11 @@ class Playback:
         Raises:
             ParameterError: for another ending, or a rate that is not > 0.
             OSError: if it cannot be written.
+
+        Examples:
+            >>> with cardan.show(arm) as view:
+            ...     playback = view.play(np.linspace(q, q + 0.1, 20), dt=0.05)
+            ...     playback.save("motion.html")  # doctest: +SKIP
         """
         place, rate = Path(file), positive("fps of a recording", fps, "1/s")
         if place.suffix.lower() not in (".html", ".viser"):

@@ -88,12 +88,12 @@ class ShownRobot:
         if at is None:  # beside those that are there
             at = (0.0, self.served.next_to(float(low[1] + cells[:, 1].min()), float(high[1] + cells[:, 1].max())), 0.0)
         self.offsets = cells + np.asarray(at, dtype=float)
-        self.measure()
 
-    def measure(self) -> None:
-        """Find the box in the scene that holds it as it is now: `bounds` [m]."""
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and largest coordinates in the scene of what is drawn of it, as it is now [m]."""
         low, high = self._extent()
-        self.bounds = low + self.offsets.min(axis=0), high + self.offsets.max(axis=0)
+        return low + self.offsets.min(axis=0), high + self.offsets.max(axis=0)
 
     def _extent(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and largest coordinates of what is drawn of the first world about its origin [m]."""
@@ -149,6 +149,11 @@ class ShownRobot:
 
         Raises:
             UnknownNameError: for a body that does not exist.
+
+        Examples:
+            >>> with cardan.show(arm) as view:
+            ...     view.robot().select("upper_arm_roll")
+            ...     view.robot().select(None)
         """
         if self._label is not None:
             self._label.remove()

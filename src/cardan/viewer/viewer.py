@@ -83,6 +83,7 @@ class Viewer:
         self.playback: Playback | None = None
         self._touching = TouchingPoints(self.server.scene, "/contacts")
         self.closed = self._framed = False
+        self._seen: list[tuple[np.ndarray, np.ndarray]] = []
         if open_browser:
             self.open_browser()
 
@@ -167,8 +168,8 @@ class Viewer:
     def _look(self) -> None:
         """Let browsers see all robots, from the side: those that come, and those whose camera nobody moved."""
         before = np.array(self.server.initial_camera.position)
-        low = np.min([robot.bounds[0] for robot in self._robots.values()], axis=0)
-        high = np.max([robot.bounds[1] for robot in self._robots.values()], axis=0)
+        self._seen = [robot.bounds for robot in self._robots.values()]
+        low, high = np.min(self._seen, axis=0)[0], np.max(self._seen, axis=0)[1]
         reach = float(np.linalg.norm(high - low)) or 1.0
         beside = 0.5 * (low + high) + ASIDE * reach * np.array(
             [FROM[1], -FROM[0], 0.0]
@@ -212,11 +213,8 @@ class Viewer:
 
     def _frame_again(self) -> None:
         """Look at all robots anew, unless they are still where they were seen."""
-        seen = [robot.bounds for robot in self._robots.values()]
-        for robot in self._robots.values():
-            robot.measure()
         now = [robot.bounds for robot in self._robots.values()]
-        if np.abs(np.subtract(now, seen)).max(initial=0.0) > 0.2 * self.size:
+        if np.abs(np.subtract(now, self._seen)).max(initial=0.0) > 0.2 * self.size:
             self._look()
 
     def _by_robot(self, what: str, value: Any) -> dict[ShownRobot, Any]:
