@@ -32,13 +32,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from cardan.algorithms.applied import applied_efforts
 from cardan.algorithms.crba import composite_inertias
 from cardan.algorithms.passive import has_spring, to_rest
 from cardan.algorithms.tree import Vector, relative_kinematics
 from cardan.joints.derivation.efforts import linearised_efforts
 from cardan.model import Model
 from cardan.scalar import is_zero, maximum, minimum, where
-from cardan.spatial import Scalar
+from cardan.spatial import Force, Scalar
 
 STICKING = 1e6
 STOPPING = 1e2
@@ -195,6 +196,7 @@ class Servo(NamedTuple):
         velocity: v_d.
         stiffness: kp.
         damping: kd.
+        wrenches: on each body, at its centre of mass in world axes; None for no such wrench.
     """
 
     effort: Vector
@@ -202,6 +204,7 @@ class Servo(NamedTuple):
     velocity: Vector
     stiffness: Vector
     damping: Vector
+    wrenches: Sequence[Force] | None = None
 
 
 class Elements:
@@ -219,6 +222,7 @@ class Elements:
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
+        self.applied = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
         self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
@@ -291,8 +295,8 @@ class Elements:
         ]
 
     def total(self, lines: Lines) -> tuple[list[Scalar], list[Scalar]]:
-        """Return efforts tau and armature W along v of lines of the elements."""
-        tau: list[Scalar] = [0.0] * len(self.of_joints)
+        """Return efforts tau and armature W along v of lines of the elements, and of wrenches on the bodies."""
+        tau: list[Scalar] = list(self.applied)
         W: list[Scalar] = [0.0] * len(self.of_joints)
         for (j, _), line in zip(self, lines, strict=True):
             tau[j], W[j] = tau[j] + line.force, W[j] + line.w

@@ -37,3 +37,16 @@ def filled(where: str, name: str, value: Any, like: np.ndarray) -> np.ndarray:
     batch = array.shape[: array.ndim - like.ndim + 1]
     check_finite(where, name, array if batch else array[None], batch)
     return np.broadcast_to(array, like.shape)
+
+
+def chosen_rows(worlds: Any, count: int) -> np.ndarray:
+    """Return the indices of the worlds chosen by indices or a mask; of all for None.
+
+    Raises:
+        ParameterError: for what is neither.
+    """
+    try:
+        return np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
+    except (IndexError, TypeError):
+        expected = f"a mask of {count} worlds, or indices of them"
+        raise ParameterError("worlds", got=worlds, expected=expected) from None

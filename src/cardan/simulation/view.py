@@ -12,6 +12,7 @@ import cardan
 from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
 from cardan.functions.arguments import check_configuration, check_finite, numeric_array
 from cardan.model.inputs import INERTIAL, PASSIVE, POSES
+from cardan.simulation.arrays import chosen_rows
 from cardan.simulation.articulation import Articulation
 from cardan.simulation.constants import check_range
 from cardan.simulation.kinematics import body_poses
@@ -327,18 +328,9 @@ def _rectangle(rows: Sequence[Sequence[int]]) -> np.ndarray:
     return np.array([i for row in rows for i in row], dtype=int)
 
 
-def _rows(worlds: Any, count: int) -> np.ndarray:
-    """Return the indices of the worlds chosen by indices or a mask."""
-    try:
-        return np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
-    except (IndexError, TypeError):
-        expected = f"a mask of {count} worlds, or indices of them"
-        raise ParameterError("worlds", got=worlds, expected=expected) from None
-
-
 def _given(name: str, values: Any, count: int, worlds: Any, core: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows to write and the values for them, (rows, *core), broadcast from what was given."""
-    rows = _rows(worlds, count)
+    rows = chosen_rows(worlds, count)
     array = numeric_array("view", name, values)
     if array.shape == (count, *core):
         array = array[rows]
