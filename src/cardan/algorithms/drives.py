@@ -105,8 +105,8 @@ class Stops(NamedTuple):
     stiffness: Scalar
     w: Scalar
     square: float
-    lower: float
-    upper: float
+    lower: Scalar
+    upper: Scalar
 
     is_line = False
 
@@ -128,8 +128,8 @@ class Stops(NamedTuple):
         return abs(held - self.at(a))
 
     def _clipped(self, y: Scalar) -> Scalar:
-        y = maximum(y, self.lower) if math.isfinite(self.lower) else y
-        return minimum(y, self.upper) if math.isfinite(self.upper) else y
+        y = y if _is_open(self.lower) else maximum(y, self.lower)
+        return y if _is_open(self.upper) else minimum(y, self.upper)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of the position held (y for None) and of a."""
@@ -234,13 +234,13 @@ class Elements:
     def _add_drives(self, model: Model, q: Vector, v: Vector, servo: Servo) -> None:
         dt = self.dt
         error = model.manifold.difference(q, model.manifold.integrate(model.manifold.neutral(), servo.position))
-        ends = zip(model.effort_lower, model.effort_upper, strict=True)
+        ends = zip(model.effort_lower.tolist(), model.effort_upper.tolist(), strict=True)
         for j, (low, high) in enumerate(ends):
             kp, kd = servo.stiffness[j], servo.damping[j]
             force = servo.effort[j] + kp * error[j] + kd * servo.velocity[j] - (dt * kp + kd) * v[j]
             w = dt * (dt * kp + kd)
             if not (is_zero(force) and is_zero(w)):
-                self.of_joints[j].append(Element(force, w, float(low), float(high)))
+                self.of_joints[j].append(Element(force, w, low, high))
 
     def _add_passive(self, model: Model, v: Vector) -> None:
         for j, damping in enumerate(model.passive("damping")):
@@ -270,11 +270,10 @@ class Elements:
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
         dt, x = self.dt, model.manifold.limit_coordinates(q)
-        for j, (lower, upper) in enumerate(zip(model.lower, model.upper, strict=True)):
-            if math.isfinite(lower) or math.isfinite(upper):
+        for j, (lower, upper) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True)):
+            if not (_is_open(lower) and _is_open(upper)):
                 w = STOPPING * self.inertias[j]
-                ends = float(lower), float(upper)
-                self.of_joints[j].append(Stops(x[j] + dt * v[j], w / (dt * dt), w, dt * dt, *ends))
+                self.of_joints[j].append(Stops(x[j] + dt * v[j], w / (dt * dt), w, dt * dt, lower, upper))
 
     def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
         """Yield every element with its degree of freedom."""

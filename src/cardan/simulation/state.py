@@ -83,8 +83,7 @@ class State(Explained):
         own = world.constants()
         spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
         self._constants = Constants(world, spread)
-        for name, value in (constants or {}).items():
-            self._constants[name] = value
+        self._constants.update_all(constants or {})
 
     @classmethod
     def of_arrays(cls, world: World, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:

@@ -11,10 +11,10 @@ import numpy as np
 import cardan
 from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
 from cardan.functions.arguments import check_configuration, check_finite, numeric_array
-from cardan.model.inputs import INERTIAL, PASSIVE, POSES
+from cardan.model.inputs import ALONG_V, INERTIAL, POSES
 from cardan.simulation.arrays import chosen_rows
 from cardan.simulation.articulation import Articulation
-from cardan.simulation.constants import check_range
+from cardan.simulation.constants import check_range, is_limit
 from cardan.simulation.kinematics import body_poses
 from cardan.simulation.roots import move_root, turn_root
 from cardan.simulation.selection import chosen, is_of, types
@@ -251,7 +251,8 @@ class View:
     def constants(self, state: State, name: str) -> np.ndarray:
         """Return constants of the selected links (`"mass"`, `"com"`, `"inertia"`), joints (`"parent_pose"`,
         `"child_pose"`) or degrees of freedom (`"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`), shape (worlds, A, n, ...) [in their units].
+        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`,
+        `"effort_upper"`), shape (worlds, A, n, ...) [in their units].
 
         Raises:
             UnknownNameError: for another name.
@@ -274,18 +275,22 @@ class View:
         if name not in self._of(state).constants:
             hint = f"take the states from world.with_inputs({name!r})"
             raise MechanismError(f"{name!r} is written into the program of world {self.world.name!r}: {hint}.")
-        check_range("view", self.world, name, numeric_array("view", name, values))
-        _write(name, state.constants[name], indices, values, worlds)
+        limit = is_limit(state.world, name)
+        if not limit:
+            check_range("view", state.world, name, numeric_array("view", name, values))
+        array = state.constants[name].copy()
+        _write(name, array, indices, values, worlds, infinite=limit)
+        state.constants[name] = array
 
     def _indices_of(self, name: str) -> np.ndarray:
         model = self.world.model
-        if name in PASSIVE:
+        if name in ALONG_V:
             return self.v_indices
         if name in INERTIAL and name != "inertial_parameters":
             return _rectangle([[model.body_names.index(link) for link in own] for own in self.links])
         if name in POSES:
             return _rectangle([[model.joint_names.index(joint) for joint in own] for own in self.joints])
-        known = [n for n in (*INERTIAL, *POSES, *PASSIVE) if n != "inertial_parameters"]
+        known = [n for n in (*INERTIAL, *POSES, *ALONG_V) if n != "inertial_parameters"]
         hint = "what belongs to the world or to one owner is in state.constants" if name in model.inputs else ""
         raise UnknownNameError("constant", name, known, where="view", hint=hint)
 
@@ -328,7 +333,9 @@ def _rectangle(rows: Sequence[Sequence[int]]) -> np.ndarray:
     return np.array([i for row in rows for i in row], dtype=int)
 
 
-def _given(name: str, values: Any, count: int, worlds: Any, core: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _given(
+    name: str, values: Any, count: int, worlds: Any, core: tuple[int, ...], infinite: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows to write and the values for them, (rows, *core), broadcast from what was given."""
     rows = chosen_rows(worlds, count)
     array = numeric_array("view", name, values)
@@ -339,10 +346,12 @@ def _given(name: str, values: Any, count: int, worlds: Any, core: tuple[int, ...
     except ValueError:
         expected = f"{(len(rows), *core)}, or what broadcasts to it"
         raise ShapeError("view", name, got=array.shape, expected=expected) from None
-    check_finite("view", name, np.asarray(full), full.shape[:1])
+    check_finite("view", name, np.where(np.isinf(full), 0.0, full) if infinite else np.asarray(full), full.shape[:1])
     return rows, full
 
 
-def _write(name: str, array: np.ndarray, indices: np.ndarray, values: Any, worlds: Any) -> None:
-    rows, full = _given(name, values, len(array), worlds, (*indices.shape, *array.shape[2:]))
+def _write(
+    name: str, array: np.ndarray, indices: np.ndarray, values: Any, worlds: Any, *, infinite: bool = False
+) -> None:
+    rows, full = _given(name, values, len(array), worlds, (*indices.shape, *array.shape[2:]), infinite)
     array[rows.reshape(-1, *(1,) * indices.ndim), indices] = full

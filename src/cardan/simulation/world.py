@@ -206,9 +206,9 @@ class World(Explained):
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 
         Args:
-            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, ...; and, of
-                each of `pairs`, `"contact_friction"`, `"contact_restitution"`, `"contact_stiffness"` [N/m],
-                `"contact_dissipation"` [s/m].
+            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, `"lower"`,
+                `"upper"`, `"effort_upper"`, ...; and, of each of `pairs`, `"contact_friction"`,
+                `"contact_restitution"`, `"contact_stiffness"` [N/m], `"contact_dissipation"` [s/m].
             owned: constants of one body, joint or frame, likewise.
 
         Raises:

@@ -143,6 +143,11 @@ class Featherstone(CompiledSolver):
             return
         model, by = self.world.model, f"solver Featherstone with integrator={self.integrator!r}"
         stopped = [c.name for c in model.connections if np.isfinite([*c.limits.lower, *c.limits.upper]).any()]  # pyright: ignore
+        given = [name for name, own in model.inputs.items() if own.constant in ("lower", "upper")]
+        if self.limits and given:
+            raise UnsupportedError(
+                f"position limits that are given, {given[0]!r}", by, "ask for limits=False, or integrator='implicit'"
+            )
         rubbing = [c.name for c in model.connections if any(c.friction or ())]
         if self.limits and stopped:
             raise UnsupportedError(
