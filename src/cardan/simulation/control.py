@@ -36,7 +36,7 @@ class Control:
         >>> control.effort[:] = 1.0
         >>> control.copy().effort.shape
         (4, 7)
-        >>> control.apply_force("hand", force=(0.0, 0.0, 5.0))
+        >>> control.apply_force("tool", force=(0.0, 0.0, 5.0))
         >>> control.wrenches.shape, control.names
         ((4, 9, 6), ('effort', 'position', 'velocity', 'wrenches'))
     """
