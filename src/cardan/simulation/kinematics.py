@@ -33,6 +33,18 @@ def _at_mass_center(model: Model, kinematics: Kinematics, body: str) -> Motion:
     return Motion(R @ (twist.linear + twist.angular.cross(_com(model, body))), R @ twist.angular)
 
 
+@function(shapes={"moving": lambda model: (model.nlinks, 6)})
+def twists_of_mass_centers(model: Model, q: Any, moving: Any, bodies: Sequence[str] = ()) -> Any:
+    """Return the twists of bodies at their origins in their axes: the inverse of `mass_center_twists`."""
+    kinematics, found = Kinematics(model, q), []
+    for body, row in zip(bodies, moving, strict=True):
+        turn = kinematics.pose(body).rotation.transpose_apply
+        V = Motion.of(tuple(row))
+        angular = turn(V.angular)
+        found.append(Motion(turn(V.linear) - angular.cross(_com(model, body)), angular))
+    return found
+
+
 def _com(model: Model, body: str) -> Vector3:
     inertia = model.body(body).inertia
     return Vector3.zero() if inertia is None else inertia.com
