@@ -123,7 +123,6 @@ from cardan.scalar import (
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
-from cardan.words import of_package
 
 if TYPE_CHECKING:
     from cardan import distributed, generation, identification, pictures, robots, solvers, tasks, trajectories
@@ -193,7 +192,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "__version__",
 ]  # fmt: skip
 
-_fetch = fetcher(
+__getattr__ = fetcher(
     __name__,
     {
         ".description": "Mechanism",
@@ -211,13 +210,4 @@ _fetch = fetcher(
     modules="cli comparison description distributed coordinates formats generation geometry identification interop "
     "pictures robots simulation solvers tasks trajectories verification viewer",
 )
-
-
-def __getattr__(name: str) -> Any:
-    try:
-        return _fetch(name)
-    except AttributeError as error:
-        raise AttributeError(f"{error}{of_package(name)}", name=name) from None
-
-
 __dir__ = __all__.copy

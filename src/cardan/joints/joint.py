@@ -38,6 +38,7 @@ from cardan.joints.state import is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
 from cardan.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
+from cardan.words import Explained
 
 Scalars = Sequence[Scalar]
 Axis = Any
@@ -87,7 +88,7 @@ def _nearest_image(joint: Joint, q: Scalars, near: Scalars) -> tuple[Scalar, ...
     return tuple(unwrapped(e, near[i]) if i in angles else e for i, e in enumerate(image))
 
 
-class Joint(ABC):
+class Joint(Explained, ABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints.
 
     Methods take one state: tuples, lists or arrays of shape (nq,) and (nv,). For a batch Q of shape (..., nq):
