@@ -557,6 +557,26 @@ def test_bad_parameters_are_refused_with_a_reason(make, message):
         make()
 
 
+@pytest.mark.parametrize("given", [(Revolute(), Prismatic()), ([Revolute(), SE3(), Prismatic()],), ([],)])
+def test_a_composite_says_how_its_joints_are_given(given):
+    with pytest.raises(
+        ParameterError, match="at least one joint, all in one list; poses before them go to placements="
+    ):
+        Composite(*given)
+
+
+def test_a_domain_that_is_no_limits_is_refused():
+    class Pair(Joint):
+        manifold = cardan.manifolds.Euclidean(1)
+        domain = ([-0.1], [0.1])
+
+        def transform(self, q):
+            return SE3(None, (q[0], 0.0, 0.0))
+
+    with pytest.raises(ParameterError, match=r"domain of Pair: got .*expected positions as cardan\.Limits"):
+        Pair().random_configuration(seed=0)
+
+
 def test_numpy_numbers_are_numbers():
     assert Helical(Z, pitch=np.float64(0.5)).pitch == 0.5
     assert Helical(Z, pitch=np.float32(0.5)).pitch == 0.5

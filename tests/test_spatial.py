@@ -1160,3 +1160,14 @@ def test_a_map_is_applied_by_matmul_and_not_by_times(left):
         for product in (lambda a, b: a * b, lambda a, b: b * a):
             with pytest.raises(DTypeError, match=r"expected `@`, as in X @ V"):
                 product(left, right)
+
+
+@quick
+@given(poses, motions)
+def test_wedge_is_the_rate_of_a_pose_and_vee_its_inverse(X, m):
+    rate = (np.array(X @ SE3.exp(np.array(m) * 1e-6)) - np.array(X @ SE3.exp(np.array(m) * -1e-6))) / 2e-6
+    np.testing.assert_allclose(np.linalg.inv(np.array(X)) @ rate, m.wedge(), atol=1e-7 * (1.0 + np.abs(rate).max()))
+    np.testing.assert_array_equal(Motion.vee(m.wedge()), np.array(m))
+    assert Motion.of(np.ones((2, 3, 6))).wedge().shape == (2, 3, 4, 4)
+    with pytest.raises(ShapeError, match="matrix"):
+        Motion.vee(np.eye(3))

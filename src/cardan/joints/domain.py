@@ -25,7 +25,7 @@ def narrowed(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.n
     """
     own: Any
     given: Any
-    own, given = (bounds.resolved(joint.nv, type(joint).__name__) for bounds in (joint.domain, limits or Limits()))
+    own, given = (bounds.resolved(joint.nv, type(joint).__name__) for bounds in (_domain(joint), limits or Limits()))
     lower, upper = np.maximum(own.lower, given.lower), np.minimum(own.upper, given.upper)
     if (lower > upper).any():
         expected = f"positions of its domain, {own.lower} to {own.upper}"
@@ -39,7 +39,7 @@ def limits_within(joint: Any, limits: Limits, name: str) -> Limits:
     Raises:
         ParameterError: for a limit beyond the domain.
     """
-    own = joint.domain.resolved(joint.nv, name)
+    own = _domain(joint).resolved(joint.nv, name)
     kept = {}
     for side, sign in (("lower", -1.0), ("upper", 1.0)):
         given, bound = getattr(limits, side), getattr(own, side)
@@ -65,7 +65,20 @@ def neutral_within(joint: Any) -> tuple[float, ...]:
 
 def is_bounded(joint: Any) -> bool:
     """Return whether a joint's domain has any bound."""
-    return joint.domain.lower is not None or joint.domain.upper is not None
+    domain = _domain(joint)
+    return domain.lower is not None or domain.upper is not None
+
+
+def _domain(joint: Any) -> Limits:
+    """Return a joint's domain.
+
+    Raises:
+        ParameterError: if it is something else.
+    """
+    if not isinstance(joint.domain, Limits):
+        expected = "positions as cardan.Limits(lower=[...], upper=[...])"
+        raise ParameterError(f"domain of {type(joint).__name__}", got=joint.domain, expected=expected)
+    return joint.domain
 
 
 def kept_within(joint: Any, q: Sequence[Scalar], limits: Limits | None = None) -> Sequence[Scalar]:

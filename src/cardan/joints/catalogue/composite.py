@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cardan.errors import ParameterError
@@ -34,9 +34,10 @@ class Composite(ChainJoint):
     placements: Sequence[SE3] | None = None
 
     def __post_init__(self) -> None:
-        joints = tuple(self.joints)
+        joints = tuple(self.joints) if isinstance(self.joints, Iterable) else ()
         if not joints or not all(isinstance(j, Joint) for j in joints):
-            raise ParameterError("joints of a composite joint", got=self.joints, expected="at least one joint")
+            expected = "at least one joint, all in one list; poses before them go to placements="
+            raise ParameterError("joints of a composite joint", got=self.joints, expected=expected)
         if sum(j.nv for j in joints) > 6:
             raise ParameterError("joints of a composite joint", got=joints, expected="at most 6 degrees of freedom")
         placements = tuple(SE3.identity() for _ in joints) if self.placements is None else tuple(self.placements)
