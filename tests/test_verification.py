@@ -132,18 +132,14 @@ def test_the_documentation_shows_these_messages():
 
 
 def test_a_linkage_passes_within_limits_or_its_domain():
-    limits = cardan.Limits([-0.3], [0.3])
-    for certificate in (
-        cardan.verify_joint(WattSlider(), 6, limits=limits),
-        cardan.verify_joint(WattWithin(), 6),
-        cardan.verify_joint(WattWithin(), 6, limits=cardan.Limits([0.1], [0.2])),
-        cardan.verify_joint(cardan.joints.reverse(WattWithin()), 6),
-    ):
-        assert certificate.passed, str(certificate)
-    assert not cardan.verify_joint(WattSlider(), 6).passed
-    certificate = cardan.verify_joint(WattSlider(), 6, limits=limits)
+    certificate = cardan.verify_joint(WattSlider(), 3, limits=cardan.Limits([-0.3], [0.3]))
+    assert certificate.passed, str(certificate)
     assert "within (-0.3,) to (0.3,)" in str(certificate)
     assert certificate.plain()["limits"] == [[-0.3], [0.3]]
+    assert not cardan.verify_joint(WattSlider(), 3).passed
+    for joint in (WattWithin(), cardan.joints.reverse(WattWithin())):
+        certificate = cardan.verify_joint(joint, 3)
+        assert certificate.passed, str(certificate)
 
 
 def test_a_wrong_subspace_is_still_found_within_limits():
@@ -151,7 +147,7 @@ def test_a_wrong_subspace_is_still_found_within_limits():
         def motion_subspace(self, q):
             return [s * 1.001 for s in super().motion_subspace(q)]
 
-    assert "motion subspace" in {f.name for f in cardan.verify_joint(Wrong(), 6).failures}
+    assert "motion subspace" in {f.name for f in cardan.verify_joint(Wrong(), 3).failures}
 
 
 def test_limits_outside_of_the_domain_are_refused():
@@ -163,7 +159,7 @@ def test_limits_outside_of_the_domain_are_refused():
 
 def test_what_samples_and_searches_keeps_to_the_domain():
     joint = WattWithin()
-    q = joint.random_configuration((200,), seed=0)
+    q = joint.random_configuration((30,), seed=0)
     assert np.abs(q).max() <= 0.3
     assert joint.random_configuration((50,), seed=0, limits=cardan.Limits([0.2], [9.0])).min() >= 0.2
     found = cardan.evaluate_joint(joint, "configuration_from_transform", cardan.evaluate_joint(joint, "transform", q))
