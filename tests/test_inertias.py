@@ -105,6 +105,15 @@ def test_a_rigid_robot_moves_with_its_average_velocity():
     np.testing.assert_allclose(inertia, cardan.mass_matrix(dog, q)[:6, :6], atol=1e-12)
 
 
+def test_the_locked_inertia_of_a_robot_far_away_keeps_its_digits():
+    dog = cardan.robots.quadruped().model(base="floating")
+    q, v, _ = random_state(dog, seed=6)
+    away = q.copy()
+    away[:3] += 1e5
+    np.testing.assert_allclose(cardan.locked_inertia(dog, away), cardan.locked_inertia(dog, q), atol=1e-8)
+    np.testing.assert_allclose(cardan.average_velocity(dog, away, v), cardan.average_velocity(dog, q, v), atol=1e-8)
+
+
 def test_average_velocity_refuses_what_it_cannot_know():
     m = cardan.Mechanism("point")
     m.add_body("mass", cardan.Inertia(1.0))

@@ -19,7 +19,7 @@ from cardan.algorithms.linear import Factor, SingularError
 from cardan.algorithms.tree import Vector
 from cardan.errors import MechanismError
 from cardan.model import Model
-from cardan.spatial import SE3, Inertia, Motion, Vector3
+from cardan.spatial import SE3, Inertia, Motion
 
 CENTER = "center_of_mass"
 
@@ -33,28 +33,45 @@ def locked_inertia(model: Model, q: Vector, at: str = CENTER, expressed_in: str 
         at: name of the frame whose origin it is about, or `"center_of_mass"`.
         expressed_in: name of the frame whose axes it is along.
     """
-    total, X_wr = _reference(model, q, at, expressed_in)
-    return X_wr.inverse() @ total
+    robot = _Locked(model, q)
+    return robot.inertia(robot.reference(at, expressed_in))
 
 
 def average_velocity(model: Model, q: Vector, v: Vector, at: str = CENTER, expressed_in: str = "world") -> Motion:
     """Return the twist of the locked robot that has the momentum of the moving one, in the reference."""
-    total, X_wr = _reference(model, q, at, expressed_in)
-    h, scale = centroidal_momentum(model, q, v), inverse_mass(model)
+    robot = _Locked(model, q)
+    X_wc, h, scale = robot.reference(CENTER, "world"), centroidal_momentum(model, q, v), inverse_mass(model)
+    J_c = robot.inertia(X_wc).inertia_at_origin.matrix()
     try:
-        rows = [list(row) for row in total.inertia_at_com.matrix().rows()]
-        V_c = Motion(h.linear * scale, tuple(Factor(rows).solve(list(h.angular))))
+        V_c = Motion(h.linear * scale, tuple(Factor([list(row) for row in J_c.rows()]).solve(list(h.angular))))
     except SingularError:
         raise MechanismError(
             f"average_velocity: the bodies of model {model.name!r} together have no inertia about some axis, so the "
             "angular velocity is not determined; give the bodies rotational inertia."
         ) from None
-    return X_wr.inverse_act(SE3(translation=total.com) @ V_c)
+    return (robot.reference(at, expressed_in).inverse() @ X_wc) @ V_c
 
 
-def _reference(model: Model, q: Vector, at: str, expressed_in: str) -> tuple[Inertia, SE3]:
-    """Return the inertia of all bodies in the world, and X_wr."""
-    kinematics = Kinematics(model, q)
-    total = total_inertia(model, kinematics.relative.X, composite_inertias(model, kinematics.relative))
-    origin: Vector3 = total.com if at == CENTER else kinematics.pose(at).translation
-    return total, SE3(kinematics.pose(expressed_in).rotation, origin)
+class _Locked:
+    """Poses, and the inertia of each tree in the frame of its first node."""
+
+    def __init__(self, model: Model, q: Vector) -> None:
+        self.model, self.kinematics = model, Kinematics(model, q)
+        self.composite = composite_inertias(model, self.kinematics.relative)
+
+    def reference(self, at: str, expressed_in: str) -> SE3:
+        """Return X_wr."""
+        pose = self.kinematics.pose
+        if at != CENTER:
+            return SE3(pose(expressed_in).rotation, pose(at).translation)
+        total = total_inertia(self.model, self.kinematics.relative.X, self.composite)
+        return SE3(pose(expressed_in).rotation, total.com)
+
+    def inertia(self, X_wr: SE3) -> Inertia:
+        """Return the sum in a reference, without the detour by the world's origin, from where digits would be lost."""
+        X_rw = X_wr.inverse()
+        total = X_rw @ self.model.world_inertia()
+        for node in self.model.nodes:
+            if node.parent < 0:
+                total = total + (X_rw @ self.kinematics.relative.X[node.index]) @ self.composite[node.index]
+        return total
