@@ -249,6 +249,25 @@ def test_large_results_are_lent_again_and_earlier_ones_stay(arm):
         assert len({address(a) for a in (first, *kept)}) == 7
 
 
+@pytest.mark.parametrize(
+    "size", [memory.ALIGNED, memory.ALIGNED + 8, memory.LEAST - 8, memory.LEAST, 4 * memory.LEAST + 8]
+)
+def test_large_results_begin_at_a_line_of_the_cache(size):
+    """At 16 mod 64, where C's allocator puts them, each store of 64 bytes crossed two lines."""
+    for _ in range(3):  # new, and lent again
+        kept = [memory.empty((size // 8,), DOUBLE), memory.empty((size // 8, 1), DOUBLE)]
+        assert [address(x) % 64 for x in kept] == [0, 0]
+        assert [(x.nbytes, x.flags.c_contiguous, x.flags.writeable) for x in kept] == 2 * [(size, True, True)]
+        del kept
+
+
+def test_results_of_calls_begin_at_a_line_of_the_cache(arm):
+    q = arm.random_configuration((ROWS,), seed=0)
+    for call in (lambda q: cardan.mass_matrix(arm, q), cardan.mass_matrix.bind(arm)):
+        for rows in (200, 1000, ROWS):  # 78 kB and more
+            assert [address(call(q[:rows])) % 64 for _ in range(3)] == [0, 0, 0]
+
+
 def test_the_environment_turns_it_off(arm):
     code = (
         "import numpy as np\nfrom cardan.runtime import memory\n"
