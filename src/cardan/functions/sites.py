@@ -34,11 +34,13 @@ class _Way(NamedTuple):
         door: what takes the arrays.
         arrays: takes them, in its order, from the values of a call.
         defaults: of arrays that are not given.
+        options: the objects it is known by, held so that no other takes their id.
     """
 
     door: Callable[..., Any]
     arrays: Callable[[Values], Sequence[Any]]
     defaults: Values
+    options: Values = ()
 
 
 class _Site(NamedTuple):
@@ -47,13 +49,13 @@ class _Site(NamedTuple):
     Attributes:
         marked: where arguments are that decide which program serves the call, and their names.
         glance: what tells calls apart at a glance: of each of these, which object it is.
-        known: the ways of objects seen before, which cannot change, and these objects, so that no other takes their id.
+        known: the ways of objects seen before, which cannot change.
         ways: by what these arguments say.
     """
 
     marked: tuple[tuple[int, str], ...]
     glance: Callable[[Values], Hashable]
-    known: dict[Hashable, tuple[_Way, Values]]
+    known: dict[Hashable, _Way]
     ways: dict[Hashable, _Way]
 
 
@@ -77,15 +79,16 @@ class CallSites:
         self, sites: Mapping[Any, Any], model: Model, args: Values, kwargs: Kwargs, slow: Callable[..., Any]
     ) -> Any:
         """Return the result of a call: through its door if there is one, else by `slow(model, args, kwargs)`."""
-        values = (*args, *kwargs.values())
+        values = (*args, *kwargs.values()) if kwargs else args
         site = sites.get((len(args), *kwargs))
         if site is None:
             return slow(model, args, kwargs)
-        known = site.known.get(site.glance(values))
-        way = known[0] if known is not None else self._looked_up(site, values)
+        _, glance, known, _ = site
+        way = known.get(glance(values)) or self._looked_up(site, values)
         if way is None:
             return slow(model, args, kwargs)
-        return way.door(*way.arrays((*values, *way.defaults) if way.defaults else values))
+        door, arrays, defaults, _ = way
+        return door(*arrays(values + defaults if defaults else values))
 
     def _looked_up(self, site: _Site, values: Values) -> _Way | None:
         """Return the way of a call by what its options say, and know it by their identity from now on."""
@@ -95,7 +98,7 @@ class CallSites:
         if way is not None and _is_fixed(given):
             if len(site.known) >= KNOWN:
                 site.known.clear()
-            site.known[site.glance(values)] = way, given
+            site.known[site.glance(values)] = way._replace(options=given)
         return way
 
     def _decided(self, site: _Site, values: Values) -> Hashable | None:
@@ -140,7 +143,7 @@ class CallSites:
         at = {n: k for k, n in enumerate((*signature.positional[:count], *kwargs))}
         marked = tuple((k, n) for n, k in at.items() if n in self._deciding)
         sites = self._of(model)
-        site = sites.setdefault((count, *kwargs), _Site(marked, self._glance(marked), {}, {}))
+        site = sites.setdefault((count, *kwargs), _Site(marked, self._glance(marked, values), {}, {}))
         key = self._decided(site, values)
         if key is None or key in site.ways:
             return
@@ -160,20 +163,24 @@ class CallSites:
         if not kwargs and not marked and places == list(range(count)):
             sites[count] = door
 
-    def _glance(self, marked: Sequence[tuple[int, str]]) -> Callable[[Values], Hashable]:
-        """Return what tells calls of a site apart at a glance."""
-        glances = [self._glance_at(*one) for one in marked]
-        if len(glances) == 1:
-            return glances[0]
-        return lambda values: tuple([glance(values) for glance in glances])
-
-    def _glance_at(self, k: int, name: str) -> Callable[[Values], Hashable]:
-        """Return what tells apart values of one argument."""
-        if name in self._optional:
-            return lambda values: values[k] is None
-        if name in self._signature.fixed:
-            return lambda values: id(values[k])
-        return lambda values: type(values[k]) if type(values[k]) in _FLOATS else id(values[k])
+    def _glance(self, marked: Sequence[tuple[int, str]], first: Values) -> Callable[[Values], Hashable]:
+        """Return what tells calls of a site apart at a glance: fastest for options that are what they were at first."""
+        free = [k for k, name in marked if name not in self._signature.fixed and type(first[k]) in _FLOATS]
+        optional = [k for k, name in marked if name in self._optional]
+        rest = [k for k, _ in marked if k not in (*free, *optional)]
+        if free or optional:  # numbers, and arrays, are new objects at each call
+            return lambda values: (
+                tuple([id(values[k]) for k in rest]),
+                tuple([type(values[k]) for k in free]),
+                tuple([values[k] is None for k in optional]),
+            )
+        if not rest:
+            return lambda values: ()
+        if len(rest) == 1:
+            return lambda values, k=rest[0]: id(values[k])
+        if len(rest) == 2:  # half of the time of what serves any number
+            return lambda values, j=rest[0], k=rest[1]: (id(values[j]), id(values[k]))
+        return lambda values: tuple([id(values[k]) for k in rest])
 
     def _of(self, model: Model) -> dict[Any, Any]:
         number, models = id(model), self.models
@@ -183,10 +190,11 @@ class CallSites:
 
 
 def _picked(places: Sequence[int]) -> Callable[[Values], Sequence[Any]]:
-    """Return what takes the values at some places, as `operator.itemgetter` does; that returns a single one bare."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda values: [values[k] for k in places]
+    """Return what takes the values at some places; a slice is the fastest, and serves a single one, too."""
+    start = places[0] if places else 0
+    if list(places) == list(range(start, start + len(places))):
+        return itemgetter(slice(start, start + len(places)))
+    return itemgetter(*places)
 
 
 def _is_fixed(options: Values) -> bool:
