@@ -262,9 +262,10 @@ def test_large_results_begin_at_a_line_of_the_cache(size):
 
 
 def test_results_of_calls_begin_at_a_line_of_the_cache(arm):
-    q = arm.random_configuration((ROWS,), seed=0)
-    for call in (lambda q: cardan.mass_matrix(arm, q), cardan.mass_matrix.bind(arm)):
-        for rows in (200, 1000, ROWS):  # 78 kB and more
+    """Where rows are multiples of half a line; other rows lie across lines wherever they begin."""
+    q, pose = arm.random_configuration((2 * ROWS,), seed=0), cardan.frame_transform
+    for call in (lambda q: pose(arm, q, "tool"), pose.bind(arm, frame="tool")):
+        for rows in (1024, 1500, ROWS, 2 * ROWS):  # 131 kB and more
             assert [address(call(q[:rows])) % 64 for _ in range(3)] == [0, 0, 0]
 
 

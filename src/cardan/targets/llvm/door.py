@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from cardan.runtime.log import log
-from cardan.runtime.memory import empty
+from cardan.runtime.memory import ALIGNED, LEAST, empty
 from cardan.runtime.threads import COUNT, PART, WORTHWHILE
 from cardan.targets.llvm import door_layout as layout
 from cardan.targets.llvm.image import LOCK, Image, load
@@ -43,6 +43,7 @@ class _Method(ctypes.Structure):
     )
 
 
+_DTYPES = {8: np.dtype(np.float64), 4: np.dtype(np.float32)}
 _FASTCALL_KEYWORDS = 0x80 | 0x02
 _OUT = sys.intern("out")
 _NUMBERS = (float, np.float64, int, np.int64, np.float32)  # not their subclasses: truth values are no numbers
@@ -230,8 +231,14 @@ class Door:
 
 
 def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
-    """Return what a door knows of an array."""
-    return [len(shape), math.prod(shape), maker, name, *shape, *[0] * (layout.MAX_CORE - len(shape))]
+    """Return what a door knows of an array.
+
+    Where a row is a multiple of half a line of the cache, rows lie on lines, and writing them takes up to half the time
+    if the first one does; of others, which lie across lines anyway, only very large ones are not new memory.
+    """
+    entries = math.prod(shape)
+    large = ALIGNED if entries % 4 == 0 else LEAST
+    return [len(shape), entries, maker, large, name, *shape, *[0] * (layout.MAX_CORE - len(shape))]
 
 
 def _rows(work: int) -> dict[str, int]:
@@ -245,7 +252,7 @@ def _rows(work: int) -> dict[str, int]:
 
 def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:
     """Return a large result for an argument with so many core dimensions."""
-    return empty(first.shape[: first.ndim - core] + shape, np.dtype(f"f{first.itemsize}"))
+    return empty(first.shape[: first.ndim - core] + shape, _DTYPES[first.itemsize])
 
 
 def serves(arrays: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]], outputs: int) -> bool:

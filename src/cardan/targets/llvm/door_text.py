@@ -258,7 +258,7 @@ class _Door(Reader):
     def new_result(self, k: str) -> None:
         """Make an array for a result; null means that Python raises."""
         spec = self.row(self.results, k, at.SPEC_WORDS)
-        large = self.whole("icmp uge", self.bytes_of(spec), at.ALIGNED)
+        large = self.whole("icmp uge", self.bytes_of(spec), self.word(spec, 3))
         first = self.at("%args", self.lead, "ptr")
         lend = lambda: [self.call("vectorcall", f"ptr {self.word(spec, 2, 'ptr')}, ptr {first}, i64 1, ptr null")]  # noqa: E731
         (made,) = self.branch(large, lend, lambda: [self.new_array(spec)], "ptr")
@@ -376,7 +376,7 @@ class _Door(Reader):
         self.unless(self.emit("icmp ne ptr %dictionary, null"), "raise")
 
         def put(k: str) -> None:
-            key = self.word(self.row(self.results, k, at.SPEC_WORDS), 3, "ptr")
+            key = self.word(self.row(self.results, k, at.SPEC_WORDS), 4, "ptr")
             failed = self.emit(
                 f"call i32 {self.known('set_item', 'ptr')}(ptr %dictionary, ptr {key}, ptr {self.result(k)})"
             )
