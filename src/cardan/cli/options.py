@@ -58,7 +58,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--orphans", choices=("warn", "error", "keep", "drop"), default="warn", help="joints on no robot"
     )
-    parser.add_argument("--trusted", action="store_true", help="import the joint classes that a .json file names")
+    parser.add_argument(
+        "--trusted",
+        action="store_true",
+        help="the file may run code: read xacro and USD without bounds, import the joint classes of a .json file",
+    )
 
 
 def _argument(text: str) -> tuple[str, str]:
