@@ -223,6 +223,7 @@ class Elements:
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
+        self.efforts: list[Scalar] = [0.0] * model.nv
         self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
@@ -277,6 +278,10 @@ class Elements:
                 below = _coming_back(float(lower) - x[j], dt) - dt * v[j] if math.isfinite(lower) else None
                 self.of_joints[j].append(Stops(above, below, w / (dt * dt), w, dt * dt))
 
+    def add(self, efforts: Vector) -> None:
+        """Add efforts along v that do not answer to the acceleration."""
+        self.efforts = [a + b for a, b in zip(self.efforts, efforts, strict=True)]
+
     def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
         """Yield every element with its degree of freedom."""
         for j, own in enumerate(self.of_joints):
@@ -296,8 +301,8 @@ class Elements:
         ]
 
     def total(self, lines: Lines) -> tuple[list[Scalar], list[Scalar]]:
-        """Return efforts tau and armature W along v of lines of the elements."""
-        tau: list[Scalar] = [0.0] * len(self.of_joints)
+        """Return efforts tau and armature W along v of lines of the elements, and of what was added."""
+        tau = list(self.efforts)
         W: list[Scalar] = [0.0] * len(self.of_joints)
         for (j, _), line in zip(self, lines, strict=True):
             tau[j], W[j] = tau[j] + line.force, W[j] + line.w
