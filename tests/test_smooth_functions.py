@@ -178,6 +178,7 @@ def test_remainders_have_the_bits_of_numpys(dtype, target):
     x, y = divided(20_000, dtype)
     r, n = (e[:, 0] for e in evaluated(DIVISIONS, target, [x[:, None], y[:, None]]))
     np.testing.assert_array_equal(r, np.remainder(x, y))
+    np.testing.assert_array_equal(np.signbit(r), np.signbit(y))
     for k in range(0, len(x), 29):  # quotients against exact ones, as NumPy's are not the nearest
         assert int(n[k]) == math.floor(Fraction(float(x[k])) / Fraction(float(y[k])))
 

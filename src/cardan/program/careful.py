@@ -38,7 +38,8 @@ def remainder(x: Any, y: Any) -> Any:
     """
     u, b = _with_sign_of(y, x), _with_sign_of(y, y)
     _, r = _divided(_size(u), b)
-    return _with_sign_of(y, scalar.where(u < 0.0, scalar.where(r > 0.0, b - r, -r), r))
+    up = b - r
+    return _with_sign_of(y, scalar.where(u < 0.0, scalar.where(r > 0.0, up, up - b), r))  # 0 has the sign of y, too
 
 
 def floor_divide(x: Any, y: Any) -> Any:
