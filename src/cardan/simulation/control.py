@@ -10,6 +10,7 @@ from cardan.checked_numbers import whole
 from cardan.errors import ParameterError, check_known
 from cardan.simulation.arrays import checked_dtype, chosen_rows, filled
 from cardan.simulation.kinematics import mass_centers
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.simulation.state import State
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 NAMES = ("effort", "position", "velocity")
 
 
-class Control:
+class Control(Explained):
     """Efforts, targets and wrenches of a number of worlds. Made by `World.control()`.
 
     The arrays are the control's own: what is assigned is copied into them, and must be finite. They can be written in

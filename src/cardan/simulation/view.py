@@ -18,6 +18,7 @@ from cardan.simulation.constants import check_range, is_limit
 from cardan.simulation.kinematics import body_poses
 from cardan.simulation.roots import move_root, turn_root
 from cardan.simulation.selection import chosen, is_of, types
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.simulation.control import Control
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class View:
+class View(Explained):
     """Articulations of a world with some of their joints and links. Made by `World.view()`.
 
     Values have the shape (worlds, A, n): A articulations, n coordinates (degrees of freedom, links) of each. Where the

@@ -293,7 +293,7 @@ class CompiledSolver(Solver):
 
     def _bound(self, count: int, asked: tuple[str, ...], packed: bool = False) -> Bound:
         own = [name for name in self._inputs if name not in self.world.model.inputs]
-        repeated = self.function if count == 1 else self.function.repeated(count)
+        repeated = self.function.repeated(count)
         bind = repeated.bind_packed if packed else repeated.bind
         return bind(self.world.model, *asked, *own)
 
