@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan.algorithms.tree import supports
 from cardan.description import Mechanism, Shape
-from cardan.errors import MechanismError, ParameterError
+from cardan.errors import MechanismError, ParameterError, visible
 from cardan.joints import Mimic
 from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import WORLD, Model
@@ -337,13 +337,14 @@ class World(Explained):
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""
         rows: list[tuple[str, ...]] = [("articulation", "root", "joints", "links", "q", "v")]
         for a in self.articulations.values():
-            root = f"{a.root} ({'floating' if a.is_floating else 'movable' if a.name in self.movable else 'fixed'})"
+            kind = "floating" if a.is_floating else "movable" if a.name in self.movable else "fixed"
+            root = f"{visible(a.root)} ({kind})"
             counts = (str(len(a.joints)), str(len(a.links)))
             spans = (f"{s.start}:{s.stop}" for s in (a.q_slice, a.v_slice))
-            rows.append((a.name, root, *counts, *spans))
+            rows.append((visible(a.name), root, *counts, *spans))
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
         told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
-        return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
+        return "\n".join([f"{visible(self.name)}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
 
     def __deepcopy__(self, memo: Any) -> World:
         return self  # it cannot change, and states and solvers know theirs by identity
@@ -364,7 +365,7 @@ def _check_that_it_moves(model: Model, pair: ContactPair) -> None:
 
 def _shown(names: Sequence[str]) -> str:
     more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
-    return ", ".join(names[:8]) + more
+    return ", ".join(map(visible, names[:8])) + more
 
 
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
