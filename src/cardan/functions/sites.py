@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.by_identity import ByIdentity
 from cardan.functions.compiled import Compiled
 from cardan.functions.signature import Signature, is_constant, is_number, token
 from cardan.model import Model
@@ -40,7 +41,7 @@ class CallSites:
     """The doors of one function.
 
     Attributes:
-        models: by the model's identity, while it lives: sites by the number of positional arguments and the keywords;
+        models: of each model, while it lives: sites by the number of positional arguments and the keywords;
             where arrays, and nothing else, are given by position, a door by their number alone.
     """
 
@@ -50,7 +51,7 @@ class CallSites:
         self._signature = signature
         self._optional = frozenset(n for n in signature.shapes if signature.arguments[n].default is None)
         self._deciding = frozenset(signature.open) | self._optional
-        self.models: dict[int, dict[Any, Any]] = {}
+        self.models: ByIdentity[Model, dict[Any, Any]] = ByIdentity()
 
     def call(self, sites: Mapping[Any, Any], model: Model, args: Args, kwargs: Kwargs, slow: Callable[..., Any]) -> Any:
         """Return the result of a call: through its door if there is one, else by `slow(model, args, kwargs)`."""
@@ -98,7 +99,7 @@ class CallSites:
         at: dict[str, Place] = {n: k for k, n in enumerate(self._signature.positional[: len(args)])}
         at |= {n: n for n in kwargs}
         marked = tuple((p, n) for n, p in at.items() if n in self._deciding)
-        sites = self._of(model)
+        sites = self.models.setdefault(model, {})
         site = sites.setdefault((len(args), *kwargs), _Site(marked, {}))
         key = self._decided(site, args, kwargs)
         if key is None or key in site.doors:
@@ -113,12 +114,6 @@ class CallSites:
         site.doors[key] = (door, places, defaults if numbers else None)
         if not kwargs and not marked and not numbers and places == tuple(range(len(args))):
             sites[len(args)] = door
-
-    def _of(self, model: Model) -> dict[Any, Any]:
-        number, models = id(model), self.models
-        if number not in models:
-            models[number] = {"model": weakref.ref(model, lambda _: models.pop(number, None))}
-        return models[number]
 
 
 def _long_way(
