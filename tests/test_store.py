@@ -253,6 +253,15 @@ def test_a_page_that_reads_a_file_reads_it_for_each_world(tmp_path, monkeypatch)
     assert not {"featherstone_step", "featherstone_step_dv", "collide"}.intersection(kept)
 
 
+def test_a_function_that_reads_a_file_is_traced_for_each_model(tmp_path):
+    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
+    file = str(tmp_path / "box.stl")
+    lifted = cardan.function(lambda model, q: q + mesh.surface_of_file("box.stl", file).vertices[:, 2].max())
+    for height in (0.2, 0.6):
+        trimesh.creation.box((0.2, 0.2, height)).export(file)
+        assert lifted(cardan.robots.cart_pole().model(), [0.0, 0.0])[0] == pytest.approx(0.5 * height, rel=1e-6)
+
+
 PURE = """
 import os, sys
 os.environ["CARDAN_TARGET"] = "numpy"

@@ -9,7 +9,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class ByIdentity(Generic[K, V]):

@@ -1,4 +1,4 @@
-"""Files that are read: a program that was traced meanwhile depends on them, and is kept for nobody else.
+"""What a trace reads that no key knows: files, and pages of others. Its program is kept for nobody else.
 
 What of cardan reads a file that a page may ask for, such as a mesh, notes it here. Python's own hook for all that is
 opened (`sys.addaudithook`) would see more, but it cannot be taken away again and is called at every `id()`.
@@ -13,11 +13,11 @@ _latest = 0
 
 
 def note() -> None:
-    """Note that a file is read."""
+    """Note that something is read."""
     global _latest
     _latest = next(_next)
 
 
 def latest() -> int:
-    """Return the number of the file that was read last, by any thread; 0 if no file was."""
+    """Return the number of the last note, of any thread; 0 if there is none."""
     return _latest

@@ -59,7 +59,7 @@ def _known_by(joint: Joint, methods: Sequence[str]) -> Hashable:
     """Return what a joint is known by; None if its parameters cannot be read, or its methods not be traced."""
     try:
         content = content_of(joint)
-        written = () if content.digest else tuple([_digest(joint, m) for m in methods if _is_own(joint, m)])
+        written = () if content.digest else tuple([_digest(joint, m) for m in methods if _has_own(joint, m)])
     except UnknownContentError:
         return None
     except Exception:  # the joint's code may raise anything; who derives something from it will say what
@@ -67,7 +67,7 @@ def _known_by(joint: Joint, methods: Sequence[str]) -> Hashable:
     return content, written
 
 
-def _is_own(joint: Joint, method: str) -> bool:
+def _has_own(joint: Joint, method: str) -> bool:
     """Return whether a method is not the one every joint has, which derives its result from other methods."""
     from cardan.joints.joint import Joint
 
