@@ -53,7 +53,7 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> Any:
     checked = [_checked(where, joint, size, array) for size, array in zip(sizes, arrays, strict=True)]
     named = enumerate(zip(sizes, checked, strict=True))
     batch = broadcast(where, {f"argument {k} ({size})": array.shape[: -_rank(size)] for k, (size, array) in named})
-    dtype = common_dtype(checked)
+    dtype = common_dtype(array.dtype for array in checked)
     parts = [_scalars(size, array.astype(dtype)) for size, array in zip(sizes, checked, strict=True)]
     with np.errstate(all="ignore"):
         result = getattr(joint, quantity)(*parts)
