@@ -36,8 +36,6 @@ from cardan.program import Array, Program, trace
 from cardan.program.replay import replay, straight
 from cardan.runtime.collector import collection_paused
 
-_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Traced(ByFields):
@@ -150,12 +148,14 @@ class Kernel(Source):
 
         A kernel may stand in for another one (`functools.wraps`), with parameters that have no names: `*args`.
         """
-        kinds = [p.kind for p in inspect.signature(self.kernel, follow_wrapped=False).parameters.values()]
-        places = len(given) if Parameter.VAR_POSITIONAL in kinds else sum(kind in _POSITIONAL for kind in kinds) - 1
+        code = getattr(self.kernel, "__code__", None)  # its own; the signature may be another one's
+        if code is None:
+            return [], given
+        places = len(given) if code.co_flags & inspect.CO_VARARGS else code.co_argcount - 1
         by_position: list[Any] = []
         for name, parameter in islice(self.signature.parameters.parameters.items(), 1, 1 + places):
             value = given.get(name, parameter.default)
-            if parameter.kind not in _POSITIONAL or value is Parameter.empty:
+            if parameter.kind is not Parameter.POSITIONAL_OR_KEYWORD or value is Parameter.empty:
                 break
             by_position.append(value)
             given.pop(name, None)
