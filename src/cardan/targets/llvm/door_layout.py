@@ -17,7 +17,7 @@ FIELDS = (
 )  # fmt: skip
 WORD = {name: k for k, name in enumerate(FIELDS)}
 SPEC_WORDS = 5 + MAX_CORE
-"""Of an array: numbers of core dimensions and of entries, what makes large ones, from how many bytes on, name, shape."""
+"""Of an array: numbers of core dimensions and of entries, what makes large ones, from how many bytes, name, shape."""
 PLACE_WORDS = 3  # of an output: in which result it is, at which entry it begins, how many entries rows are apart
 PART_WORDS = 3  # an argument, and the first and last of the entries that must not all be 0
 
