@@ -171,7 +171,7 @@ class CallSites:
         if free or optional:  # numbers, and arrays, are new objects at each call
             return lambda values: (
                 tuple([id(values[k]) for k in rest]),
-                tuple([type(values[k]) for k in free]),
+                tuple([type(values[k]) if type(values[k]) in _FLOATS else id(values[k]) for k in free]),
                 tuple([values[k] is None for k in optional]),
             )
         if not rest:
