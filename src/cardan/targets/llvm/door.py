@@ -179,6 +179,7 @@ class Door:
         parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
         few: up to how many states of float64, and of float32, have code of their own.
         patience: of each kind of code that is not there, how many states code of the other kind serves for now.
+        passes: how often the program is run on its own results, if it is repeated; see `Outline`.
     """
 
     def __init__(
@@ -196,12 +197,14 @@ class Door:
         parts: Sequence[tuple[int, int, int]] = (),
         few: Sequence[int],
         patience: np.ndarray,
+        passes: int = 0,
     ) -> None:
         lead = next((k for k, shape in enumerate(arrays) if shape), 0)
         makers = [functools.partial(_lent, len(arrays[lead]), shape) for shape in results]
         counter = COUNT if threads is None else ctypes.c_int64(threads)
         words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
-        words |= {"parts": len(parts), "lead": lead, "slow": id(slow), "threads": ctypes.addressof(counter)}
+        words |= {"parts": len(parts), "lead": lead, "slow": id(slow), "passes": passes}
+        words["threads"] = ctypes.addressof(counter)
         words |= _rows(max(work, 1))
         names = gathered if isinstance(gathered, tuple) else ()
         words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}

@@ -7,7 +7,7 @@ NUMBERS = 5  # types of numbers the door reads: Python's float and int, NumPy's 
 KINDS = 4  # of machine code: for float64, for float32, then for a few states of each
 FIELDS = (
     "count", "results", "outputs", "parts", "array_type", "tuple_type", "gathered", "is_dict", "out_name", "nothing",
-    "lead", "threads", "alone", "shared", "release", "slow",
+    "lead", "threads", "alone", "shared", "release", "slow", "passes",
     "finish", "descr0", "descr1", "few0", "few1", "patience",
     *(f"number{k}" for k in range(NUMBERS)),
     *(f"{word}{kind}" for word in ("evaluate", "heap", "spare") for kind in range(KINDS)),
@@ -17,7 +17,7 @@ FIELDS = (
 )  # fmt: skip
 WORD = {name: k for k, name in enumerate(FIELDS)}
 SPEC_WORDS = 5 + MAX_CORE
-"""Of an array: numbers of core dimensions and of entries, what makes large ones, from how many bytes, name, shape."""
+"""Of an array: numbers of core dimensions and entries, what makes large ones, from how many bytes on, name, shape."""
 PLACE_WORDS = 3  # of an output: in which result it is, at which entry it begins, how many entries rows are apart
 PART_WORDS = 3  # an argument, and the first and last of the entries that must not all be 0
 
