@@ -79,8 +79,8 @@ class CallSites:
         self, sites: Mapping[Any, Any], model: Model, args: Values, kwargs: Kwargs, slow: Callable[..., Any]
     ) -> Any:
         """Return the result of a call: through its door if there is one, else by `slow(model, args, kwargs)`."""
-        values = (*args, *kwargs.values()) if kwargs else args
-        site = sites.get((len(args), *kwargs))
+        values, key = (args, (len(args),)) if not kwargs else ((*args, *kwargs.values()), (len(args), *kwargs))
+        site = sites.get(key)
         if site is None:
             return slow(model, args, kwargs)
         _, glance, known, _ = site
