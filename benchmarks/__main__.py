@@ -16,6 +16,7 @@ from typing import Any
 
 os.environ["CARDAN_CACHE_DIR"] = tempfile.mkdtemp(prefix="cardan-benchmark-")  # leave the user's cache alone
 
+from benchmarks import arguments as kinds_of_arguments
 from benchmarks import emitters, startup
 from benchmarks.machine import description
 from benchmarks.peers import PEERS, SLOW, Peer, installed
@@ -39,10 +40,13 @@ def main() -> None:
     for name, reason in absent.items():
         print(f"{name}: not measured ({reason})")
     rows, startups, emitted = run(args, peers)
+    calls = kinds_of_arguments.table(robot(QUICK[0]), args.rounds) if QUICK[0] in args.robots else ""
+    print(f"\n{calls}")
     targets = compared(rows, startups)
     print(f"\nGoals\n{target_table(targets)}")
     where |= {peer.name: peer.version for peer in peers} | {"load_average_afterwards": description()["load_average"]}
     result = {"environment": where, "absent": absent, "rows": rows, "startup": startups, "emitters": emitted}
+    result |= {"arguments": calls}
     write(args, result | {"targets": targets}, peers)
 
 

@@ -1,6 +1,7 @@
 """`python -m benchmarks arguments`: what a call costs by the kind of its arguments, beside Pinocchio from Python.
 
-Microseconds of a call for one state (a row says where it is for more), medians of rounds in which all take turns:
+Microseconds of processor time of a call for one state (a row says where it is for more), medians of rounds in which all
+take turns:
 
 - bound: `fast = function.bind(model)`, called `fast(q, v, ...)`.
 - call: `function(model, q, v, ...)`.
@@ -74,10 +75,10 @@ def _works(call: Call) -> bool:
 
 def _timed(call: Call) -> float:
     call()
-    started = time.perf_counter()
+    started = time.thread_time()
     for _ in range(CALLS):
         call()
-    return (time.perf_counter() - started) / CALLS
+    return (time.thread_time() - started) / CALLS
 
 
 def _dynamics(which: Robot) -> list[Row]:

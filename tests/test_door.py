@@ -489,6 +489,19 @@ def test_options_are_looked_up_at_a_glance(arm, states):
     np.testing.assert_array_equal(cardan.frame_transform(arm, q, listed), first)
 
 
+def test_numbers_and_texts_of_one_argument_are_told_apart_at_a_glance(arm, states):
+    """An argument without a type is a number or an option, as it is given; each text is a program of its own."""
+    signs = {"plus": 1.0, "minus": -1.0}
+    scaled = cardan.function(lambda model, q, by: q * (signs[by] if isinstance(by, str) else by))
+    q, texts = states[0], list(signs)
+    for _ in range(3):
+        for by, factor in ((2.5, 2.5), (3.0, 3.0), *signs.items(), (np.float64(4.0), 4.0), (np.array(5.0), 5.0)):
+            np.testing.assert_array_equal(scaled(arm, q, by), q * factor)
+            np.testing.assert_array_equal(scaled(arm, q, by=by), q * factor)
+        for name in texts[::-1]:
+            np.testing.assert_array_equal(scaled(arm, by="".join(name), q=q), q * signs[name])
+
+
 def test_arrays_left_out_have_their_defaults_at_every_call(arm, states):
     """An array's default that is no number was forgotten from the second call on."""
     offset = cardan.function(shapes={"by": (7,)})(lambda model, q, by=(1, 2, 3, 4, 5, 6, 7), gain=2.0: gain * q + by)

@@ -443,6 +443,8 @@ def test_a_bound_function_keeps_its_defaults_and_keywords(arm, state, target):
     said = "(q, v, target=(0, 0, 1), stiffness=400.0, damping=60.0, *, out=None)"
     assert str(inspect.signature(fast)) == said
     assert repr(other).startswith("<pulls(q, v, target=(0, 0, 1), stiffness=100.0, damping=60.0) of one model")
+    with pytest.raises(DTypeError, match=r"pulls\.bind: argument 'stiffness' is an array of text"):
+        function.bind(arm, stiffness="100")
     with pytest.raises(TypeError, match=r"there is no argument 'stifness'; did you mean 'stiffness'"):
         fast(q, v, stifness=1.0)
     with pytest.raises(TypeError, match="missing v"):

@@ -11,10 +11,11 @@ import functools
 import math
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from cardan.functions.arguments import PIECE, common_dtype
 from cardan.runtime.threads import NUMBER
@@ -46,14 +47,12 @@ class SecondTry:
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """Return the result of a call that the fast path refused."""
-        given = {"out": named.pop("out")} if "out" in named else {}
-        whole = arrays
+        out = {"out": named.pop("out")} if "out" in named else {}
+        fast = self._fast() or self._slow
         if self._complete is not None and (named or len(arrays) != len(self._cores)):
-            whole = self._complete(arrays, named)
-        ready, fast = converted(self._cores, whole), self._fast()
-        if fast is None or (ready is None and whole is arrays):  # as it came: another try would end here again
-            return self._slow(*whole, **given)
-        return fast(*(ready or whole), **given)
+            return fast(*self._complete(arrays, named), **out)
+        ready = converted(self._cores, arrays)
+        return self._slow(*arrays, **out) if ready is None else fast(*ready, **out)
 
 
 def converted(cores: tuple[tuple[int, ...], ...], values: Sequence[Any]) -> list[np.ndarray] | None:
@@ -63,20 +62,18 @@ def converted(cores: tuple[tuple[int, ...], ...], values: Sequence[Any]) -> list
         cores: core shapes of the arrays.
         values: numbers, lists and arrays.
     """
-    arrays = [value if type(value) is np.ndarray else _array(value) for value in values]
-    dtype = _common(*[array.dtype for array in arrays])
-    shapes = _broadcast(cores, *[array.shape for array in arrays])
-    if dtype is None or shapes is None:
+    arrays = [value if type(value) is ndarray else _array(value) for value in values]
+    plan = _plan(cores, *map(_kind, arrays))
+    if plan is None:
         return None
     ready = [
-        array
-        if array.dtype == dtype and array.flags.c_contiguous and array.shape == shape
-        else _copied(array, shape, dtype)
-        for array, shape in zip(arrays, shapes, strict=True)
+        array if fits and array.flags.c_contiguous else _copied(array, shape, dtype)
+        for array, (fits, shape, dtype) in zip(arrays, plan, strict=True)
     ]
     return None if all(map(is_, ready, values)) else ready
 
 
+_kind = attrgetter("shape", "dtype")
 _COMMON = frozenset({float, int, list, tuple})
 _NUMBERS = (np.generic, *_COMMON)
 _OTHERS = np.empty((), dtype=object)
@@ -94,26 +91,26 @@ def _array(value: Any) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=256)
-def _common(*dtypes: np.dtype) -> np.dtype | None:
-    """Return the dtype to calculate in; None if one of these is no real number's."""
-    return common_dtype(dtypes) if all(d.kind in "fiu" for d in dtypes) else None
+def _plan(
+    cores: tuple[tuple[int, ...], ...], *kinds: tuple[tuple[int, ...], np.dtype]
+) -> list[tuple[bool, tuple[int, ...], np.dtype]] | None:
+    """Return what arrays of these shapes and dtypes must become: shape and dtype, and whether they have them.
 
-
-@functools.lru_cache(maxsize=256)
-def _broadcast(cores: tuple[tuple[int, ...], ...], *shapes: tuple[int, ...]) -> list[tuple[int, ...]] | None:
-    """Return the shapes that arrays are broadcast to; None if there are none, or too many rows.
-
-    What the long way takes is little beside many rows, and it copies one row for many in pieces.
+    None for those that `checked_batch` refuses, and for many rows: what the long way takes is little beside these, and
+    it copies one row for many in pieces.
     """
-    sizes = [len(shape) - len(core) for shape, core in zip(shapes, cores, strict=True)]
-    if any(shape[size:] != core for shape, size, core in zip(shapes, sizes, cores, strict=True)):
+    sizes = [len(shape) - len(core) for (shape, _), core in zip(kinds, cores, strict=True)]
+    pairs = list(zip(kinds, sizes, strict=True))
+    if any(dtype.kind not in "fiu" for _, dtype in kinds) or cores != tuple(shape[n:] for (shape, _), n in pairs):
         return None
     try:
-        batch = np.broadcast_shapes(*(shape[:size] for shape, size in zip(shapes, sizes, strict=True)))
+        batch = np.broadcast_shapes(*(shape[:n] for (shape, _), n in pairs))
     except (ValueError, RuntimeError):  # they do not broadcast, or have too many dimensions
         return None
-    full = [batch + core for core in cores]
-    return full if NUMBER * max(map(math.prod, full)) <= PIECE else None
+    full, dtype = [batch + core for core in cores], common_dtype(found for _, found in kinds)
+    if NUMBER * max(map(math.prod, full)) > PIECE:
+        return None
+    return [(kind == (shape, dtype), shape, dtype) for kind, shape in zip(kinds, full, strict=True)]
 
 
 def _copied(array: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -23,7 +23,7 @@ import numpy as np
 from cardan.by_identity import ByIdentity
 from cardan.errors import ParameterError, RecompilationWarning, StaleProgramError, check_known
 from cardan.functions import store
-from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
+from cardan.functions.arguments import Shape, checked_batch, is_symbolic, numeric_array, symbolic_array
 from cardan.functions.compiled import Bound, Compiled, bound
 from cardan.functions.environment import stands_for
 from cardan.functions.explain import explanation, gufunc_signature
@@ -319,8 +319,7 @@ class Function(Generic[P, R]):
         Numbers that have a default, here or in the function, may be left out of a call. The values of a model's inputs
         (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
         """
-        names, fixed = self.interface.required(model, options, optional)
-        return bound(self, model, names, fixed, defaults=self.interface.defaults | options)
+        return self._bind(model, optional, options, packed=False)
 
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
@@ -337,8 +336,14 @@ class Function(Generic[P, R]):
             >>> cardan.mass_matrix.bind_packed(arm)(q).shape
             (49,)
         """
+        return self._bind(model, optional, options, packed=True)
+
+    def _bind(self, model: Model, optional: Sequence[str], options: Mapping[str, Any], packed: bool) -> Bound:
         names, fixed = self.interface.required(model, options, optional)
-        return bound(self, model, names, fixed, packed=True, defaults=self.interface.defaults | options)
+        numbers = {n: value for n, value in options.items() if n in names}
+        for n, value in numbers.items():
+            numeric_array(f"{self.name}.bind", n, value)
+        return bound(self, model, names, fixed, packed, self.interface.defaults | numbers)
 
     def on(
         self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None

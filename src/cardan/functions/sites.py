@@ -80,8 +80,8 @@ class CallSites:
         self, sites: Mapping[Any, Any], model: Model, args: Values, kwargs: Kwargs, slow: Callable[..., Any]
     ) -> Any:
         """Return the result of a call: through its door if there is one, else by `slow(model, args, kwargs)`."""
-        values = (*args, *kwargs.values()) if kwargs else args
-        site = sites.get((len(args), *kwargs))
+        values, key = (args, (len(args),)) if not kwargs else ((*args, *kwargs.values()), (len(args), *kwargs))
+        site = sites.get(key)
         if site is None:
             return slow(model, args, kwargs)
         _, glance, known, _ = site
@@ -165,23 +165,22 @@ class CallSites:
             sites[count] = door
 
     def _glance(self, marked: Sequence[tuple[int, str]], first: Values) -> Callable[[Values], Hashable]:
-        """Return what tells calls of a site apart at a glance: fastest for options that are what they were at first."""
-        free = [k for k, name in marked if name not in self._signature.fixed and type(first[k]) in _FLOATS]
-        optional = [k for k, name in marked if name in self._optional]
-        rest = [k for k, _ in marked if k not in (*free, *optional)]
-        if free or optional:  # numbers, and arrays, are new objects at each call
-            return lambda values: (
-                tuple([id(values[k]) for k in rest]),
-                tuple([type(values[k]) for k in free]),
-                tuple([values[k] is None for k in optional]),
-            )
-        if not rest:
-            return lambda values: ()
-        if len(rest) == 1:
-            return lambda values, k=rest[0]: id(values[k])
-        if len(rest) == 2:  # half of the time of what serves any number
-            return lambda values, j=rest[0], k=rest[1]: (id(values[j]), id(values[k]))
-        return lambda values: tuple([id(values[k]) for k in rest])
+        """Return what tells calls of a site apart at a glance."""
+        glances = [self._glance_at(k, name, first[k]) for k, name in marked]
+        if len(glances) == 1:
+            return glances[0]
+        if len(glances) == 2:  # half of the time of what serves any number
+            one, other = glances
+            return lambda values: (one(values), other(values))
+        return lambda values: tuple([glance(values) for glance in glances]) if glances else ()
+
+    def _glance_at(self, k: int, name: str, first: Any) -> Callable[[Values], Hashable]:
+        """Return what tells one argument's values apart: arrays and numbers are new objects at each call."""
+        if name in self._optional:
+            return lambda values: values[k] is None
+        if name not in self._signature.fixed and type(first) in _FLOATS:
+            return lambda values: type(values[k]) if type(values[k]) in _FLOATS else id(values[k])
+        return lambda values: id(values[k])
 
 
 def _picked(places: Sequence[int]) -> Callable[[Values], Sequence[Any]]:

@@ -145,7 +145,7 @@ def _addresses() -> dict[str, int]:
     found["as_scalar"] = _read(table + 8 * _AS_SCALAR, ctypes.c_void_p)
     found |= {"array_type": id(np.ndarray), "tuple_type": id(tuple), "out_name": id(_OUT), "nothing": id(None)}
     found |= {f"number{k}": id(kind) for k, kind in enumerate(_NUMBERS)}
-    return found | {"descr0": id(np.dtype(np.float64)), "descr1": id(np.dtype(np.float32))}
+    return found
 
 
 def _method(name: str) -> _Method:

@@ -8,7 +8,7 @@ KINDS = 4  # of machine code: for float64, for float32, then for a few states of
 FIELDS = (
     "count", "results", "outputs", "parts", "array_type", "tuple_type", "gathered", "is_dict", "out_name", "nothing",
     "lead", "threads", "alone", "shared", "release", "slow", "passes",
-    "finish", "descr0", "descr1", "few0", "few1", "patience",
+    "finish", "few0", "few1", "patience",
     *(f"number{k}" for k in range(NUMBERS)),
     *(f"{word}{kind}" for word in ("evaluate", "heap", "spare") for kind in range(KINDS)),
     "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "new_object",

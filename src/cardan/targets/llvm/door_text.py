@@ -84,21 +84,14 @@ class _Door(Reader):
         self.unless(condition, "slow")
 
     def precision(self, descr: str) -> str:
-        """Write 0 for float64, 1 for float32, 2 for others."""
-
-        def pickled() -> list[str]:  # NumPy has one dtype object for each, but pickled arrays have their own
-            number, order = self.field(descr, at.NUMBER, "i32"), self.field(descr, at.BYTE_ORDER, "i8")
-            kind = "2"
-            for k, size in enumerate(at.TYPE_NUMBERS):
-                like = self.emit(f"icmp eq i32 {number}, {at.TYPE_NUMBERS[size]}")
-                kind = self.emit(f"select i1 {like}, i64 {k}, i64 {kind}")
-            native = self.emit(f"icmp eq i8 {order}, {ord('=')}")
-            return [self.emit(f"select i1 {native}, i64 {kind}, i64 2")]
-
-        def not_first() -> list[str]:
-            return self.branch(self.same(descr, self.known("descr1", "ptr")), lambda: ["1"], pickled, "i64")
-
-        return self.branch(self.same(descr, self.known("descr0", "ptr")), lambda: ["0"], not_first, "i64")[0]
+        """Write 0 for float64, 1 for float32, 2 for others; by what the dtype says: pickled arrays have their own."""
+        number, order = self.field(descr, at.NUMBER, "i32"), self.field(descr, at.BYTE_ORDER, "i8")
+        kind = "2"
+        for k, size in enumerate(at.TYPE_NUMBERS):
+            like = self.emit(f"icmp eq i32 {number}, {at.TYPE_NUMBERS[size]}")
+            kind = self.emit(f"select i1 {like}, i64 {k}, i64 {kind}")
+        native = self.emit(f"icmp eq i8 {order}, {ord('=')}")
+        return self.emit(f"select i1 {native}, i64 {kind}, i64 2")
 
     # --- checks ---
 
