@@ -304,13 +304,19 @@ class Material(ByFields):
         """
         share = self.stiffness / (self.stiffness + other.stiffness)  # of the depth that is in the other surface
         return Material(
-            friction=math.sqrt(self.friction) * math.sqrt(other.friction),
+            friction=self._mean_friction(other),
             restitution=max(self.restitution, other.restitution),
             stiffness=share * other.stiffness,
             dissipation=(1.0 - share) * self.dissipation + share * other.dissipation,
             torsional=max(self.torsional, other.torsional),
             rolling=max(self.rolling, other.rolling),
         )
+
+    def _mean_friction(self, other: Material) -> float:
+        """Return the geometric mean; of equal ones it is that very number, which roots would round."""
+        if self.friction == other.friction:
+            return self.friction
+        return math.sqrt(self.friction) * math.sqrt(other.friction)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -136,7 +136,7 @@ OF_CLASSES = {
         "n_joints": "len(model.joint_names)",
         "nbody": "model.nbodies, without the world",
         "nframes": "len(model.frame_names)",
-        "qpos0": "model.neutral()",
+        "qpos0": "model.start_configuration()",
         "key_qpos": "model.named_configurations",
         "keyframes": "model.named_configurations",
         "referenceConfigurations": "model.named_configurations",

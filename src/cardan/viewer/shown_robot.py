@@ -19,7 +19,7 @@ from cardan.viewer.joint_sliders import JointSliders
 from cardan.viewer.placement import Placement, grid, placed
 from cardan.viewer.scene_layers import Layer, bounds, surfaces
 from cardan.viewer.served_scene import ServedScene
-from cardan.viewer.slider_coordinates import lifted, start_configuration
+from cardan.viewer.slider_coordinates import lifted
 
 
 class ShownRobot:
@@ -57,7 +57,7 @@ class ShownRobot:
     ) -> None:
         self.served, self.name, self.model, self.world = served, name, model, 0
         self._is_single = q is None or (not isinstance(q, State) and np.ndim(q) < 2)
-        self.rows = checked_rows(f"viewer: robot {name!r}", model, start_configuration(model) if q is None else q)
+        self.rows = checked_rows(f"viewer: robot {name!r}", model, model.start_configuration() if q is None else q)
         self._drawn = {role: surfaces(model, role) for role in ("visual", "collision")}
         if q is None:  # what floats stands on the ground
             self.rows = lifted(model, self.rows[0], -self._extent()[0][2])[None]
