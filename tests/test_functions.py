@@ -9,6 +9,7 @@ import pytest
 
 import cardan
 from cardan.errors import DTypeError, MechanismError, ShapeError, TraceError, UnknownNameError
+from cardan.joints import CATALOGUE
 from mechanisms import central_difference, random_model, random_state
 
 
@@ -783,3 +784,37 @@ def test_results_by_name_have_texts_as_names():
 def test_numbers_of_threads_are_checked(threads):
     with pytest.raises(cardan.errors.ParameterError, match="number of threads"):
         cardan.inverse_dynamics.on(threads=threads)
+
+
+# --- all joints at once ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("reference_target")
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_joint_quantities_are_those_of_each_joint(base):
+    model = random_model(3, joints=(*CATALOGUE[:16:3], CATALOGUE[1], CATALOGUE[-1]), base=base)
+    q, v, _ = random_state(model, seed=1, shape=(2,))
+    found = cardan.joint_quantities(model, q, v)
+    joints = len(model.joint_names)
+    width = max(len(node.v) for node in model.nodes)
+    shapes = [(2, joints, 4, 4), (2, joints, 6, width), (2, joints, 6), (2, joints, 6)]
+    assert [part.shape for part in found] == shapes
+    for node in model.nodes:
+        k, own, rates = model.joint_names.index(node.name), q[:, list(node.q)], v[:, list(node.v)]
+        for name, part in zip(found._fields, found, strict=True):
+            got = part[:, k, :, : len(node.v)] if name == "motion_subspace" else part[:, k]
+            arrays = (own, rates) if name in ("twist", "bias") else (own,)
+            np.testing.assert_allclose(got, cardan.evaluate_joint(node.joint, name, *arrays), atol=1e-13, err_msg=name)
+        assert not found.motion_subspace[:, k, :, len(node.v) :].any()
+    still = [k for k, c in enumerate(model.connections) if c.name not in {node.name for node in model.nodes}]
+    assert still
+    np.testing.assert_array_equal(found.transform[:, still], np.broadcast_to(np.eye(4), (2, len(still), 4, 4)))
+    assert not found.twist[:, still].any()
+
+
+def test_joint_quantities_of_one_body():
+    m = cardan.Mechanism("block")
+    m.add_body("block", cardan.Inertia(1.0))
+    m.add_joint("glue", cardan.joints.Fixed(), "world", "block")
+    found = cardan.joint_quantities(m.model(), [], [])
+    assert [part.shape for part in found] == [(1, 4, 4), (1, 6, 0), (1, 6), (1, 6)]

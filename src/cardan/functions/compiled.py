@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from inspect import Parameter, Signature
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from cardan.functions.results import Form
 from cardan.functions.traced import Traced
 from cardan.program import Program
 from cardan.program.program import places_of
+from cardan.program.repeated import times
 from cardan.runtime.memory import empty
 from cardan.targets import Outline, Runner
 from cardan.targets.llvm.door_type import held_by
@@ -48,8 +51,20 @@ class Compiled:
         trace: Callable[[], Traced],
     ) -> None:
         self.inputs, self.outputs, self.digest = outline.inputs, outline.outputs, outline.digest
+        self.passes = outline.passes
         self.form, self.run, self.target, self._trace = form, run, target, trace
         self.places = places_of(self.outputs)
+
+    def times(self, count: int) -> Compiled:
+        """Return the program run so many times as often, by the same machine code; see `program.repeated.times`."""
+
+        def trace() -> Traced:
+            traced = self.traced
+            return replace(traced, program=times(traced.program, count))
+
+        other = copy.copy(self)
+        other.run, other.passes, other._trace = self.run.times(count), self.passes * count, functools.cache(trace)
+        return other
 
     @property
     def traced(self) -> Traced:

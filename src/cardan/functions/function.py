@@ -192,6 +192,10 @@ class Function(Generic[P, R]):
 
     def _of_content(self, model: Model, choice: Choice) -> Compiled:
         """Return the program of a model of the same content, made now if there is none yet."""
+        source = self.made_from
+        if isinstance(source, Repeated) and source.count > 1:  # one program, known to the function that is run once
+            once = source.once.on(choice.target)
+            return once.compiled(model, choice.names, choice.options).times(source.count)
         digest = model.digest
         found = self._shared.get((digest, choice.key)) if digest else None
         if found is None:
@@ -335,7 +339,7 @@ class Function(Generic[P, R]):
         time so: a state stays in the processor's registers and first cache.
 
         Args:
-            count: how often, at least once; each count is a program of its own.
+            count: how often, at least once. All counts share one program and its machine code.
             carry: names of arguments, and of the results of the same shape that take their place in the next pass:
                 `{"q": "q_next"}`. By default, all results with the name and shape of an argument. The other
                 arguments are the same in each pass.

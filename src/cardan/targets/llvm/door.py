@@ -169,6 +169,7 @@ class Door:
         parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
         few: up to how many states of float64, and of float32, have code of their own.
         patience: of each kind of code that is not there, how many states code of the other kind serves for now.
+        passes: how often the program is run on its own results, if it is repeated; see `Outline`.
     """
 
     def __init__(
@@ -186,10 +187,11 @@ class Door:
         parts: Sequence[tuple[int, int, int]] = (),
         few: Sequence[int],
         patience: np.ndarray,
+        passes: int = 0,
     ) -> None:
         makers = [functools.partial(_lent, len(arrays[0]), shape) for shape in results]
         words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
-        words |= {"parts": len(parts), "work": work, "limit": limit, "slow": id(slow)}
+        words |= {"parts": len(parts), "work": work, "limit": limit, "slow": id(slow), "passes": passes}
         names = gathered if isinstance(gathered, tuple) else ()
         words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}
         words |= {"finish": id(finish) if finish else 0, "few0": few[0], "few1": few[1]}

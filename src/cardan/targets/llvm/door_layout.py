@@ -10,7 +10,7 @@ RELEASE = 50_000  # operations times states from which the interpreter's lock is
 KINDS = 4  # of machine code: for float64, for float32, then for a few states of each
 FIELDS = (
     "count", "results", "outputs", "parts", "array_type", "tuple_type", "gathered", "is_dict", "out_name",
-    "work", "limit", "slow",
+    "work", "limit", "slow", "passes",
     "finish", "descr0", "descr1", "few0", "few1", "patience",
     *(f"{word}{kind}" for word in ("evaluate", "heap", "spare") for kind in range(KINDS)),
     "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "new_object",

@@ -272,7 +272,8 @@ class _Door(Reader):
         heap, to_free, to_keep = self.workspace(size, spare, "give_up")
 
         def run() -> None:
-            self.line(f"call void {self.code}(ptr %pointers, ptr %table, i64 {self.rows}, ptr {heap})")
+            given = f"ptr %pointers, ptr %table, i64 {self.rows}, ptr {heap}, i64 {self.known('passes')}"
+            self.line(f"call void {self.code}({given})")
 
         def released() -> None:
             state = self.call("save_thread")
