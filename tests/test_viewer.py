@@ -616,6 +616,12 @@ def test_a_port_in_use_and_a_host_that_is_not_here(arm):
         cardan.show(arm, port=70000)
 
 
+@pytest.mark.parametrize("host", [None, "", " ", 5, b"127.0.0.1"])
+def test_a_host_that_is_no_text_is_not_everybody(arm, host):
+    with pytest.raises(cardan.errors.ParameterError, match=r"host of the viewer: got .*expected an address, as a text"):
+        cardan.show(arm, host=host)
+
+
 def test_it_serves_this_machine_alone_and_closes(arm):
     with cardan.show(arm) as view:
         assert view.url.startswith("http://127.0.0.1:")

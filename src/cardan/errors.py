@@ -63,6 +63,14 @@ def quoted(value: Any, length: int = 120) -> str:
     return shortened(repr(value), MAX_MESSAGE // 2)
 
 
+def visible(text: str) -> str:
+    """Return a name as repr shows it: control characters, direction marks and half surrogates are escaped.
+
+    Names are any text; a terminal, a log or source code that they stand in must not obey them.
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> list[str]:
     """Return the up to three names nearest to one, among the first 1000 and by their first 80 characters.
 
@@ -480,7 +488,7 @@ class StartWarning(UserWarning):
 
 def first_of(names: Sequence[str], most: int = 6) -> str:
     """Return some names in a row, and how many there are if that is not all."""
-    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+    return ", ".join(map(visible, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
 class RecompilationWarning(UserWarning):

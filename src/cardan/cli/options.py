@@ -6,13 +6,12 @@ import argparse
 import json
 import math
 import os
-import re
 from typing import Any
 
 import numpy as np
 
 from cardan import functions
-from cardan.errors import ParameterError, UnknownNameError
+from cardan.errors import ParameterError, UnknownNameError, visible
 from cardan.formats import load, read_robot
 from cardan.formats.load import FORMATS
 from cardan.functions import Function
@@ -59,7 +58,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--orphans", choices=("warn", "error", "keep", "drop"), default="warn", help="joints on no robot"
     )
-    parser.add_argument("--trusted", action="store_true", help="import the joint classes that a .json file names")
+    parser.add_argument(
+        "--trusted",
+        action="store_true",
+        help="the file may run code: read xacro and USD without bounds, import the joint classes of a .json file",
+    )
 
 
 def _argument(text: str) -> tuple[str, str]:
@@ -177,12 +180,10 @@ def check_output(args: argparse.Namespace, *inputs: str, output: str | None = No
 
 # --- printing -----------------------------------------------------------------------------------------------------
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
 
 def harmless(text: str) -> str:
     """Return a text without what drives a terminal: a name in a file may hold its escape sequences."""
-    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
 
 
 def say(text: Any) -> None:

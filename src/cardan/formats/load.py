@@ -177,9 +177,10 @@ def load(
         options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
-            contacts; and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
-            values of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered,
-            see `from_json`; USD: open binary files without a trial), `model` (the one model of an SDF world, the path
+            contacts; `trusted`, whether whoever wrote the files may run code here (xacro and USD are then read in this
+            process, without bounds; JSON imports the modules of joint classes that are not registered, see
+            `from_json`); and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
+            values of arguments by name), `model` (the one model of an SDF world, the path
             of a prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`,
             `"keep"` or `"drop"` joints that belong to no articulation).
 

@@ -166,7 +166,7 @@ class Function(Generic[P, R]):
         results = compiled.new_results(batch)
         compiled.write(self.name, batch, results, self.threads, self.checked)
         if not self.checked:
-            self._sites.open(model, args, kwargs, compiled, self._call)
+            self._sites.open(model, args, kwargs, compiled, self._call, self.threads)
         return compiled.returned(results)
 
     # --- from the call to the program ---
@@ -280,11 +280,13 @@ class Function(Generic[P, R]):
         Args:
             model: the robot.
             optional: names of optional array arguments that will be given, such as `"external_forces"`.
-            options: values of the options, such as `frame="tool"`.
+            options: values of the options, such as `frame="tool"`; defaults of arguments that are numbers.
 
-        The values of a model's inputs (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
+        Numbers that have a default, here or in the function, may be left out of a call. The values of a model's inputs
+        (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
         """
-        return bound(self, model, *self.interface.required(model, options, optional))
+        names, fixed = self.interface.required(model, options, optional)
+        return bound(self, model, names, fixed, defaults=self.interface.defaults | options)
 
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
@@ -295,13 +297,14 @@ class Function(Generic[P, R]):
         Args:
             model: the robot.
             optional: names of optional array arguments that will be given.
-            options: values of the options.
+            options: values of the options, and defaults of numbers.
 
         Examples:
             >>> cardan.mass_matrix.bind_packed(arm)(q).shape
             (49,)
         """
-        return bound(self, model, *self.interface.required(model, options, optional), packed=True)
+        names, fixed = self.interface.required(model, options, optional)
+        return bound(self, model, names, fixed, packed=True, defaults=self.interface.defaults | options)
 
     def on(
         self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -14,7 +14,13 @@ from cardan.joints.quantities import QUANTITIES
 from cardan.spatial import SE3, Force
 
 
-def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray | tuple[np.ndarray, ...]:
+@overload
+def evaluate_joint(  # pyright: ignore[reportOverlappingOverload] -- the one with two results
+    joint: Joint, quantity: Literal["local_coordinates"], *arrays: Any
+) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray: ...
+def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> Any:
     """Return a quantity of a joint for a batch of configurations.
 
     Args:
@@ -47,7 +53,7 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray | tu
     checked = [_checked(where, joint, size, array) for size, array in zip(sizes, arrays, strict=True)]
     named = enumerate(zip(sizes, checked, strict=True))
     batch = broadcast(where, {f"argument {k} ({size})": array.shape[: -_rank(size)] for k, (size, array) in named})
-    dtype = common_dtype(checked)
+    dtype = common_dtype(array.dtype for array in checked)
     parts = [_scalars(size, array.astype(dtype)) for size, array in zip(sizes, checked, strict=True)]
     with np.errstate(all="ignore"):
         result = getattr(joint, quantity)(*parts)

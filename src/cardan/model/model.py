@@ -297,7 +297,7 @@ class Model(Explained):
 
         Peers: Pinocchio `neutral`, RigidBodyDynamics.jl `zero_configuration`.
         """
-        return np.array(self.manifold.neutral(), dtype=float)
+        return np.array([e for c in self._owners() for e in c.joint.neutral()], dtype=float)
 
     def start_configuration(self) -> np.ndarray:
         """Return where the robot begins in worlds and viewers, shape (nq,) [rad, m].

@@ -115,6 +115,7 @@ class Runner(ABC):
         packed: bool = False,
         gathered: Gathered = None,
         finish: Callable[..., Any] | None = None,
+        threads: int | None = None,
     ) -> Callable[..., Any] | None:
         """Return a function for Python that takes the arrays as they come, with the least in between; None if none.
 
@@ -126,6 +127,7 @@ class Runner(ABC):
             packed: whether the outputs are returned side by side, as one array of shape (batch..., total).
             gathered: what several outputs are returned in.
             finish: what else is called with several outputs, and says what is returned; neither for a single one.
+            threads: over how many a large batch is split, which `slow` does; None for the setting of `set_num_threads`.
         """
         return None
 

@@ -20,7 +20,7 @@ from cardan.errors import TargetError
 from cardan.program.program import Program, places_of
 from cardan.runtime import processor
 from cardan.runtime.log import log
-from cardan.runtime.threads import WORTHWHILE, split, work_of
+from cardan.runtime.threads import split, work_of
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.door_layout import KINDS
 from cardan.targets.llvm.image import LOCK, Image, load
@@ -160,6 +160,7 @@ class NativeProgram(Runner):
         packed: bool = False,
         gathered: Gathered = None,
         finish: Callable[..., Any] | None = None,
+        threads: int | None = None,
     ) -> Callable[..., Any] | None:
         """Return a function that reads the arrays itself; see `Runner` and `door`."""
         arrays, outputs = [a.shape for a in self.outline.inputs], self.outputs
@@ -172,9 +173,9 @@ class NativeProgram(Runner):
             arrays,
             results,
             beside if packed else [(k, 0, a.size) for k, a in enumerate(outputs)],
-            work=min(self.work, WORTHWHILE),
-            limit=WORTHWHILE,
+            work=self.work,
             slow=slow,
+            threads=threads,
             gathered=gathered,
             finish=finish,
             parts=parts,
