@@ -661,6 +661,10 @@ def test_a_mesh_that_cannot_be_read_is_said():
         world = of_mesh(None).world(base="floating", ground=True)
     assert len(said) == 1
     np.testing.assert_array_equal(world.initial, world.model.neutral())
+    m = of_mesh(None)
+    m.add_shape(Shape("wedge", "collision", Sphere(0.2)))  # this one carries it
+    with pytest.warns(StartWarning, match="stands without wedge/ground"):
+        assert m.world(base="floating", ground=True).initial[2] == pytest.approx(0.2)
 
 
 # --- which touch ---------------------------------------------------------------------------------------------------
