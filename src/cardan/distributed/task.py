@@ -82,7 +82,7 @@ class Task:
         by_row = {n for n, shape in leading.items() if len(shape) == len(batch) and shape[0] == batch[0]}
         compiled = function.compiled(model, tuple(arrays), chosen)
         shapes = tuple((*batch, *a.shape) for a in compiled.outputs)
-        table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(arrays.values()))
+        table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(a.dtype for a in arrays.values()))
         fixed = {n: _whole(a) for n, a in arrays.items() if n not in by_row}
         sent = {n: a for n, a in arrays.items() if n in by_row and a.path is None}
         opened = {n: a for n, a in arrays.items() if n in by_row and a.path is not None}
@@ -117,8 +117,8 @@ class Task:
         arrays = [[a.name for a in side] for side in (program.inputs, program.outputs)]
         columns = {name: _stamp(column, chunk) for name, column in (*job.columns.items(), *self.sent.items())}
         fixed = {name: [*_described(a), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in job.fixed.items()}
-        said = {"cardan": __version__, "program": program.digest, "arrays": arrays, "chunk": chunk, "columns": columns}
-        return said | {"fixed": fixed, "target": job.function.target, "dtype": str(job.table.dtype)}
+        said = {"cardan": __version__, "program": [program.digest, program.passes], "arrays": arrays, "chunk": chunk}
+        return said | {"columns": columns, "fixed": fixed, "target": job.function.target, "dtype": str(job.table.dtype)}
 
 
 def _whole(column: Column) -> np.ndarray:
