@@ -301,6 +301,25 @@ def test_the_joint_of_a_model_cannot_be_changed_behind_its_back():
         model.joint("j").table[0] = 0.2
 
 
+def test_nor_that_of_a_copy_or_pickle_of_a_model():
+    """What is compiled for it would go on with the old parameter, and so would what is derived."""
+    for copied in (copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))):
+        plain, array = copied(model_of(Plain(0.1))), copied(model_of(Array(0.1)))
+        with pytest.raises(JointError, match="cannot be set"):
+            plain.joint("j").r = 0.2
+        with pytest.raises(ValueError, match="read-only"):
+            array.joint("j").table[0] = 0.2
+        assert lift_felt(plain) == pytest.approx(0.1)
+        assert plain == model_of(Plain(0.1))
+        assert array == model_of(Array(0.1)) != model_of(Array(0.2))
+
+
+def test_users_joints_are_told_apart_by_class_and_parameters():
+    """And models that hold them say nothing of what their code does to other processes."""
+    assert model_of(Plain(0.1)) != model_of(Unfrozen(0.1))
+    assert model_of(Plain(0.1)).digest is None
+
+
 def test_a_copy_or_pickle_of_a_kept_joint_is_free_again():
     for twin in (
         copy.copy(model_of(Plain(0.1)).joint("j")),
