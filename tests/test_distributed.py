@@ -427,7 +427,7 @@ def test_the_list_of_what_is_done_says_of_what(arm, states, workplace, monkeypat
     with pytest.raises(ZeroDivisionError):
         by_threads(cardan.inverse_dynamics, arm, states, "tau")
     work = json.loads(Path("tau.unfinished/work.json").read_text())
-    assert work["program"] == cardan.inverse_dynamics.compiled(arm, ("q", "v", "a"), ()).digest
+    assert work["program"][0] == cardan.inverse_dynamics.compiled(arm, ("q", "v", "a"), ()).digest
     assert work["cardan"] == cardan.__version__
 
 
@@ -451,6 +451,15 @@ def test_results_of_a_robot_with_another_home_are_not_gone_on_with(arm, states, 
         by_threads(from_home, robots[1], {"q": states["q"]}, "moved")
     by_threads(from_home, robots[0], {"q": states["q"]}, "moved")
     np.testing.assert_allclose(np.load("moved/result.npy")[:, 0], states["q"][:, 0] - 0.25)
+
+
+def test_results_of_another_count_of_steps_are_not_gone_on_with(arm, states, workplace, monkeypatch):
+    moved = cardan.function(lambda model, q: {"q": q + 1.0})
+    monkeypatch.setattr(Arrays, "finish", lambda self, place, table: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        by_threads(moved.repeated(2), arm, {"q": states["q"]}, "moved")
+    with pytest.raises(ParameterError, match="unfinished results of another function"):
+        by_threads(moved.repeated(3), arm, {"q": states["q"]}, "moved")
 
 
 # --- programs -----------------------------------------------------------------------------------------------------

@@ -265,6 +265,7 @@ def test_a_function_that_reads_a_file_is_traced_for_each_model(tmp_path):
 PURE = """
 import os, sys
 os.environ["CARDAN_TARGET"] = "numpy"
+import cardan.content
 import numpy as np
 import cardan
 arm = cardan.robots.quadruped().model(base="floating")
@@ -274,7 +275,12 @@ def hook(event, args):
     if event == "open" and not str(args[0]).endswith((".py", ".pyc")) and "__pycache__" not in str(args[0]):
         opened.append(str(args[0]))
 functions = [f for f in vars(cardan).values() if isinstance(f, cardan.Function)]
+rooms = tuple(os.path.join(os.path.dirname(cardan.__file__), room) + os.sep for room in cardan.content.APART)
+def profile(frame, event, argument):
+    if frame.f_code.co_filename.startswith(rooms):
+        opened.append(frame.f_code.co_filename)
 sys.addaudithook(hook)
+sys.setprofile(profile)
 for f in functions:
     options = {"frame": arm.body_names[-1]} if "frame" in f.interface.arguments else {}
     try:
@@ -283,13 +289,14 @@ for f in functions:
         pass
 for solver in (cardan.solvers.Featherstone, cardan.solvers.XPBD):
     solver(world, dt=0.001).function.trace(world.model, "position")
+sys.setprofile(None)
 print(len(functions) > 20, opened)
 """
 
 
 @pytest.mark.full
-def test_no_page_of_cardan_opens_a_file_while_it_is_traced(tmp_path):
-    """The rule that lets traces be kept; a page that needs a file asks those who note it (`runtime/reading.py`)."""
+def test_no_page_of_cardan_opens_a_file_or_calls_a_room_apart_while_it_is_traced(tmp_path):
+    """The rules that let traces be kept; a page that needs a file asks those who note it (`runtime/reading.py`)."""
     assert run(tmp_path, PURE) == ["True []"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from cardan.errors import ParameterError
 from cardan.joints import Joint, Limits, Mimic, reverse
 from cardan.joints.domain import limits_within
 from cardan.joints.first_checks import check_joint
-from cardan.joints.state import frozen, is_frozen
+from cardan.joints.state import frozen, is_frozen, keep
 from cardan.spatial import SE3, Inertia, Vector3, checked_pose
 
 WORLD = "world"
@@ -391,6 +391,9 @@ class Connection(ByFields):
         compliance = _non_negative(f"compliance of joint {self.name!r}", self.compliance, 6)
         object.__setattr__(self, "compliance", compliance)
 
+    def __reduce__(self) -> Any:
+        return _restored, tuple(getattr(self, f.name) for f in fields(self))
+
     @property
     def drive_stiffness(self) -> Sequence[float]:
         """Proportional gains of the drive, for each dof."""
@@ -416,6 +419,15 @@ class Connection(ByFields):
         sides = {"parent": self.child, "child": self.parent}
         poses = {"parent_pose": self.child_pose, "child_pose": self.parent_pose}
         return replace(self, joint=reverse(self.joint), **sides, **poses)
+
+
+def _restored(*values: Any) -> Connection:
+    """Return a connection that was pickled or copied, whose joint is as closed to others as it was."""
+    twin = object.__new__(Connection)
+    for f, value in zip(fields(Connection), values, strict=True):
+        object.__setattr__(twin, f.name, value)
+    keep(twin.joint)
+    return twin
 
 
 def checked_gravity(gravity: Any) -> Vector3:

@@ -117,8 +117,8 @@ class Task:
         arrays = [[a.name for a in side] for side in (program.inputs, program.outputs)]
         columns = {name: _stamp(column, chunk) for name, column in (*job.columns.items(), *self.sent.items())}
         fixed = {name: [*_described(a), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in job.fixed.items()}
-        said = {"cardan": __version__, "program": program.digest, "arrays": arrays, "chunk": chunk, "columns": columns}
-        return said | {"fixed": fixed, "target": job.function.target, "dtype": str(job.table.dtype)}
+        said = {"cardan": __version__, "program": [program.digest, program.passes], "arrays": arrays, "chunk": chunk}
+        return said | {"columns": columns, "fixed": fixed, "target": job.function.target, "dtype": str(job.table.dtype)}
 
 
 def _whole(column: Column) -> np.ndarray:

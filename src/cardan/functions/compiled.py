@@ -55,8 +55,8 @@ class Compiled:
         read_files: bool = False,
     ) -> None:
         self.inputs, self.outputs, self.digest = outline.inputs, outline.outputs, outline.digest
-        self.passes = outline.passes
-        self.form, self.run, self.target, self._trace, self.read_files = form, run, target, trace, read_files
+        self.passes, self.read_files = outline.passes, read_files
+        self.form, self.run, self.target, self._trace = form, run, target, trace
         self.places = places_of(self.outputs)
 
     def times(self, count: int) -> Compiled:

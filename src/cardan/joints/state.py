@@ -36,9 +36,16 @@ def frozen(joint: T) -> T:
     if is_frozen(joint):
         return joint
     twin = copied(joint)
-    number = id(twin)
-    _frozen[number] = weakref.ref(twin, lambda _: _frozen.pop(number, None))
+    keep(twin)
     return twin
+
+
+def keep(joint: Any) -> None:
+    """Make a joint that nobody else holds one that a mechanism keeps."""
+    number = id(joint)
+    if number not in _frozen:
+        _make_read_only(joint)
+        _frozen[number] = weakref.ref(joint, lambda _: _frozen.pop(number, None))
 
 
 def copied(thing: T) -> T:
@@ -52,10 +59,14 @@ def copied(thing: T) -> T:
     if all(id(part) in themselves or _is_immutable(part) for part in found.met):
         return thing
     twin = copy.deepcopy(thing, themselves)  # a copy of a symbol would be another one
-    for part in parts(twin).met:
+    _make_read_only(twin)
+    return twin
+
+
+def _make_read_only(thing: Any) -> None:
+    for part in parts_of(thing).met:
         if isinstance(part, np.ndarray):
             part.setflags(write=False)
-    return twin
 
 
 def parts_of(thing: Any) -> Parts:

@@ -8,6 +8,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from cardan.algorithms.health import BEYOND
 from cardan.checked_numbers import whole
 from cardan.errors import DescriptionError, Fault, ParameterError, ShapeError
 from cardan.functions.arguments import check_configuration, numeric_array
+from cardan.model.annotations import Annotations
 from cardan.simulation.arrays import checked_dtype, filled
 from cardan.simulation.clock import MOST, Clock
 from cardan.simulation.constants import Constants
@@ -525,8 +527,9 @@ def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, An
 
 
 def _kind(world: World) -> str:
-    """Return what a world's coordinates belong to, as text: the digest of its model, or what it looks like."""
-    return world.model.digest or repr((world.name, world.model.joint_names, world.model.nq, world.model.nv))
+    """Return what a world's coordinates belong to, as text: its model's digest but for annotations, or its looks."""
+    bare = replace(world.model, annotations=Annotations())
+    return bare.digest or repr((world.name, world.model.joint_names, world.model.nq, world.model.nv))
 
 
 def _checked(world: World, arrays: dict[str, np.ndarray], file: str) -> State:

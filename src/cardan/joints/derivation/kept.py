@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cardan.content import UnknownContentError, content_of
+from cardan.content import content_of
 from cardan.joints.derivation.parameters import joint_program
 from cardan.targets.runner import Outline
 
@@ -21,19 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class _Key:
-    """A joint, equal to those that are made of the same and write the same."""
-
-    __slots__ = ("joint", "known_by")
-
-    def __init__(self, joint: Any, known_by: Hashable) -> None:
-        self.joint, self.known_by = joint, known_by
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is _Key and other.known_by == self.known_by
-
-    def __hash__(self) -> int:
-        return hash(self.known_by)
+MOST = 1024  # results of one function
 
 
 def kept(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
@@ -44,11 +32,17 @@ def kept(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
     """
 
     def decorate(make: Callable[[Any], T]) -> Callable[[Any], T]:
-        remembered = functools.lru_cache(maxsize=1024)(lambda key: make(key.joint))
+        results: dict[Hashable, T] = {}
 
         def of(joint: Any) -> T:
-            known_by = _known_by(joint, methods)
-            return make(joint) if known_by is None else remembered(_Key(joint, known_by))
+            key = _known_by(joint, methods)
+            if key is None:
+                return make(joint)
+            if key not in results:
+                if len(results) >= MOST:
+                    results.clear()
+                results[key] = make(joint)
+            return results[key]
 
         return functools.wraps(make)(of)
 
@@ -60,8 +54,6 @@ def _known_by(joint: Joint, methods: Sequence[str]) -> Hashable:
     try:
         content = content_of(joint)
         written = () if content.digest else tuple([_digest(joint, m) for m in methods if _has_own(joint, m)])
-    except UnknownContentError:
-        return None
     except Exception:  # the joint's code may raise anything; who derives something from it will say what
         return None
     return content, written
@@ -75,32 +67,19 @@ def _has_own(joint: Joint, method: str) -> bool:
 
 
 def _digest(joint: Joint, method: str) -> str:
-    program = joint_program(method, joint, _WRITTEN[method], q=joint.nq, v=joint.nv)
-    return Outline.of(program).digest
+    return Outline.of(joint_program(method, joint, _WRITTEN[method], q=joint.nq, v=joint.nv)).digest
 
 
-def _transform(joint: Joint, q: Any, v: Any) -> dict[str, list[Any]]:
+def _pose(joint: Joint, q: Any, v: Any) -> dict[str, Any]:
     X = joint.transform(q)
-    rates = joint.velocity_to_configuration_derivative(q, v)
-    return {"pose": [*X.rotation.entries(), *X.translation], "rates": list(rates)}
+    rates = joint.velocity_to_configuration_derivative(q, v)  # the manifold may be a user's, too
+    return {"pose": [*X.rotation.entries(), *X.translation], "rates": rates}
 
 
-def _subspace(joint: Joint, q: Any, v: Any) -> dict[str, list[Any]]:
-    return {"subspace": [e for column in joint.motion_subspace(q) for e in column.scalars()]}
-
-
-def _bias(joint: Joint, q: Any, v: Any) -> dict[str, list[Any]]:
-    return {"bias": list(joint.bias(q, v).scalars())}
-
-
-def _efforts(joint: Joint, q: Any, v: Any) -> dict[str, list[Any]]:
-    return {"efforts": list(joint.efforts(q, v))}
-
-
-_WRITTEN: dict[str, Callable[..., dict[str, list[Any]]]] = {
-    "transform": _transform,
-    "motion_subspace": _subspace,
-    "bias": _bias,
-    "efforts": _efforts,
+_WRITTEN: dict[str, Callable[..., dict[str, Any]]] = {
+    "transform": _pose,
+    "motion_subspace": lambda joint, q, v: {"S": [e for s in joint.motion_subspace(q) for e in s.scalars()]},
+    "bias": lambda joint, q, v: {"bias": joint.bias(q, v).scalars()},
+    "efforts": lambda joint, q, v: {"efforts": joint.efforts(q, v)},
 }
 """What each method writes, as a program of q and v."""
