@@ -273,6 +273,13 @@ def test_limits_and_gains_are_per_degree() -> None:
     assert_allclose(c.limits.velocity[0], math.pi)
 
 
+def test_of_several_programs_numbers_that_differ_the_one_taken_is_said() -> None:
+    said = "".join(f"float {name}:armature = {x}\n" for name, x in (("physxJoint", 0.2), ("mjc", 0.3)))
+    text = world(body("A"), body("B"), joint("Revolute", said))
+    assert "mjc:armature is 0.3" in remarks(text)
+    assert "physxJoint:armature is taken" in remarks(text)
+
+
 def locked(*names: str) -> str:
     return "".join(f"float limit:{n}:physics:low = 1\nfloat limit:{n}:physics:high = -1\n" for n in names)
 

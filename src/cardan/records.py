@@ -399,7 +399,8 @@ class Connection(ByFields):
 
 def checked_gravity(gravity: Any) -> Vector3:
     """Return an acceleration of gravity as a vector, or raise `ParameterError`."""
-    return Vector3(*_numbers("gravity", gravity, 3, "three finite numbers [m/s^2], in world axes", math.isfinite))
+    expected = "three finite numbers [m/s^2], in world axes (for symbols: model.with_inputs('gravity'))"
+    return Vector3(*_numbers("gravity", gravity, 3, expected, math.isfinite))
 
 
 def check_name(kind: str, name: Any) -> None:

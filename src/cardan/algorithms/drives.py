@@ -32,13 +32,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from cardan.algorithms.applied import applied_efforts
 from cardan.algorithms.crba import composite_inertias
 from cardan.algorithms.passive import has_spring, to_rest
 from cardan.algorithms.tree import Vector, relative_kinematics
 from cardan.joints.derivation.efforts import linearised_efforts
 from cardan.model import Model
 from cardan.scalar import is_zero, maximum, minimum, where
-from cardan.spatial import Scalar
+from cardan.spatial import Force, Scalar
 
 STICKING = 1e6
 STOPPING = 1e2
@@ -104,8 +105,8 @@ class Stops(NamedTuple):
     stiffness: Scalar
     w: Scalar
     square: float
-    lower: float
-    upper: float
+    lower: Scalar
+    upper: Scalar
 
     is_line = False
 
@@ -127,8 +128,8 @@ class Stops(NamedTuple):
         return abs(held - self.at(a))
 
     def _clipped(self, y: Scalar) -> Scalar:
-        y = maximum(y, self.lower) if math.isfinite(self.lower) else y
-        return minimum(y, self.upper) if math.isfinite(self.upper) else y
+        y = y if _is_open(self.lower) else maximum(y, self.lower)
+        return y if _is_open(self.upper) else minimum(y, self.upper)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of the position held (y for None) and of a."""
@@ -195,6 +196,7 @@ class Servo(NamedTuple):
         velocity: v_d.
         stiffness: kp.
         damping: kd.
+        wrenches: on each body, at its centre of mass in world axes; None for no such wrench.
     """
 
     effort: Vector
@@ -202,6 +204,7 @@ class Servo(NamedTuple):
     velocity: Vector
     stiffness: Vector
     damping: Vector
+    wrenches: Sequence[Force] | None = None
 
 
 class Elements:
@@ -219,6 +222,7 @@ class Elements:
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
+        self.applied = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
         self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
@@ -230,13 +234,13 @@ class Elements:
     def _add_drives(self, model: Model, q: Vector, v: Vector, servo: Servo) -> None:
         dt = self.dt
         error = model.manifold.difference(q, model.manifold.integrate(model.manifold.neutral(), servo.position))
-        ends = zip(model.effort_lower, model.effort_upper, strict=True)
+        ends = zip(model.effort_lower.tolist(), model.effort_upper.tolist(), strict=True)
         for j, (low, high) in enumerate(ends):
             kp, kd = servo.stiffness[j], servo.damping[j]
             force = servo.effort[j] + kp * error[j] + kd * servo.velocity[j] - (dt * kp + kd) * v[j]
             w = dt * (dt * kp + kd)
             if not (is_zero(force) and is_zero(w)):
-                self.of_joints[j].append(Element(force, w, float(low), float(high)))
+                self.of_joints[j].append(Element(force, w, low, high))
 
     def _add_passive(self, model: Model, v: Vector) -> None:
         for j, damping in enumerate(model.passive("damping")):
@@ -266,11 +270,10 @@ class Elements:
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
         dt, x = self.dt, model.manifold.limit_coordinates(q)
-        for j, (lower, upper) in enumerate(zip(model.lower, model.upper, strict=True)):
-            if math.isfinite(lower) or math.isfinite(upper):
+        for j, (lower, upper) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True)):
+            if not (_is_open(lower) and _is_open(upper)):
                 w = STOPPING * self.inertias[j]
-                ends = float(lower), float(upper)
-                self.of_joints[j].append(Stops(x[j] + dt * v[j], w / (dt * dt), w, dt * dt, *ends))
+                self.of_joints[j].append(Stops(x[j] + dt * v[j], w / (dt * dt), w, dt * dt, lower, upper))
 
     def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
         """Yield every element with its degree of freedom."""
@@ -291,8 +294,8 @@ class Elements:
         ]
 
     def total(self, lines: Lines) -> tuple[list[Scalar], list[Scalar]]:
-        """Return efforts tau and armature W along v of lines of the elements."""
-        tau: list[Scalar] = [0.0] * len(self.of_joints)
+        """Return efforts tau and armature W along v of lines of the elements, and of wrenches on the bodies."""
+        tau: list[Scalar] = list(self.applied)
         W: list[Scalar] = [0.0] * len(self.of_joints)
         for (j, _), line in zip(self, lines, strict=True):
             tau[j], W[j] = tau[j] + line.force, W[j] + line.w

@@ -31,11 +31,12 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
     parser.add_argument("--root", default=WORLD, metavar="BODY", help="body or frame that is held by the base instead")
     add_continuous(parser)
+    add_lock(parser)
 
 
 def add_file(parser: argparse.ArgumentParser, metavar: str = "FILE") -> None:
     """Add FILE and how it is read."""
-    parser.add_argument("file", metavar=metavar, help=f"robot description ({', '.join(FORMATS)})")
+    parser.add_argument("file", metavar=metavar, help=f"robot description ({', '.join((*FORMATS, '.xml'))})")
     add_reading(parser)
 
 
@@ -91,14 +92,41 @@ def add_continuous(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_lock(parser: argparse.ArgumentParser) -> None:
+    """Add --lock."""
+    help = "fix a joint at this configuration [rad, m], with a number for each of its coordinates; may be given again"
+    parser.add_argument(
+        "--lock", action="append", metavar="JOINT=VALUE[,VALUE...]", default=[], type=_locked_joint, help=help
+    )
+
+
+def _locked_joint(text: str) -> tuple[str, list[float]]:
+    name, _, values = text.rpartition("=")  # a name may hold the sign, a number never does
+    try:
+        found = [float(value) for value in values.split(",")]
+    except ValueError:
+        found = []
+    if not name or not found:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected JOINT=VALUE, such as finger=0.02")
+    return name, found
+
+
+def locked(args: argparse.Namespace, robot: Any) -> Any:
+    """Return a mechanism or model with the joints fixed that --lock names."""
+    if not args.lock:
+        return robot
+    found = robot.lock(dict(args.lock))
+    return found if isinstance(robot, Model) else found.mechanism
+
+
 def read_file(args: argparse.Namespace) -> Any:
     """Return the mechanism, or model, that FILE holds."""
-    return read_robot(args.file, **reading(args))
+    return locked(args, read_robot(args.file, **reading(args)))
 
 
 def load_robot(args: argparse.Namespace) -> Model:
     """Return the model the arguments name."""
-    return load(args.file, base=args.base, root=args.root, **reading(args))
+    return locked(args, load(args.file, base=args.base, root=args.root, **reading(args)))
 
 
 # --- functions ----------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class Task:
         by_row = {n for n, shape in leading.items() if len(shape) == len(batch) and shape[0] == batch[0]}
         compiled = function.compiled(model, tuple(arrays), chosen)
         shapes = tuple((*batch, *a.shape) for a in compiled.outputs)
-        table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(arrays.values()))
+        table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(a.dtype for a in arrays.values()))
         fixed = {n: _whole(a) for n, a in arrays.items() if n not in by_row}
         sent = {n: a for n, a in arrays.items() if n in by_row and a.path is None}
         opened = {n: a for n, a in arrays.items() if n in by_row and a.path is not None}

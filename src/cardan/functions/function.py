@@ -167,7 +167,7 @@ class Function(Generic[P, R]):
         results = compiled.new_results(batch)
         compiled.write(self.name, batch, results, self.threads, self.checked)
         if not self.checked:
-            self._sites.open(model, args, kwargs, compiled, self._call)
+            self._sites.open(model, args, kwargs, compiled, self._call, self.threads)
         return compiled.returned(results)
 
     # --- from the call to the program ---
@@ -193,6 +193,10 @@ class Function(Generic[P, R]):
 
     def _of_content(self, model: Model, choice: Choice) -> Compiled:
         """Return the program of a model of the same content, made now if there is none yet."""
+        source = self.made_from
+        if isinstance(source, Repeated) and source.count > 1:  # one program, known to the function that is run once
+            once = source.once.on(choice.target)
+            return once.compiled(model, choice.names, choice.options).times(source.count)
         digest = model.digest
         found = self._shared.get((digest, choice.key)) if digest else None
         if found is None:
@@ -277,11 +281,13 @@ class Function(Generic[P, R]):
         Args:
             model: the robot.
             optional: names of optional array arguments that will be given, such as `"external_forces"`.
-            options: values of the options, such as `frame="tool"`.
+            options: values of the options, such as `frame="tool"`; defaults of arguments that are numbers.
 
-        The values of a model's inputs (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
+        Numbers that have a default, here or in the function, may be left out of a call. The values of a model's inputs
+        (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
         """
-        return bound(self, model, *self.interface.required(model, options, optional))
+        names, fixed = self.interface.required(model, options, optional)
+        return bound(self, model, names, fixed, defaults=self.interface.defaults | options)
 
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
@@ -292,13 +298,14 @@ class Function(Generic[P, R]):
         Args:
             model: the robot.
             optional: names of optional array arguments that will be given.
-            options: values of the options.
+            options: values of the options, and defaults of numbers.
 
         Examples:
             >>> cardan.mass_matrix.bind_packed(arm)(q).shape
             (49,)
         """
-        return bound(self, model, *self.interface.required(model, options, optional), packed=True)
+        names, fixed = self.interface.required(model, options, optional)
+        return bound(self, model, names, fixed, packed=True, defaults=self.interface.defaults | options)
 
     def on(
         self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None
@@ -336,7 +343,7 @@ class Function(Generic[P, R]):
         time so: a state stays in the processor's registers and first cache.
 
         Args:
-            count: how often, at least once; each count is a program of its own.
+            count: how often, at least once. All counts share one program and its machine code.
             carry: names of arguments, and of the results of the same shape that take their place in the next pass:
                 `{"q": "q_next"}`. By default, all results with the name and shape of an argument. The other
                 arguments are the same in each pass.

@@ -114,6 +114,11 @@ class Signature(ByFields):
         return p.name not in self.fixed and (type(p.default) is float or p.annotation in (float, "float"))
 
     @property
+    def defaults(self) -> dict[str, Any]:
+        """Return the values of arguments that are left out, but for None, which says that an array is not given."""
+        return {n: value for n, value in self._defaults.items() if value is not None}
+
+    @property
     def units(self) -> dict[str, str]:
         """Return the units of the arrays every function knows by name."""
         return {n: KNOWN[n][1] for n in self.shapes if n in KNOWN}

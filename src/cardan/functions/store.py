@@ -167,7 +167,7 @@ def load(name: str) -> tuple[Outline, Form] | None:
         if found["state"] != _states(found["files"]):
             return None
         inputs, outputs = (tuple(Array(n, tuple(shape)) for n, shape in found[side]) for side in ("inputs", "outputs"))
-        outline = Outline(found["name"], inputs, outputs, found["operations"], found["digest"])
+        outline = Outline(found["name"], inputs, outputs, found["operations"], found["digest"], found["passes"])
         form = _form(found["form"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -193,6 +193,7 @@ def save(name: str, outline: Outline, form: Form) -> None:
         "outputs": outline.outputs,
         "operations": outline.operations,
         "digest": outline.digest,
+        "passes": outline.passes,
         "form": _words(form),
     }
     disk_cache.save(name, json.dumps(found).encode())

@@ -144,7 +144,7 @@ def _search_one(joint: Any, X: SE3, starts: Sequence[np.ndarray]) -> np.ndarray:
 def _descend(joint: Any, X: SE3, q: np.ndarray) -> tuple[np.ndarray, float]:
     damping, error = 1e-3, _error(joint, X, q)
     for _ in range(STEPS):
-        S = np.array(joint.subspace(q).rows(), dtype=float).reshape(6, joint.nv)
+        S = np.array(joint.subspace(q), dtype=float)
         lhs = S.T @ S + damping * np.eye(joint.nv)
         step = np.linalg.solve(lhs, S.T @ error)
         candidate = np.array(joint.integrate(q, step), dtype=float)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -314,7 +315,8 @@ class Model(Explained):
     # --- limits and passive properties, along v ---
 
     def _limit(self, name: str) -> np.ndarray:
-        array = np.array([e for c in self._owners() for e in getattr(c.limits, name)], dtype=float)
+        ends = [e for c in self._owners() for e in getattr(c.limits, name)]
+        array = np.array(ends, dtype=float if all(isinstance(e, Real) for e in ends) else object)
         array.setflags(write=False)
         return array
 
@@ -449,12 +451,13 @@ class Model(Explained):
                 `"inertial_parameters"`, (10 nbodies,), as `inertial_parameters()` and `torque_regressor` have them;
                 `"parent_pose"`, `"child_pose"`, (joints, 4, 4); `"frame_pose"`, (frames, 4, 4); `"armature"`,
                 `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`,
-                `"spring_rest"`, (nv,); `"gravity"`, (3,).
+                `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`, `"effort_upper"`, (nv,); `"gravity"`, (3,).
             owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
                 constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
                 `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-                `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, or a parameter of the joint such as `"radii"`
-                (`"joint.radii"` for a joint within a `Reversed`).
+                `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`,
+                `"effort_upper"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a
+                `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
 

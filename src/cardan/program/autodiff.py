@@ -370,16 +370,26 @@ def _reverse(opened: _Open, tangents: Sequence[Tangent], weights: Sequence[Deriv
     return [opened.pulled(t, found, len(weights)) for t in tangents]
 
 
-def symmetric_jacobian(program: Program, wrt: Tangent | str) -> Program:
-    """Return the program of the symmetric part of a square Jacobian: of a gradient's, the Hessian."""
-    tangent, opened = _tangent(program, wrt), _Open(program)
-    (rows,) = _forward(opened, [tangent], [row for part in opened.weights({}) for row in part])
-    flat = [
-        0.5 * (rows[i][j] + rows[j][i]) if i != j else rows[i][i]
-        for i in range(tangent.size)
-        for j in range(tangent.size)
-    ]
-    return opened.program_of(f"{program.name}_d{tangent.name}", [Array("result", (tangent.size, tangent.size))], flat)
+def symmetric_jacobian(program: Program, wrt: Sequence[Tangent]) -> Program:
+    """Return the program of the symmetric part of the Jacobian of several outputs by as many inputs: of gradients.
+
+    For each two inputs x and y there is an output `dx_dy` of shape (*x, *y), that of y and x its mirror image. Only the
+    blocks of one input itself need symmetry to be made: along its tangent, directions of two entries do not commute.
+    """
+    opened = _Open(program)
+    parts = _forward(opened, wrt, [row for part in opened.weights({}) for row in part])
+    starts = list(accumulate((t.size for t in wrt), initial=0))
+
+    def entry(x: int, i: int, y: int, j: int) -> Any:
+        if (y, j) < (x, i):
+            return entry(y, j, x, i)
+        value = parts[y][starts[x] + i][j]
+        return 0.5 * (value + parts[x][starts[y] + j][i]) if x == y and i != j else value
+
+    blocks = [(x, y) for x in range(len(wrt)) for y in range(len(wrt))]
+    flat = [entry(x, i, y, j) for x, y in blocks for i in range(wrt[x].size) for j in range(wrt[y].size)]
+    outputs = [Array(f"d{wrt[x].name}_d{wrt[y].name}", (*wrt[x].shape, *wrt[y].shape)) for x, y in blocks]
+    return opened.program_of("_".join((program.name, *(f"d{t.name}" for t in wrt))), outputs, flat)
 
 
 def jacobian_vector_product(

@@ -206,9 +206,9 @@ class World(Explained):
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 
         Args:
-            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, ...; and, of
-                each of `pairs`, `"contact_friction"`, `"contact_restitution"`, `"contact_stiffness"` [N/m],
-                `"contact_dissipation"` [s/m].
+            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, `"lower"`,
+                `"upper"`, `"effort_upper"`, ...; and, of each of `pairs`, `"contact_friction"`,
+                `"contact_restitution"`, `"contact_stiffness"` [N/m], `"contact_dissipation"` [s/m].
             owned: constants of one body, joint or frame, likewise.
 
         Raises:
@@ -269,6 +269,9 @@ class World(Explained):
         links: str | re.Pattern[str] | Sequence[str] | None = None,
         include: Sequence[type[Any]] = (),
         exclude: Sequence[type[Any]] = (),
+        *,
+        exclude_joints: str | re.Pattern[str] | Sequence[str] | None = None,
+        exclude_links: str | re.Pattern[str] | Sequence[str] | None = None,
     ) -> View:
         """Return a selection of articulations, and of their joints and links, to read and write states through.
 
@@ -276,18 +279,21 @@ class World(Explained):
             pattern: which articulations: a pattern as file names have them (`"robot*"`), a list of names or patterns,
                 or a compiled regular expression, which must match the whole name.
             joints: which of their joints, likewise; by default all that have coordinates.
-            links: which of their moving links, likewise; by default all.
+            links: which of their links, likewise, those that are fixed to others included; by default all that move
+                on joints of their own.
             include: types of joints, of which others are left out.
             exclude: types of joints that are left out.
+            exclude_joints: joints that are left out, by names and patterns.
+            exclude_links: links that are left out, likewise.
 
         Raises:
-            UnknownNameError: if nothing is selected.
+            UnknownNameError: if nothing is selected, or nothing to exclude is found.
 
         Peers: Newton `ArticulationView`.
         """
         from cardan.simulation.view import view
 
-        return view(self, pattern, joints, links, include, exclude)
+        return view(self, pattern, joints, links, include, exclude, exclude_joints, exclude_links)
 
     def __str__(self) -> str:
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""

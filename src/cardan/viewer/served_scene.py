@@ -13,6 +13,17 @@ from cardan.runtime.log import log
 from cardan.viewer.mailbox import Mailbox
 
 FIRST_PORT = 8080
+GROUND = {
+    "cell_size": 0.25,
+    "section_size": 1.0,
+    "cell_color": (214, 218, 224),
+    "section_color": (176, 182, 192),
+    "plane_color": (226, 230, 236),
+    "plane_opacity": 1.0,
+    "shadow_opacity": 0.3,
+    "fade_distance": 15.0,
+}
+"""A grid [m] fainter than robots' edges, on a tint that white robots stand out from."""
 
 
 class ServedScene:
@@ -35,7 +46,7 @@ class ServedScene:
             self.server: Any = viser.ViserServer(host=host, port=found, label=title, verbose=False)
         self.server.request_share_url = _not_shared  # which any page may ask for, its button shown or not
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
-        self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=15.0)
+        self.server.scene.add_grid("/ground", infinite_grid=True, **GROUND)
         self.mailbox = Mailbox(self.server.atomic)
         self._edge: float | None = None
 

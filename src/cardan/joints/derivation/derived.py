@@ -230,7 +230,7 @@ def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
 
 def directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
-    J = joint.velocity_to_configuration_derivative_jacobian(q)
+    J = joint.manifold.velocity_to_configuration_derivative_jacobian(q)
     return {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
 
 

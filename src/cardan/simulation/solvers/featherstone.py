@@ -32,6 +32,7 @@ from cardan.simulation.solvers.solver import (
     SHARED,
     YES,
     CompiledSolver,
+    asked_of,
     checked_steps,
     left_out,
 )
@@ -142,6 +143,11 @@ class Featherstone(CompiledSolver):
             return
         model, by = self.world.model, f"solver Featherstone with integrator={self.integrator!r}"
         stopped = [c.name for c in model.connections if np.isfinite([*c.limits.lower, *c.limits.upper]).any()]  # pyright: ignore
+        given = [name for name, own in model.inputs.items() if own.constant in ("lower", "upper")]
+        if self.limits and given:
+            raise UnsupportedError(
+                f"position limits that are given, {given[0]!r}", by, "ask for limits=False, or integrator='implicit'"
+            )
         rubbing = [c.name for c in model.connections if any(c.friction or ())]
         if self.limits and stopped:
             raise UnsupportedError(
@@ -170,7 +176,7 @@ class Featherstone(CompiledSolver):
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity.
+        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity, wrenches.
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
@@ -210,8 +216,7 @@ class Featherstone(CompiledSolver):
         if not self.settings.pairs:
             none = np.zeros((len(state), 0, 3), state.dtype)
             return ContactForces(none, none.copy(), none.copy(), np.empty(0, int))
-        asked = ("position",) if control is None else ("effort", "position", "velocity")
-        given = dict(zip(asked, arrays, strict=True))
+        given = dict(zip(asked_of(control), arrays, strict=True))
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
         found = self._forces(self.world.model, state.q, state.v, **given)
@@ -233,6 +238,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
         contact_friction: ArrayLike | None = None,
         contact_restitution: ArrayLike | None = None,
         contact_stiffness: ArrayLike | None = None,
@@ -240,7 +246,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
-        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
+        servo = asked(model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
         return advanced(model, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
 
     return featherstone_step
@@ -260,6 +266,7 @@ def forces_function(settings: Settings) -> Function[..., Any]:
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
         contact_friction: ArrayLike | None = None,
         contact_restitution: ArrayLike | None = None,
         contact_stiffness: ArrayLike | None = None,
@@ -267,7 +274,7 @@ def forces_function(settings: Settings) -> Function[..., Any]:
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
-        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
+        servo = asked(model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
         solution = solved_implicitly(Moment(model, q, v), servo, pairs, settings)  # pyright: ignore[reportArgumentType]
         acting = [
             in_world(contact, wrench)
@@ -304,12 +311,18 @@ def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequ
     return found
 
 
-def asked(model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None) -> Servo:
-    """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest."""
+def asked(
+    model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None, wrenches: Any = None
+) -> Servo:
+    """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest.
+
+    And the wrenches on the bodies, an array of symbols of shape (nbodies, 6), or None.
+    """
     still = [0.0] * model.nv
     rest = position if position is not None else model.manifold.limit_coordinates(model.manifold.neutral())
     gains = model.passive("drive_stiffness"), model.passive("drive_damping")
-    return Servo(still if effort is None else effort, rest, still if velocity is None else velocity, *gains)
+    acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
+    return Servo(still if effort is None else effort, rest, still if velocity is None else velocity, *gains, acting)
 
 
 def advanced(

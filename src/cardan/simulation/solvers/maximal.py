@@ -117,7 +117,7 @@ class MaximalSolver(CompiledSolver):
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity.
+        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity, wrenches.
 
         Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
         """
@@ -145,6 +145,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
         contact_friction: ArrayLike | None = None,
         contact_restitution: ArrayLike | None = None,
         contact_stiffness: ArrayLike | None = None,
@@ -153,7 +154,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
         start = STARTS[settings.method](**dict(settings.options), pairs=pairs)
-        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
+        servo = asked(model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
         after = advance(model, q, v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore
         sound = is_sound(after.q, after.v)
         found = {"q": kept(sound, after.q, q), "v": kept(sound, after.v, v), "warm": after.a}  # pyright: ignore
