@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.algorithms.tree import supports
 from cardan.description import Mechanism, Shape
 from cardan.errors import MechanismError, ParameterError, visible
+from cardan.joints import Mimic
 from cardan.manifolds.scalar_coordinates import scalar_coordinates
-from cardan.model import Model
+from cardan.model import WORLD, Model
 from cardan.model.table import aligned
 from cardan.simulation.articulation import Articulation
 from cardan.simulation.control import Control
@@ -54,6 +56,7 @@ class World(Explained):
         movable: for each articulation that can be moved as a whole by `View.set_root_poses` although it hangs on
             the world by joints of its own: its joints on the world, by the inputs that hold their parent poses.
         contact_inputs: which properties of contacts are given for each world: of `CONTACT_INPUTS`.
+        kinematic: names of the joints that move as they are told (`with_kinematic`).
         links: the bodies that move on joints of their own, in document order of the joints.
 
     Examples:
@@ -83,6 +86,7 @@ class World(Explained):
     targets: np.ndarray
     movable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     contact_inputs: tuple[str, ...] = ()
+    kinematic: tuple[str, ...] = ()
     links: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -199,8 +203,9 @@ class World(Explained):
         """
         if self is other:
             return True
-        same = self.contact_inputs == other.contact_inputs and self.pairs == other.pairs
-        return same and self.model.digest is not None and self.model.digest == other.model.digest
+        mine, theirs = ((w.contact_inputs, w.kinematic, w.pairs) for w in (self, other))
+        same = mine == theirs
+        return same and self.model == other.model
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
@@ -261,6 +266,39 @@ class World(Explained):
         names = chosen("pair, shape or body", sorted({e for own in labels.values() for e in own}), pattern)
         kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
         return replace(self, pairs=kept)
+
+    def with_kinematic(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+        """Return the world with some joints that move as they are told, whatever pushes: belts, lifts, cranks.
+
+        In every step such a joint has the velocity `Control.velocity` at its end (0 without a control), and its
+        coordinates go along. What rides on it or touches it feels that; it feels nothing: no effort, drive, friction or
+        limit of its own counts, and what it moves never touches the world or another such thing.
+
+        Args:
+            pattern: which joints, as for `view`: those of the tree that have coordinates of their own.
+
+        Raises:
+            UnknownNameError: if nothing is selected.
+
+        Examples:
+            >>> crank = cardan.robots.double_pendulum().world().with_kinematic(["shoulder"])
+            >>> crank.kinematic
+            ('shoulder',)
+        """
+        own = [c.name for c in self.model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
+        told = tuple(joint for joint in own if joint in {*self.kinematic, *chosen("joint", own, pattern)})
+        still = {WORLD, *self._moved_by(told)}
+        pairs = tuple(pair for pair in self.pairs if not {pair.a, pair.b} <= still)
+        return replace(self, kinematic=told, pairs=pairs)
+
+    def _moved_by(self, told: Sequence[str]) -> list[str]:
+        """Return the bodies that no other joints than these move."""
+        nodes = self.model.nodes
+        return [
+            body
+            for body in self.model.body_names
+            if all(nodes[i].name in told for i in supports(self.model, self.model.attachment(body).node))
+        ]
 
     def view(
         self,

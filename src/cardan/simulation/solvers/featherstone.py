@@ -16,8 +16,10 @@ from cardan.algorithms.contact.point import WORLD as FIXED
 from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.drives import Elements, Servo
+from cardan.algorithms.gyroscopic import gyroscopic_efforts
 from cardan.algorithms.health import is_sound, kept
 from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
@@ -58,6 +60,7 @@ class Settings:
         pairs: what may touch.
         iterations: passes over the joints and contacts of an implicit step; None for as many as they need.
         limits: whether the joints' position limits are stops.
+        kinematic: names of the joints that move as they are told.
     """
 
     dt: float
@@ -66,6 +69,7 @@ class Settings:
     pairs: tuple[ContactPair, ...]
     iterations: int | None
     limits: bool
+    kinematic: tuple[str, ...] = ()
 
 
 class Featherstone(CompiledSolver):
@@ -172,7 +176,8 @@ class Featherstone(CompiledSolver):
         """What a step is made for."""
         pairs = self.world.pairs if self.contact else ()
         contact = self.contact if pairs else None
-        return Settings(self.dt / self.substeps, self.integrator, contact, pairs, self.iterations, bool(self.limits))
+        dt, limits = self.dt / self.substeps, bool(self.limits)
+        return Settings(dt, self.integrator, contact, pairs, self.iterations, limits, self.world.kinematic)
 
     @cached_property
     def function(self) -> Function[..., Any]:
@@ -246,8 +251,9 @@ def step_function(settings: Settings) -> Function[..., Any]:
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
-        servo = asked(model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
-        return advanced(model, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
+        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
+        servo = asked(told.model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
+        return advanced(told, q, v, count, told.felt(servo), pairs, settings)  # pyright: ignore[reportArgumentType]
 
     return featherstone_step
 
@@ -274,8 +280,9 @@ def forces_function(settings: Settings) -> Function[..., Any]:
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
-        servo = asked(model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
-        solution = solved_implicitly(Moment(model, q, v), servo, pairs, settings)  # pyright: ignore[reportArgumentType]
+        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
+        servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
+        solution = solved_implicitly(Moment(told.model, q, told.v), servo, pairs, settings)  # pyright: ignore
         acting = [
             in_world(contact, wrench)
             for contact, wrench in zip(solution.touching, solution.solved.wrenches, strict=True)
@@ -326,7 +333,7 @@ def asked(
 
 
 def advanced(
-    model: Model,
+    told: Told,
     q: Vector,
     v: Vector,
     count: Any,
@@ -336,11 +343,12 @@ def advanced(
 ) -> dict[str, Any]:
     """Return a state after a step, as it was if what comes of it is no state."""
     if settings.integrator == "implicit":
-        moved, a, residual = implicit_step(model, q, v, servo, pairs, settings)
+        moved, a, residual = implicit_step(told.model, q, told.v, servo, pairs, settings)
     else:
-        moved, a, residual = explicit_step(model, q, v, servo, settings)
-    sound = is_sound(moved.q, moved.v)
-    after = {"q": kept(sound, moved.q, q), "v": kept(sound, moved.v, v), "warm": a}
+        moved, a, residual = explicit_step(told.model, q, told.v, servo, settings)
+    q_after, v_after, a = told.at_end(*moved, a)
+    sound = is_sound(q_after, v_after)
+    after = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}
     return after | {"count": kept(sound, [count + 1.0], [count])[0], "residual": residual}
 
 
@@ -364,6 +372,7 @@ def solved_implicitly(moment: Moment, servo: Servo, pairs: Sequence[Pair], setti
     """Return the accelerations of an implicit step."""
     dt = settings.dt
     elements = Elements(moment.model, moment.q, moment.v, servo, dt, limits=settings.limits)
+    elements.add(gyroscopic_efforts(moment, dt))
     if settings.contact is None:
         passes = settings.iterations or (1 if elements.are_lines else 2)
         return Solution(stepping.free_accelerations(moment, elements, dt, passes), ())

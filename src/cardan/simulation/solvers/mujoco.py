@@ -88,6 +88,7 @@ class MuJoCo(Solver):
         "that are no hinges and slides in a row: use cardan.solvers.Featherstone",
         "contact": YES,
         "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
+        "kinematic joint": "give it a drive with a large damping, or use cardan.solvers.Featherstone",
         "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
     }
 
@@ -149,6 +150,8 @@ class MuJoCo(Solver):
         model = self.world.model
         for name in (*model.inputs, *self.world.contact_inputs):
             yield "input", f"the input {name!r}"
+        for joint in self.world.kinematic:
+            yield "kinematic joint", f"joint {joint!r}, which moves as it is told"
         for c in (*model.connections, *model.closures):
             if isinstance(c.joint, Distance) and not self.emulate:
                 yield "distance", f"joint {c.name!r}, a Distance"
@@ -177,7 +180,8 @@ class MuJoCo(Solver):
 
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
-        given = dict(zip(asked_of(control), self._asked(state, control), strict=True))
+        arrays = self._asked(state, control)
+        given = dict(zip(asked_of(control), arrays, strict=True))
         if control is None:
             given |= dict.fromkeys(("effort", "velocity"), np.zeros_like(given["position"]))
         asked = {name: array.astype(np.float64) for name, array in given.items()}
