@@ -127,7 +127,7 @@ def _why_it_ended(process: subprocess.Popen[str], bounds: Bounds) -> str:
     if -code in (getattr(signal, name, 0) for name in ("SIGPROF", "SIGXCPU")):
         return _beyond(f"{bounds.seconds:g} s of processor time")
     if -code == getattr(signal, "SIGKILL", 0):
-        return _beyond(f"{bounds.clock:g} s")
+        return _beyond(f"{bounds.clock:g} s by the clock, or than the system has")
     how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
     return f"what reads it crashed ({how}), or asked for more than {bounds.memory >> 20} MB of memory; {TRUSTED}"
 
