@@ -459,3 +459,31 @@ def test_qpos0_is_said_where_limits_exclude_it(low):
         {"qpos0": {"k": (0.0,)}} if low > 0 else {}
     )
     np.testing.assert_array_equal(m.world().initial, [0.0])
+
+
+FUSED = """<mujoco><compiler {}/><worldbody><body name="base"><geom size="0.2" density="1000"/>
+<body name="arm" pos="0 0 0.3"><joint name="j" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 0.4" size="0.04"/>
+<body name="flange" pos="0 0 0.4" euler="20 0 40"><inertial pos="0.1 0 0" mass="1.5" diaginertia="0.01 0.01 0.01"/>
+<geom size="0.03" group="1"/><body pos="0.1 0 0"><joint name="k"/><geom size="0.1"/></body></body></body></body>
+</worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("compiler", ["", 'settotalmass="10"', 'inertiafromgeom="true"'])
+@pytest.mark.parametrize("fused", ["true", "false"])
+def test_masses_are_those_of_fused_bodies(compiler: str, fused: str) -> None:
+    """What MuJoCo joins to the world counts no more in the mass of all."""
+    text = FUSED.format(f'fusestatic="{fused}" {compiler}')
+    m = mujoco.MjModel.from_xml_string(text)
+    d, M = mujoco.MjData(m), np.zeros((2, 2))
+    mujoco.mj_forward(m, d)
+    mujoco.mj_fullM(m, d, M)
+    np.testing.assert_allclose(cardan.mass_matrix(load_mechanism(text).model(), np.zeros(2)), M, rtol=1e-9)
+
+
+def test_masses_that_fusing_changes_otherwise_are_refused() -> None:
+    """The flange's geom would count with the arm's, where its group is left out, and its own inertia no more."""
+    text = FUSED.format('fusestatic="true" inertiafromgeom="true" inertiagrouprange="0 0"')
+    told = r"body 'arm', with what is fixed to it, a mass of 2\.2787 kg.*3\.7787 kg.*write fusestatic=\"false\""
+    with pytest.raises(DescriptionError, match=told):
+        load_mechanism(text)

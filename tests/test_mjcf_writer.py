@@ -275,3 +275,35 @@ def test_a_name_that_xml_cannot_hold_is_refused(name):
     m.add_joint("j", J.Revolute(AXIS), "world", name)
     with pytest.raises(ParameterError, match=r"a name in MJCF.*characters XML can hold"):
         write(m)
+
+
+def chain(count):
+    """Return a chain of so many links."""
+    m = cardan.Mechanism("chain")
+    for k in range(count):
+        m.add_body(f"b{k}", cardan.Inertia(1.0, (0, 0, 0.1), np.eye(3)))
+        m.add_joint(f"j{k}", J.Revolute(AXIS), f"b{k - 1}" if k else "world", f"b{k}")
+    return m
+
+
+def test_a_robot_too_deep_to_be_read_again_is_refused_before_mujoco_has_it():
+    assert len(load_mechanism(write(chain(197))).bodies) == 197
+    with pytest.raises(UnsupportedError, match=r"body 'b197', 198 bodies deep: at most 197 .*; write it as JSON"):
+        write(chain(198))
+
+
+def test_a_robot_too_large_to_be_read_again_is_refused(monkeypatch):
+    monkeypatch.setattr("cardan.formats.mjcf.writer.MAX_HANDED", 20)
+    monkeypatch.setattr("cardan.formats.mjcf.expanded.MAX_HANDED", 20)
+    assert len(load_mechanism(write(chain(5))).bodies) == 5
+    with pytest.raises(UnsupportedError, match=r"\d+ elements .*: at most 20 are read again; write it as JSON"):
+        write(chain(6))
+
+
+@pytest.mark.parametrize("x", [1.1e15, 1.8e19, 5e307, 1e308])
+def test_a_number_that_is_not_read_again_is_refused(x):
+    m = two_bodies(J.Revolute(AXIS))
+    m.add_body("c", cardan.Inertia(1.0, (0, 0, 0.1), np.eye(3)))
+    m.add_joint("k", J.Revolute(AXIS), "b", "c", damping=[x])
+    with pytest.raises(ParameterError, match=r"a number in MJCF: got .*expected numbers up to 1e\+15"):
+        write(m)

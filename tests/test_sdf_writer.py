@@ -449,3 +449,24 @@ def test_colours_of_collision_shapes_are_told(tmp_path):
     assert write_sdf(m).losses == ("colours of collision shapes on tip",)
     cardan.save(m, tmp_path / "arm.json")
     assert main(["convert", str(tmp_path / "arm.json"), str(tmp_path / "arm.sdf"), "--check"]) == 0
+
+
+@pytest.mark.parametrize("name", ["a::b", "::", "x::", "__model__", "world"])
+def test_a_name_of_a_model_that_is_not_read_again_is_refused(name: str) -> None:
+    m = pair(Revolute((0, 0, 1)))
+    m.name = name
+    with pytest.raises(UnsupportedError, match=f"SDF cannot take the model's name '{name}'; .*reserved there"):
+        write(m)
+
+
+@pytest.mark.parametrize("kind", ["body", "frame"])
+def test_a_model_that_is_called_as_something_else_is_refused(kind: str) -> None:
+    """A body `a::b` is in a model `a`, so nothing beside that may be called `a`."""
+    m = Mechanism("m")
+    m.add_body("a" if kind == "body" else "c", Inertia(1.0))
+    m.add_body("a::b", Inertia(1.0))
+    m.add_joint("j", Revolute((0, 0, 1)), m.bodies[0].name, "a::b")
+    if kind == "frame":
+        m.add_frame("a", "c")
+    with pytest.raises(UnsupportedError, match=r"SDF cannot take 'a' beside 'a::.*'; a model there has one of"):
+        write(m)

@@ -544,3 +544,12 @@ def test_loops_of_urdf_plus_are_read():
     assert [(f.name, f.body) for f in m.frames] == [("tip", "coupler")]
     assert read(cardan.to_urdf(m)) == m
     assert read(cardan.to_urdf(model)) == m
+
+
+def test_an_inertia_that_no_reader_takes_is_refused():
+    m = cardan.Mechanism("m")
+    m.add_body("a", cardan.Inertia(1.0, (0, 0, 1e200), np.eye(3)))
+    m.add_joint("j", Revolute((0, 0, 1)), "world", "a")
+    for write in (cardan.to_urdf, cardan.formats.sdf.write):
+        with pytest.raises(ParameterError, match=r"inertia to write: .*finite about the body's origin"):
+            write(m)

@@ -1,7 +1,6 @@
 """Files written in xacro: expanded by the package, with the lines of elements, and without reaching outside."""
 
 import os
-import re
 import threading
 from pathlib import Path
 from xml.dom import minidom
@@ -287,7 +286,7 @@ FAULTS = {
 @pytest.mark.parametrize(("text", "message"), FAULTS.values(), ids=FAULTS.keys())
 def test_a_planted_fault_is_named_with_its_place(text, message):
     told = fault(text)
-    assert re.match(r"<string>:[12]: error: ", told)
+    assert told.startswith("<string>:1: error: " if text.startswith("<thing") else "<string>:2: error: ")
     assert message in told
 
 

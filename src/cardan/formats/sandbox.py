@@ -67,11 +67,13 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
         _tell(process, {"path": path, "job": job.__file__, "bounds": asdict(bounds), "argument": argument})
         while (line := _line(process)) is not None:
             said = json.loads(line)
+            if not isinstance(said, dict):
+                raise TypeError
             if "asks" not in said:
                 break
             question, text = map(str, said["asks"])
             if len(text) > MAX_QUESTION:
-                break
+                raise ValueError
             _tell(process, answer(question, text))
         else:
             raise SandboxError(_why_it_ended(process, bounds))
@@ -119,11 +121,13 @@ def _why_it_ended(process: subprocess.Popen[str], bounds: Bounds) -> str:
     try:
         code = process.wait(1.0)
     except subprocess.TimeoutExpired:
+        code = 0
+    if code == 0:
         return f"its process gave no answer that can be understood; {TRUSTED}"
     if -code in (getattr(signal, name, 0) for name in ("SIGPROF", "SIGXCPU")):
         return _beyond(f"{bounds.seconds:g} s of processor time")
     if -code == getattr(signal, "SIGKILL", 0):
-        return _beyond(f"{bounds.clock:g} s")
+        return _beyond(f"{bounds.clock:g} s by the clock, or than the system has")
     how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
     return f"what reads it crashed ({how}), or asked for more than {bounds.memory >> 20} MB of memory; {TRUSTED}"
 

@@ -69,11 +69,12 @@ def guard(why_not: Callable[[str], str]) -> None:
     Args:
         why_not: says why a file or a folder may not be read, or an empty text.
 
-    Nothing takes the hook away again. What it names are constants: code that runs here cannot change them.
+    Nothing takes the hook away again, and what decides about all but reading is constants and defaults of it, which
+    code that runs here cannot reach.
     """
-    write, refused, text, decoded = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC, RefusedError, str, os.fsdecode
+    bits = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+    def hook(event: str, arguments: tuple[Any, ...], writing: int = bits, refused: type = RefusedError) -> None:
         if event in (
             "compile",
             "exec",
@@ -84,13 +85,12 @@ def guard(why_not: Callable[[str], str]) -> None:
             "object.__getattr__",
         ):
             return
-        if event in ("open", "os.scandir", "os.listdir"):
-            if event == "open" and (arguments[2] or 0) & write:
-                raise refused("an expression may not write files")
-            if told := why_not(decoded(arguments[0])):
-                raise refused(told)
-            return
-        raise refused(f"an expression may not do that ({text(event)})")
+        if event not in ("open", "os.scandir", "os.listdir"):
+            raise refused(f"an expression may not do that ({event})")
+        if event == "open" and (arguments[2] or 0) & writing:
+            raise refused("an expression may not write files")
+        if told := why_not(os.fsdecode(arguments[0])):
+            raise refused(told)
 
     sys.addaudithook(hook)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from cardan.errors import quoted
 from cardan.formats.mjcf.expanded import Expanded
+from cardan.formats.mjcf.fused import weigh_as_fused
 from cardan.formats.reading import Options
 from cardan.formats.report import Place, Report
 from cardan.formats.resources import Meshes, Places
@@ -94,6 +95,7 @@ def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: 
 
 
 def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report) -> Compiled | None:
+    is_fused = spec.compiler.fusestatic
     spec.compiler.fusestatic = spec.compiler.discardvisual = False  # every body and geom stays
     spec.compiler.LRopt.mode = 0  # ranges of muscles are simulated, and not needed
     meshes = _Meshes(mj, spec, text, source, options, report).settle()
@@ -101,6 +103,10 @@ def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Optio
     if report.errors:
         return None
     m = spec.compile()
+    if is_fused:
+        other = spec.copy()
+        other.compiler.fusestatic = True
+        weigh_as_fused(mj, other.compile(), m, report)
     _switch_off(mj, m, report)
     return Compiled(mj, spec, m, text, meshes, touching)
 

@@ -39,7 +39,8 @@ def losses(model: Model, spec: Any) -> tuple[str, ...]:
 def _of_bodies(model: Model, spec: Any) -> dict[str, list[str]]:
     halves = [half_of(c.name) for c in model.closures]
     written = [body for body in model.bodies if spec.body(body.name) is not None]
-    gone = [body.name for body in model.bodies if body not in written]
+    there = {body.name for body in written}
+    gone = [name for name in model.body_names if name not in there]
     return {
         "massless bodies between joints of one body:": gone,
         "joints apart, but in a row of one body:": [c.name for c in model.connections if {c.parent, c.child} & {*gone}],

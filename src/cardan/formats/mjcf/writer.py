@@ -19,17 +19,22 @@ from typing import Any
 import numpy as np
 
 from cardan.description import Mechanism
-from cardan.errors import CardanError, DescriptionWarning, MechanismError, ParameterError
+from cardan.errors import CardanError, DescriptionWarning, MechanismError, ParameterError, UnsupportedError
+from cardan.formats.mjcf.expanded import MAX_HANDED, MAX_NUMBER
 from cardan.formats.mjcf.losses import losses
 from cardan.formats.written import Written
+from cardan.formats.xml import MAX_DEPTH
 from cardan.formats.xml_text import UNWRITABLE, Lines, element, escaped
 from cardan.geometry.shapes import HeightField, Mesh, Shape, Sphere
 from cardan.interop.mujoco_package import heard, mujoco
 from cardan.interop.mujoco_shapes import geom_names
 from cardan.interop.mujoco_spec import to_mjspec
-from cardan.model import Model
+from cardan.model import WORLD, Model
 
 Attributes = Mapping[str, Any]
+MAX_BODIES_DEEP = MAX_DEPTH - 3
+"""Of elements, two are above all bodies, and one is in the last."""
+INSTEAD = "write it as JSON, URDF or SDF, or parts of it"
 KINDS = {0: "none", 1: "affine"}
 """Of MuJoCo's biases."""
 
@@ -52,7 +57,7 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
     Raises:
         MissingExtraError: without the extra `mujoco`.
         ParameterError: for another thing, or a name that XML cannot hold.
-        UnsupportedError: for what MuJoCo cannot say; the message names it.
+        UnsupportedError: for what MuJoCo cannot say, or more than is read again; the message names it.
         MechanismError: if MuJoCo refuses the whole; the message is MuJoCo's.
     """
     if not isinstance(thing, (Mechanism, Model)):
@@ -60,6 +65,7 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
     mj = mujoco("writing MJCF")
     robot = thing.model() if isinstance(thing, Mechanism) else thing
     _check_names(robot)
+    _check_size(robot)
     names = geom_names(robot.shapes)
     shapes = [replace(s, name=name) for s, name in zip(robot.shapes, names, strict=True)]
     try:
@@ -73,7 +79,33 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
     except ValueError as error:  # MuJoCo's
         raise MechanismError(f"{robot.name!r} as MJCF: MuJoCo refuses it: {error}") from None
     text = "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
+    _check_count(text.count("<") - text.count("</"))
     return Written(text, lost)
+
+
+def _check_size(robot: Model) -> None:
+    """Raise `UnsupportedError` for a robot that is too deep or too large: MuJoCo is not interrupted by Ctrl-C."""
+    above = {c.child: c.parent for c in robot.connections}
+    depths = {WORLD: 0}
+    for body in above:
+        way = []
+        while body not in depths:
+            way.append(body)
+            body = above[body]
+        for k, each in enumerate(reversed(way), depths[body] + 1):
+            depths[each] = k
+    deepest = max(depths, key=lambda body: depths[body])
+    if depths[deepest] > MAX_BODIES_DEEP:
+        what = f"body {deepest!r}, {depths[deepest]} bodies deep: at most {MAX_BODIES_DEEP} are read again"
+        raise UnsupportedError(what, "a file of MJCF", INSTEAD)
+    weighed = sum(body.inertia is not None for body in robot.bodies)
+    _check_count(len((*robot.bodies, *robot.frames, *robot.shapes, *robot.actuators)) + weighed)
+
+
+def _check_count(count: int) -> None:
+    if count > MAX_HANDED:
+        what = f"{count} elements (bodies, inertias, joints, geoms, ...): at most {MAX_HANDED} are read again"
+        raise UnsupportedError(what, "a file of MJCF", INSTEAD)
 
 
 def _check_names(robot: Model) -> None:
@@ -99,6 +131,9 @@ def _text(value: Any) -> str:
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
+        if not abs(value) <= MAX_NUMBER:
+            expected = f"numbers up to {MAX_NUMBER:g}: no larger one is read again"
+            raise ParameterError("a number in MJCF", got=float(value), expected=expected, hint="Are the units right?")
         return repr(float(value))
     return " ".join(_text(e) for e in value)
 

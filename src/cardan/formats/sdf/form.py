@@ -267,11 +267,17 @@ def _grouped(
 ) -> tuple[Group, dict[str, str]]:
     """Return all parts in the models their names say, and what joints are called there."""
     top = Group("")
-    taken: set[str] = set()
+    models: set[str] = set()
     for body in bodies:
         _group_of(top, body.name, make=True).links[body.name] = body
         steps = body.name.split(SEPARATOR)
-        taken |= {SEPARATOR.join(steps[:k]) for k in range(1, len(steps) + 1)}
+        models |= {SEPARATOR.join(steps[:k]) for k in range(1, len(steps))}
+    for part in (*bodies, *frames):
+        if part.name in models:
+            raise UnsupportedError(
+                f"{part.name!r} beside '{part.name}::...'", _BY, "a model there has one of the names"
+            )
+    taken = models | {body.name for body in bodies}
     for frame in frames:
         _group_of(top, frame.name).frames.append(frame)
         taken.add(frame.name)
@@ -286,15 +292,17 @@ def _grouped(
     return top, called
 
 
+def checked_steps(what: str, name: str) -> list[str]:
+    """Return the parts of a name, or raise `UnsupportedError` if one of them is SDF's own."""
+    steps = name.split(SEPARATOR)
+    if not all(steps) or steps[-1] == WORLD_FRAME or any(e.startswith("__") and e.endswith("__") for e in steps):
+        raise UnsupportedError(f"{what} {name!r}", _BY, "it is reserved there; Mechanism.renamed gives another")
+    return steps
+
+
 def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
     """Return the model something is in, by its name."""
-    *path, last = name.split(SEPARATOR)
-    if (
-        not all((*path, last))
-        or last == WORLD_FRAME
-        or any(e.startswith("__") and e.endswith("__") for e in (*path, last))
-    ):
-        raise UnsupportedError(f"the name {name!r}", _BY, "it is reserved there; Mechanism.renamed gives another")
+    *path, _ = checked_steps("the name", name)
     group = top
     for step in path:
         if step not in group.models and not make:

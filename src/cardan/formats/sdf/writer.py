@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan.description.rooting import Forest
 from cardan.errors import DescriptionWarning, ParameterError, UnsupportedError
-from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, sdf_form
+from cardan.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, checked_steps, sdf_form
 from cardan.formats.sdf.joints import PASSIVE
 from cardan.formats.sdf.links import ENTRIES
 from cardan.formats.sdf.solids import PATCH
@@ -115,6 +115,8 @@ def _world(w: _Writing, thing: Any) -> Lines:
 def _whole_model(w: _Writing, thing: Any) -> Lines:
     """Return all as one model, in a world where gravity asks for one."""
     top, gravity = w.form.top, tuple(map(float, thing.gravity))
+    if len(checked_steps("the model's name", w.form.name)) > 1:
+        raise UnsupportedError(f"the model's name {w.form.name!r}", "SDF", "'::' is reserved there; choose another")
     on_world = WORLD in w.shapes or any(frame.body == WORLD for frame in top.frames)
     model = _model(w, top, w.form.name, world=on_world)
     if gravity == EARTH_GRAVITY:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
+from cardan.errors import ParameterError
 from cardan.formats.urdf.joints import unit_axis
 from cardan.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, checked_pose
 from cardan.spatial.rotations import matrix_from_zyx, zyx_from_matrix
@@ -42,8 +43,14 @@ def _rounded(value: float, digits: int) -> float:
 def inertial(inertia: Inertia) -> tuple[Numbers, Numbers]:
     """Return the centre of mass and the six entries of the inertia about it.
 
+    Raises:
+        ParameterError: if about the body's origin it is too large for a number: no reader takes it.
+
     Several centres give the same first moment; where the first of them leaves no exact entries, others are tried.
     """
+    if not all(map(math.isfinite, inertia.parameters())):
+        expected = "numbers that are finite about the body's origin, too"
+        raise ParameterError("inertia to write", got=inertia, expected=expected, hint="Are the units right?")
     pairs = zip(inertia.com, inertia.first_moment, strict=True)
     centres = [_exact(c, lambda e, h=h: e * inertia.mass == h)[:4] or [c + 0.0] for c, h in pairs]
     trials = ((com, _about(inertia, com)) for com in product(*centres))

@@ -72,7 +72,10 @@ class Said:
     def write(self, text: str) -> None:
         """Keep a line."""
         if text.strip() and not _LOCATION.match(text) and len(self.lines) < MAX_SAID:
-            self.lines.append((" ".join(text.split())[:500], _node_of(sys._getframe(1))))
+            frame = sys._getframe(1)
+            while (at := _at(frame)) is None and frame.f_back is not None:
+                frame = frame.f_back
+            self.lines.append((" ".join(text.split())[:500], at))
 
     def flush(self) -> None:
         """Do nothing: it is kept already."""
@@ -189,19 +192,14 @@ def told(error: Exception, macros: Any) -> str:
 
 def place_of(trace: TracebackType | None) -> Any:
     """Return the place of the element that was expanded when an error was raised, or None."""
-    if trace is None:
-        return None
-    while trace.tb_next is not None:
+    places = []
+    while trace is not None:
+        places.append(_at(trace.tb_frame))
         trace = trace.tb_next
-    return _node_of(trace.tb_frame)
+    return next((place for place in reversed(places) if place), None)
 
 
-def _node_of(frame: FrameType | None) -> Any:
-    """Return the place of the element that the package is at: it calls it `node`, or `elt`, in every function."""
-    while frame is not None:
-        for name in ("node", "elt"):
-            node = frame.f_locals.get(name)
-            if isinstance(node, minidom.Node) and (at := node.getUserData("at")):
-                return at
-        frame = frame.f_back
-    return None
+def _at(frame: FrameType) -> Any:
+    """Return the place of the element that a function of the package is at: it is called `node` there, or `elt`."""
+    nodes = (frame.f_locals.get(name) for name in ("node", "elt"))
+    return next((at for node in nodes if isinstance(node, minidom.Node) and (at := node.getUserData("at"))), None)

@@ -102,7 +102,8 @@ class Expansion:
     def answer(self, question: str, text: str) -> Any:
         """Return what the expansion asks for."""
         if question == "why not":
-            return "" if self.trusted or self.places.allow(text) else f"{quoted(text)} {OUTSIDE}"
+            is_allowed = os.path.isabs(text) and self.places.allow(text)  # others may be of another folder there
+            return "" if self.trusted or is_allowed else f"{quoted(text)} {OUTSIDE}"
         if question == "find":
             folder = self.places.package(text)
             return {"folder": folder} if folder else {"error": f"package {quoted(text)} was not found; {ALLOWING}"}
