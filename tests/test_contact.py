@@ -28,6 +28,15 @@ def passed(world, state, count, dt, contact="convex", **options):
     return Featherstone(world, dt, contact=contact, **options).step(state, steps=count)
 
 
+@pytest.mark.parametrize("masses", [(1e6,), (1000.0,), (1.0,), (1e-3,), (1.0, 1000.0), (1000.0, 1.0)], ids=str)
+def test_what_stands_sinks_by_less_than_a_millimetre_whatever_its_mass(masses):
+    """1000 kg on 1 kg sank by 98 mm."""
+    world = stack_world(masses)
+    state = passed(world, world.state(), 200, 5e-3)
+    assert abs(state.q - world.state().q).max() < 1e-3
+    assert abs(state.v).max() < 1e-6
+
+
 def still_servo(model):
     zero = [0.0] * model.nv
     return Servo(zero, model.manifold.limit_coordinates(model.manifold.neutral()), zero, zero, zero)

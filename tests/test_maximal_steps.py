@@ -267,6 +267,16 @@ def test_a_stop_holds_and_friction_sticks(solver, native_target):
 
 
 @each
+@pytest.mark.parametrize("dt", [1e-4, 1e-2])
+def test_a_stop_gives_nothing_of_the_speed_back(solver, dt, native_target):
+    world = arm(cardan.Limits(upper=[0.1])).world(gravity=(0, 0, 0))
+    start = world.state(q=[[0.1 - 2.3 * dt * 5.0]], v=[[5.0]])
+    state = SOLVERS[solver](world, dt).step(start, steps=20)
+    assert -1e-4 * 5.0 < state.v[0, 0] <= 1e-12
+    np.testing.assert_allclose(state.q, 0.1, atol=1e-5)
+
+
+@each
 def test_steps_are_repeated_bit_for_bit_in_both_precisions(solver):
     world = cardan.robots.double_pendulum().world()
     for dtype in ("float64", "float32"):

@@ -23,6 +23,7 @@ from cardan.errors import (
 from cardan.formats import disabled_contacts
 from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical
 from cardan.simulation import contact_pairs
+from contact_worlds import stack_world
 from mechanisms import random_mechanism
 
 TURNED = SE3([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1.0, 2.0, 3.0])
@@ -457,9 +458,25 @@ def test_materials_combine():
     assert both == smooth.combined(rough)
     assert both.friction == pytest.approx(0.6)
     assert both.restitution == 0.3
-    assert both.stiffness == pytest.approx(2e5 / 3)
-    assert both.dissipation == pytest.approx(1e5 / 3e5 * 2.0 + 2e5 / 3e5 * 1.0)
+    assert both.stiffness == 2e5  # the other is not given: rigid beside it
+    assert both.dissipation == 2.0
+    assert smooth.combined(smooth).stiffness is None
+    two = rough.combined(replace(smooth, stiffness=1e5))
+    assert two.stiffness == pytest.approx(2e5 / 3)
+    assert two.dissipation == pytest.approx(1e5 / 3e5 * 2.0 + 2e5 / 3e5 * 1.0)
     assert Material(friction=0.0, stiffness=1e9).combined(Material(stiffness=1e-9)).stiffness == pytest.approx(1e-9)
+
+
+def test_the_stiffness_of_contacts_follows_the_masses_that_may_press_there_unless_it_is_given():
+    def stiffness(*masses, **surface):
+        return {p.name: p.material.stiffness for p in stack_world(masses, material=Material(**surface)).pairs}
+
+    assert list(stiffness(1.0, 1000.0).values()) == [pytest.approx(1.001e7)] * 3  # the lower one bears both
+    assert stiffness(1000.0) == {"box0/ground": pytest.approx(1e7)}
+    assert stiffness(1e-3) == {"box0/ground": 5e4}
+    assert stiffness(1000.0, stiffness=2e4) == {"box0/ground": pytest.approx(1e4)}
+    own = stack_world((1000.0,)).with_inputs("mass", "contact_stiffness").constants()["contact_stiffness"]
+    np.testing.assert_allclose(own, 1e7)
 
 
 @pytest.mark.parametrize(

@@ -261,12 +261,14 @@ class Material(ByFields):
     """What a shape's surface is made of, as contact feels it.
 
     Of two materials that touch, friction is the geometric mean, stiffness that of both springs in series, and
-    dissipation that of both in series; of the others, the larger value counts (`Material.combined`).
+    dissipation that of both in series; of the others, the larger value counts (`Material.combined`). A surface whose
+    stiffness is not given counts as rigid beside one whose stiffness is; where neither is given, it follows the masses
+    that may press there: a body at rest is less than a millimetre deep (`World.pairs`).
 
     Args:
         friction: coefficient of Coulomb friction [-].
         restitution: share of the normal velocity that comes back, in [0, 1].
-        stiffness: of the surface [N/m].
+        stiffness: of the surface [N/m]; None for one that follows the masses.
         dissipation: of Hunt and Crossley: the force is stiffness depth (1 + dissipation rate) [s/m].
         torsional: radius of torsional friction [m]: times the normal force, it is the largest moment about the normal.
         rolling: radius of rolling friction [m], likewise across the normal. Without friction there is neither.
@@ -279,15 +281,16 @@ class Material(ByFields):
 
     friction: float = 0.8
     restitution: float = 0.0
-    stiffness: float = 1e5
+    stiffness: float | None = None
     dissipation: float = 1.0
     torsional: float = 0.0
     rolling: float = 0.0
 
     def __post_init__(self) -> None:
         for key in self.__slots__:
-            (value,) = _non_negative(f"{key} of a material", (getattr(self, key),), 1)
-            object.__setattr__(self, key, value)
+            if key != "stiffness" or self.stiffness is not None:
+                (value,) = _non_negative(f"{key} of a material", (getattr(self, key),), 1)
+                object.__setattr__(self, key, value)
         if self.restitution > 1.0:
             raise ParameterError("restitution of a material", got=self.restitution, expected="a number in [0, 1]")
         if self.stiffness == 0.0:
@@ -302,15 +305,23 @@ class Material(ByFields):
         Args:
             other: of the other shape.
         """
-        share = self.stiffness / (self.stiffness + other.stiffness)  # of the depth that is in the other surface
+        k, share = _in_series(self.stiffness, other.stiffness)
         return Material(
             friction=math.sqrt(self.friction) * math.sqrt(other.friction),
             restitution=max(self.restitution, other.restitution),
-            stiffness=share * other.stiffness,
+            stiffness=k,
             dissipation=(1.0 - share) * self.dissipation + share * other.dissipation,
             torsional=max(self.torsional, other.torsional),
             rolling=max(self.rolling, other.rolling),
         )
+
+
+def _in_series(a: float | None, b: float | None) -> tuple[float | None, float]:
+    """Return the stiffness of two springs in series, None for a rigid one, and the share of the depth that is in b."""
+    if a is None or b is None:
+        return (b if a is None else a), (0.5 if a is b else float(a is None))
+    share = a / (a + b)
+    return share * b, share
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -8,16 +8,18 @@ Each is a straight line in the acceleration a of its degree of freedom, cut off 
     damping                     f0 = -d v,                                     w = dt d,              no ends
     spring                      f0 = k (rest - x - dt v),                      w = dt^2 k,            no ends
     a joint's own efforts       f0 = f(x + dt v, v),                           w = -dt f_v - dt^2 f_x, no ends
-    dry friction                f0 = -(w / dt) v,                              w = STICKING D,        +-friction
-    stops, y = x + dt v + dt^2 a   f = (w / dt^2) (clip(y, lower, upper) - y),   w = STOPPING D
+    dry friction                f0 = -(w / dt) v,                              w = RIGID D,           +-friction
+    upper stop                  f = -(w / dt^2) max(d* + dt v + dt^2 a, 0),      w = RIGID D,           d = x - upper
 
-with D the inertia that the joint feels: so friction holds (what creeps is 1 / STICKING of what would move) and stops
-are hard and do not bounce. x are the coordinates of `Manifold.limit_coordinates`; x_d - x is the manifold's difference.
+with D the inertia that the joint feels: so friction holds (what creeps is 1 / RIGID of what would move) and stops are
+hard. A joint before its stop (d < 0) comes no further than to it, d* = d; one beyond it comes back with the speed
+d / RETURN and no faster, d* = d dt / RETURN, whatever the step: it is not thrown, and what was stopped does not bounce.
+x are the coordinates of `Manifold.limit_coordinates`; x_d - x is the manifold's difference.
 
 Which part of its line an element is on is decided at an estimate of force and acceleration (f, a) by the sign of
 
-    clip((w f + D (f0 - w a)) / (w + D), low, high),        of stops, whose f = (w / dt^2) (held - y),
-    clip(y + STOPPING (y - held), lower, upper)
+    clip((w f + D (f0 - w a)) / (w + D), low, high),        of stops, whose f = -(w / dt^2) p,
+    d* + dt v + dt^2 a + RIGID p
 
 which is the right one wherever (f, a) obeys the joint's own D a = f + rest, so that a single joint is decided exactly,
 and a light spring by its force, a hard stop by the impulse it takes (a primal-dual active set).
@@ -30,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cardan.algorithms.applied import applied_efforts
 from cardan.algorithms.crba import composite_inertias
@@ -41,9 +43,11 @@ from cardan.model import Model
 from cardan.scalar import is_zero, maximum, minimum, where
 from cardan.spatial import Force, Scalar
 
-STICKING = 1e6
-STOPPING = 1e2
-"""A stop yields by the hundredth part of what its load moves in a step; harder ones lose digits in float32."""
+RIGID = 1e6
+"""By how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it."""
+RETURN = 0.5
+"""The time [s] in which all but 1 / e of a depth beyond a stop is recovered. A tenth of it throws an arm that begins a
+radian outside. A stop gives back dt / RETURN / RIGID of the speed that it meets."""
 
 
 class Element(NamedTuple):
@@ -90,56 +94,58 @@ class Element(NamedTuple):
 
 
 class Stops(NamedTuple):
-    """The stops of one degree of freedom: stiffness (clip(y, lower, upper) - y), y = ahead + dt^2 a.
+    """The stops of one degree of freedom: -stiffness p, p by how far a stop is passed, p > 0 of the upper one.
+
+        p = max(above + dt^2 a, 0) - max(below - dt^2 a, 0)
 
     Attributes:
-        ahead: x + dt v, where it gets to without accelerating.
+        above: by how far the upper stop is passed without accelerating; None without an upper stop.
+        below: the same of the lower one.
         stiffness: w / dt^2.
         w: by how much the force falls with the acceleration while a stop is touched.
         square: dt^2.
-        lower: smallest position.
-        upper: largest position.
     """
 
-    ahead: Scalar
+    above: Scalar | None
+    below: Scalar | None
     stiffness: Scalar
     w: Scalar
     square: float
-    lower: Scalar
-    upper: Scalar
 
     is_line = False
 
     @property
     def unit(self) -> Scalar:
-        """Force for each unit of an error of position."""
+        """Force for each unit of an error of p."""
         return self.stiffness
 
     def at(self, a: Scalar) -> Scalar:
-        """Return the position that is held at an acceleration: the end it is beyond, or where it is."""
-        return self._clipped(self.position(a))
-
-    def position(self, a: Scalar) -> Scalar:
-        """Return y."""
-        return self.ahead + self.square * a
+        """Return p at an acceleration."""
+        above = 0.0 if self.above is None else maximum(self.above + self.square * a, 0.0)
+        below = 0.0 if self.below is None else maximum(self.below - self.square * a, 0.0)
+        return above - below
 
     def error(self, held: Scalar, a: Scalar) -> Scalar:
-        """Return by how much a position that is held is wrong."""
+        """Return by how much an estimate of p is wrong."""
         return abs(held - self.at(a))
 
-    def _clipped(self, y: Scalar) -> Scalar:
-        y = y if _is_open(self.lower) else maximum(y, self.lower)
-        return y if _is_open(self.upper) else minimum(y, self.upper)
-
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
-        """Return the part of the line it is on at the estimate of the position held (y for None) and of a."""
-        y = self.position(a)
-        y = y if held is None else y + STOPPING * (y - held)
-        end = self._clipped(y)
-        free = end == y
-        force = self.stiffness * (end - self.ahead)
-        force = force if y is self.ahead else where(free, 0.0, force)  # there it is 0 by itself
-        return Stopped(force, where(free, 0.0, self.w), free, end, self)
+        """Return the part of the line it is on at the estimate of p (0 for None) and of a."""
+        yielded = 0.0 if held is None else RIGID * held
+        start: Scalar = 0.0
+        w: Scalar = 0.0
+        square: Scalar = 0.0
+        for ahead, sign in ((self.above, 1.0), (self.below, -1.0)):
+            if ahead is not None:
+                passed = ahead + sign * (self.square * a + yielded) > 0.0
+                start, w = where(passed, sign * ahead, start), where(passed, self.w, w)
+                square = where(passed, self.square, square)
+        return Stopped(-self.stiffness * start, w, start, square)
+
+
+def _coming_back(depth: Scalar, dt: float) -> Scalar:
+    """Return which part of a depth beyond a stop a step recovers; before the stop, what is left of the way."""
+    return minimum(depth, min(dt / RETURN, 1.0) * depth)
 
 
 def _inverse(x: Scalar) -> Scalar:
@@ -163,24 +169,22 @@ class Line(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """A force force - w a that holds a position at an end, or is 0.
+    """A force force - w a of a stop that is touched; 0 of one that is not.
 
     Attributes:
         force, w: of the line.
-        free: whether no end is touched.
-        end: the position that is held else.
-        stops: whose line it is.
+        start: p without accelerating.
+        square: dt^2, or 0.
     """
 
     force: Scalar
     w: Scalar
-    free: Any
-    end: Scalar
-    stops: Stops
+    start: Scalar
+    square: Scalar
 
     def at(self, a: Scalar) -> Scalar:
-        """Return the position that is held at an acceleration."""
-        return where(self.free, self.stops.position(a), self.end)
+        """Return p at an acceleration."""
+        return self.start + self.square * a
 
 
 Lines = Sequence[Line | Stopped]
@@ -222,7 +226,9 @@ class Elements:
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
-        self.applied = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
+        self.efforts: list[Scalar] = [0.0] * model.nv
+        if servo.wrenches is not None:
+            self.add(applied_efforts(model, q, servo.wrenches))
         self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
@@ -248,7 +254,7 @@ class Elements:
                 self.of_joints[j].append(Element(-damping * v[j], self.dt * damping))
         for j, friction in enumerate(model.passive("friction")):
             if not is_zero(friction):
-                w = STICKING * self.inertias[j]
+                w = RIGID * self.inertias[j]
                 self.of_joints[j].append(Element(-(w / self.dt) * v[j], w, -friction, friction))
 
     def _add_springs(self, model: Model, q: Vector, v: Vector) -> None:
@@ -272,8 +278,14 @@ class Elements:
         dt, x = self.dt, model.manifold.limit_coordinates(q)
         for j, (lower, upper) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True)):
             if not (_is_open(lower) and _is_open(upper)):
-                w = STOPPING * self.inertias[j]
-                self.of_joints[j].append(Stops(x[j] + dt * v[j], w / (dt * dt), w, dt * dt, lower, upper))
+                w = RIGID * self.inertias[j]
+                above = None if _is_open(upper) else _coming_back(x[j] - upper, dt) + dt * v[j]
+                below = None if _is_open(lower) else _coming_back(lower - x[j], dt) - dt * v[j]
+                self.of_joints[j].append(Stops(above, below, w / (dt * dt), w, dt * dt))
+
+    def add(self, efforts: Vector) -> None:
+        """Add efforts along v that do not answer to the acceleration."""
+        self.efforts = [a + b for a, b in zip(self.efforts, efforts, strict=True)]
 
     def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
         """Yield every element with its degree of freedom."""
@@ -294,8 +306,8 @@ class Elements:
         ]
 
     def total(self, lines: Lines) -> tuple[list[Scalar], list[Scalar]]:
-        """Return efforts tau and armature W along v of lines of the elements, and of wrenches on the bodies."""
-        tau: list[Scalar] = list(self.applied)
+        """Return efforts tau and armature W along v of lines of the elements, and of what was added."""
+        tau = list(self.efforts)
         W: list[Scalar] = [0.0] * len(self.of_joints)
         for (j, _), line in zip(self, lines, strict=True):
             tau[j], W[j] = tau[j] + line.force, W[j] + line.w

@@ -9,7 +9,8 @@
                     q'  = q (+) h/12 (3 v_1 + 2 v_2 + 2 v_3 - v_4) (+) h/12 (-v_1 + 2 v_2 + 2 v_3 + 3 v_4)
 
 The velocity of a floating body, along its own axes, is carried in the first three as the world sees it (`_carried`):
-its twist is, whichever way round its joint is described.
+its twist is, whichever way round its joint is described. In the first two it is that of the centre of mass, which
+moves straight on where nothing acts.
 
 (+) is the manifold's `integrate`: coordinates stay on it, quaternions of unit length.
 
@@ -77,9 +78,19 @@ def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
     after, floating = added(v, dt, (1.0, a)), _floating(model)
     carried = [_carried(node, q, v, a, dt) for node in floating]
     halfway = [_turned(V, V.angular * dt * 0.5) for V in carried]
-    q_after = along(q, _with(after, floating, q, halfway), dt, model)
+    q_after = along(q, _with(after, floating, q, _at_origins(halfway, floating)), dt, model)
     arrived = [_turned(V, V.angular * dt * 0.5) for V in halfway]  # the same turn once more
-    return Moved(q_after, _with(after, floating, q_after, arrived))
+    return Moved(q_after, _with(after, floating, q_after, _at_origins(arrived, floating)))
+
+
+def _at_origins(twists: Sequence[Motion], nodes: Sequence[Node]) -> list[Motion]:
+    """Return the twists at the origins of bodies, given at their centres of mass."""
+    return [_shifted(V, -node.inertia.com) for V, node in zip(twists, nodes, strict=True)]
+
+
+def _shifted(V: Motion, p: Vector3) -> Motion:
+    """Return the twist at a point p from where it is given."""
+    return Motion(V.linear + V.angular.cross(p), V.angular)
 
 
 def _floating(model: Model) -> list[Node]:
@@ -88,19 +99,20 @@ def _floating(model: Model) -> list[Node]:
 
 
 def _carried(node: Node, q: Vector, v: Vector, a: Vector, dt: float) -> Motion:
-    """Return a floating body's twist after a step, along the axes it had before: its linear part is u + dt (a + w x u).
+    """Return a floating body's twist after a step at its centre of mass, along the axes it had: u + dt (a + w x u).
 
-    Its axes turn by phi = dt w in the step, so that along those it has then it is exp(-phi) times this, and half of the
-    way on average. Without forces it keeps its size and direction in the world: no momentum is made.
+    The axes turn by phi = dt w in the step, so that along those it has then its linear part is exp(-phi) times this,
+    and half of the way on average. Without forces it keeps its size and direction in the world: no momentum is made.
     """
-    return node.joint.twist(node.configuration(q), node.velocity(v)) + _push(node, q, v, a) * dt
+    V, push = _pushed(node, q, v, a, node.inertia.com)
+    return V + push * dt
 
 
-def _push(node: Node, q: Vector, v: Vector, a: Vector) -> Motion:
-    """Return the rate of a floating body's twist along axes that do not turn: its linear part is a + w x u."""
+def _pushed(node: Node, q: Vector, v: Vector, a: Vector, p: Vector3) -> tuple[Motion, Motion]:
+    """Return a floating body's twist at a point p of it, and its rate along axes that do not turn: a + w x u, w'."""
     own = node.configuration(q), node.velocity(v)
-    V, A = node.joint.twist(*own), node.joint.spatial_acceleration(*own, node.velocity(a))
-    return Motion(A.linear + V.angular.cross(V.linear), A.angular)
+    V, A = (_shifted(e, p) for e in (node.joint.twist(*own), node.joint.spatial_acceleration(*own, node.velocity(a))))
+    return V, Motion(A.linear + V.angular.cross(V.linear), A.angular)
 
 
 def _turned(V: Motion, phi: Vector3) -> Motion:
@@ -141,7 +153,7 @@ def _kicked(
 ) -> tuple[list[Scalar], list[Motion]]:
     """Return v after accelerations a, of a state with velocities `at`, and the twists of what floats."""
     twists = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
-    pushes = [_push(node, q, at, a) for node in floating]
+    pushes = [_pushed(node, q, at, a, Vector3.zero())[1] for node in floating]
     return added(v, dt, (1.0, a)), [V + push * dt for V, push in zip(twists, pushes, strict=True)]
 
 

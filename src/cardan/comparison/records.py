@@ -177,7 +177,7 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
     felt = [shape.surface or Material() for shape in (s, t)]
     for f in fields(Material) if s.role == "collision" else ():
         x, y = (getattr(surface, f.name) for surface in felt)
-        if not _near(x, y, tolerance):
+        if x is not y and (x is None or y is None or not _near(x, y, tolerance)):
             yield Difference("shape", where, f"surface.{f.name}", x, y)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -25,6 +25,10 @@ Disabled = Collection[tuple[str, str]]
 """Pairs of names of bodies."""
 
 WORLD_NODE = -1
+TIME = 1e-2
+"""[s]: what stands on one point sinks by g TIME^2, a millimetre on Earth."""
+LIGHT = 5e4
+"""The least stiffness [N/m] that is not given: that of 5 kg. Light things sink by less than a millimetre."""
 ROUNDING = 1e-9
 """Overlap [m] that may be rounding: shapes that just meet, as closed fingers do, may touch."""
 
@@ -40,7 +44,7 @@ class ContactPair:
         b: name of the body of the second shape, or `"world"`.
         shape_b: the second geometry.
         pose_b: X_b_shape.
-        material: of the contact, that of both surfaces combined.
+        material: of the contact, that of both surfaces combined; its stiffness is a number in the pairs of a world.
         name: the names of both shapes.
         margin: how far apart they feel one another [m]: the sum of both shapes'.
 
@@ -113,10 +117,42 @@ def contact_pairs(
         if len(nodes) == 2 and nodes not in joined and bodies not in off and one.shape.may_touch(other.shape):
             found.append(_pair(one, other))
     _warn_of_many(model, found)
+    found = bearing(model, found)
     if rest is None:
         return Pairs(tuple(found))
     inside = _overlapping(model, found, rest)
     return Pairs(tuple(p for p in found if p.name not in inside), tuple(p.name for p in found if p.name in inside))
+
+
+def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
+    """Return pairs whose stiffness is a number: where it is not given, that which bears what may press there.
+
+    Trees that may touch one another, and others through them, may all stand on one point: k = M / TIME^2 with their
+    mass M, so that under gravity g it is g TIME^2 deep, whatever the masses.
+
+    Args:
+        model: whose masses they bear.
+        pairs: as they were described.
+
+    Source: `solref` of MuJoCo, whose stiffness is a mass over the square of a time as well.
+    """
+    listed = list(pairs)
+    masses = dict.fromkeys(range(WORLD_NODE, len(model.nodes)), 0.0)
+    for node in model.nodes:
+        masses[supports(model, node.index)[-1]] += float(node.inertia.mass)
+    heap = {root: {root} for root in masses}
+    for pair in listed:
+        a, b = _root(model, pair.a), _root(model, pair.b)
+        if WORLD_NODE not in (a, b) and heap[a] is not heap[b]:
+            heap[a] |= heap[b]
+            heap |= dict.fromkeys(heap[b], heap[a])
+    found = []
+    for pair in listed:
+        if pair.material.stiffness is None:
+            M = sum(masses[root] for root in heap[_root(model, pair.a)])
+            pair = replace(pair, material=replace(pair.material, stiffness=max(M / TIME**2, LIGHT)))
+        found.append(pair)
+    return found
 
 
 def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[float]) -> set[str]:

@@ -16,6 +16,7 @@ from cardan.algorithms.contact.point import WORLD as FIXED
 from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.drives import Elements, Servo
+from cardan.algorithms.gyroscopic import gyroscopic_efforts
 from cardan.algorithms.health import is_sound, kept
 from cardan.algorithms.implicit import Moment, implicit_dynamics
 from cardan.algorithms.kinematic import Told
@@ -371,6 +372,7 @@ def solved_implicitly(moment: Moment, servo: Servo, pairs: Sequence[Pair], setti
     """Return the accelerations of an implicit step."""
     dt = settings.dt
     elements = Elements(moment.model, moment.q, moment.v, servo, dt, limits=settings.limits)
+    elements.add(gyroscopic_efforts(moment, dt))
     if settings.contact is None:
         passes = settings.iterations or (1 if elements.are_lines else 2)
         return Solution(stepping.free_accelerations(moment, elements, dt, passes), ())
