@@ -113,3 +113,13 @@ def test_numbers_in_their_place_are_a_model_again():
     fixed = model.with_values(lower=model.lower - 0.5, effort_upper=model.effort_upper)
     assert np.allclose(fixed.lower, model.lower - 0.5)
     assert model.digest != fixed.digest
+
+
+def test_a_checked_step_takes_a_limit_that_is_none():
+    world = hinge().with_inputs("lower", "upper")
+    solver = cardan.solvers.Featherstone(world, DT)
+    careful = cardan.Function(solver.function.made_from, checked=True)
+    q, v = np.zeros(1), np.ones(1)
+    assert np.isfinite(careful(world.model, q, v, 0.0, lower=[-np.inf], upper=[np.inf])["v"]).all()
+    with pytest.raises(NotFiniteError, match="upper"):
+        careful(world.model, q, v, 0.0, lower=[-np.inf], upper=[np.nan])

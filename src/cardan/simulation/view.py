@@ -434,7 +434,7 @@ def _picked(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any,
     found = list(usual) if pattern is None else chosen(kind, names, pattern)
     if excluded is None:
         return found
-    left_out = set(chosen(f"{kind} to exclude", names, excluded))
+    left_out = set(chosen(f"excluded {kind}", names, excluded))
     kept = [name for name in found if name not in left_out]
     if found and not kept:
         raise UnknownNameError(f"{kind} that is left when those are excluded", str(excluded), names, where="view")
