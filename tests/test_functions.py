@@ -1,5 +1,6 @@
 """The public functions: arguments, errors, the user's own functions, symbols of other libraries."""
 
+import functools
 import inspect
 import pickle
 import re
@@ -36,6 +37,32 @@ def test_the_users_own_function(arm, state):
     np.testing.assert_allclose(energy(arm, q, v), expected, rtol=1e-14)
     assert energy(arm, q[0], v[0]).shape == ()
     assert energy.__doc__ == "The user's own."
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        lambda g: lambda *args: 2.0 * g(*args),
+        lambda g: lambda model, *args: 2.0 * g(model, *args),
+        lambda g: lambda *args, **named: 2.0 * g(*args, **named),
+        lambda g: lambda model, **named: 2.0 * g(model, **named),
+        lambda g: lambda model, place, /, *args, **named: 2.0 * g(model, place, *args, **named),
+    ],
+)
+def test_a_kernel_under_a_decorator(arm, state, wrapper):
+    """Parameters with places are given by position, as the wrapper takes them."""
+
+    def doubled(g):
+        return functools.wraps(g)(wrapper(g))
+
+    @cardan.function
+    @doubled
+    def moved(model, q, v, gain: float = 0.5):
+        return q + gain * v
+
+    q, v = state[:2]
+    np.testing.assert_allclose(moved(arm, q, v), 2.0 * (q + 0.5 * v))
+    np.testing.assert_allclose(moved(arm, v=v, q=q, gain=0.25), 2.0 * (q + 0.25 * v))
 
 
 def test_own_function_with_numpy_inside_and_declared_arrays(arm, state):

@@ -345,6 +345,11 @@ def test_a_chain_of_sliders_has_a_constant_subspace():
     assert not D6(linear=[X], angular=[Z]).has_constant_motion_subspace
 
 
+IDENTITY_AT_NEUTRAL = (Fixed, Revolute, Prismatic, Helical, UnboundedRevolute, Universal, Spherical, SphericalZYX)
+IDENTITY_AT_NEUTRAL += (Translation, Planar, PlanarAngle, FreeFlyer, FloatingMRP, D6, Cable, Distance)
+IDENTITY_AT_NEUTRAL += (joint_types.Cylindrical, joint_types.VariableScrew)
+
+
 @catalogue
 def test_neutral(joint):
     q = joint.neutral()
@@ -361,7 +366,7 @@ def test_neutral(joint):
         np.testing.assert_allclose(pose(joint.transform(q)), pose(SE3(translation=(-0.16, 0.0, 0.12))), atol=1e-16)
     elif isinstance(joint, (Spline, OpenSimCustom)):
         assert np.abs(pose(joint.transform(q)) - np.eye(4)).max() > 0.05
-    else:
+    elif isinstance(joint, IDENTITY_AT_NEUTRAL):
         np.testing.assert_array_equal(pose(joint.transform(q)), np.eye(4))
 
 
@@ -550,6 +555,26 @@ REFUSED = [
 def test_bad_parameters_are_refused_with_a_reason(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+@pytest.mark.parametrize("given", [(Revolute(), Prismatic()), ([Revolute(), SE3(), Prismatic()],), ([],)])
+def test_a_composite_says_how_its_joints_are_given(given):
+    with pytest.raises(
+        ParameterError, match="at least one joint, all in one list; poses before them go to placements="
+    ):
+        Composite(*given)
+
+
+def test_a_domain_that_is_no_limits_is_refused():
+    class Pair(Joint):
+        manifold = cardan.manifolds.Euclidean(1)
+        domain = ([-0.1], [0.1])
+
+        def transform(self, q):
+            return SE3(None, (q[0], 0.0, 0.0))
+
+    with pytest.raises(ParameterError, match=r"domain of Pair: got .*expected positions as cardan\.Limits"):
+        Pair().random_configuration(seed=0)
 
 
 def test_numpy_numbers_are_numbers():

@@ -10,6 +10,7 @@ import pytest
 
 import cardan
 from cardan.errors import ParameterError, ShapeError, UnknownNameError
+from cardan.functions.derivatives import CONFIGURATION
 from mechanisms import central_difference, random_model, random_state
 
 ARM = cardan.robots.arm7().model()
@@ -244,6 +245,20 @@ def test_of_several_results_those_that_are_configurations():
     flat = cardan.derivative(step, "q", tangent=True)(CART, CART.neutral(), np.zeros(CART.nv), np.zeros(CART.nv))
     plain = cardan.derivative(step, "q")(CART, CART.neutral(), np.zeros(CART.nv), np.zeros(CART.nv))
     np.testing.assert_array_equal(flat, plain)
+
+
+@pytest.mark.parametrize("rate", ["q_dot", "q_ddot", "q_rate", "q_vel", "q_velocity_next", "q_base_dot"])
+def test_a_rate_of_coordinates_is_no_configuration(rate):
+    @cardan.function
+    def moving(model, q, v):
+        return {"q": q, rate: cardan.velocity_to_configuration_derivative(model, q, v)}
+
+    q, v, _ = random_state(KITE, 6)
+    plain, along = (cardan.derivative(moving, "v", tangent=chosen)(KITE, q, v) for chosen in (False, True))
+    assert along[rate].shape == (KITE.nq, KITE.nv)
+    np.testing.assert_array_equal(along[rate], plain[rate])
+    for name in ("q_next", "q_relative", "q_dots", "q_accurate"):
+        assert CONFIGURATION.fullmatch(name)
 
 
 def test_what_is_no_configuration_is_refused():

@@ -1122,6 +1122,7 @@ def test_what_acts_on_a_motion_acts_on_every_column_of_a_subspace():
     np.testing.assert_allclose(X @ F, X.dual_adjoint() @ np.array(F), atol=1e-15)
     np.testing.assert_allclose(np.array(V.cross(S)).T, [np.array(V.cross(s)) for s in S], atol=0)
     np.testing.assert_allclose(np.array(V.cross(F)).T, [np.array(V.cross(f)) for f in F], atol=0)
+    np.testing.assert_allclose(S.T @ F, np.array(S).T @ np.array(F), atol=1e-15)
     assert type(X @ S) is type(V.cross(S)) is MotionSubspace
     assert type(F) is type(X @ F) is ForceSubspace
 
@@ -1159,3 +1160,14 @@ def test_a_map_is_applied_by_matmul_and_not_by_times(left):
         for product in (lambda a, b: a * b, lambda a, b: b * a):
             with pytest.raises(DTypeError, match=r"expected `@`, as in X @ V"):
                 product(left, right)
+
+
+@quick
+@given(poses, motions)
+def test_wedge_is_the_rate_of_a_pose_and_vee_its_inverse(X, m):
+    rate = (np.array(X @ SE3.exp(np.array(m) * 1e-6)) - np.array(X @ SE3.exp(np.array(m) * -1e-6))) / 2e-6
+    np.testing.assert_allclose(np.linalg.inv(np.array(X)) @ rate, m.wedge(), atol=1e-7 * (1.0 + np.abs(rate).max()))
+    np.testing.assert_array_equal(Motion.vee(m.wedge()), np.array(m))
+    assert Motion.of(np.ones((2, 3, 6))).wedge().shape == (2, 3, 4, 4)
+    with pytest.raises(ShapeError, match="matrix"):
+        Motion.vee(np.eye(3))

@@ -226,9 +226,7 @@ class Elements:
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
-        self.efforts: list[Scalar] = [0.0] * model.nv
-        if servo.wrenches is not None:
-            self.add(applied_efforts(model, q, servo.wrenches))
+        self.efforts = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
         self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
@@ -306,7 +304,7 @@ class Elements:
         ]
 
     def total(self, lines: Lines) -> tuple[list[Scalar], list[Scalar]]:
-        """Return efforts tau and armature W along v of lines of the elements, and of what was added."""
+        """Return efforts tau and armature W along v of lines, of wrenches on bodies, and of what was added."""
         tau = list(self.efforts)
         W: list[Scalar] = [0.0] * len(self.of_joints)
         for (j, _), line in zip(self, lines, strict=True):

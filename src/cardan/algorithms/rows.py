@@ -50,7 +50,7 @@ def joint_rows(joint: Joint, X: SE3, near: Sequence[Scalar] | None = None) -> Jo
     q = joint.nearest_configuration(X, near)
     S = joint.subspace(q)
     T, e = sparse_complement(S), offset(X, joint.transform(q))
-    return JointRows([wrench.dot(e) for wrench in T], T, q, S)
+    return JointRows([wrench.dot(e) for wrench in T], list(T), q, S)
 
 
 def offset(X: SE3, X_J: SE3) -> Motion:

@@ -139,8 +139,9 @@ def derivative(
         mode: `"forward"` or `"reverse"` accumulation; by default the one with fewer directions.
         tangent: whether results that are configurations move along the tangent, too: nv rows, the velocity at which
             they move, instead of nq. With True these are the one result, or of several those of shape (nq,): in a
-            dictionary or named tuple, of these the ones called q, q0, q1 or q_..., such as `q_next`. Else their names,
-            or their places in a tuple: `tangent=("goal",)`, `tangent=(0,)`; one may stand alone.
+            dictionary or named tuple, of these the ones called q, q0, q1 or q_..., such as `q_next`; no rates, such as
+            `q_dot`, `q_rate` or `q_vel`. Else their names, or their places in a tuple: `tangent=("goal",)`,
+            `tangent=(0,)`; one may stand alone.
 
     Returns:
         A function of the same arguments; its results have the shapes (*y, nv) where x is a configuration, (*y, *x)
@@ -473,14 +474,15 @@ def moving_results(where: str, model: Model, program: Program, chosen: bool | Se
     found = [name for name, shape in shapes.items() if shape == (model.nq,) and CONFIGURATION.fullmatch(name)]
     unclear = len(found) > 1 and model.nq == model.nv and found[0] != found[0].removeprefix(f"{RESULT}_")
     if not found or (unclear and not _is_flat(model)):
-        expected = f"results of shape ({model.nq},): the one, one of a tuple, or called q, q0, q1, q_..."
+        expected = f"results of shape ({model.nq},): the one, one of a tuple, or called q, q0, q1, q_... (not q_dot)"
         hint = 'Say which are configurations: tangent=("goal",) by name, tangent=(0,) by place in a tuple.'
         raise ParameterError(f"configurations among the results of {where}", got=shapes, expected=expected, hint=hint)
     return found
 
 
-CONFIGURATION = re.compile(rf"{RESULT}(_\d+)?|q[01]?|q_.*")
-"""What results that are configurations are called; those of a tuple have no names."""
+_RATE = r"(.*_)?(d?dot|rates?|vel|velocity|velocities|acc|accelerations?|derivatives?)(_.*)?"
+CONFIGURATION = re.compile(rf"{RESULT}(_\d+)?|q[01]?|q_(?!{_RATE}$).*")
+"""What results that are configurations are called, and not their rates; those of a tuple have no names."""
 
 
 def _is_flat(model: Model) -> bool:

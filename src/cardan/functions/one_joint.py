@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -14,7 +14,13 @@ from cardan.joints.quantities import QUANTITIES
 from cardan.spatial import SE3, Force
 
 
-def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray | tuple[np.ndarray, ...]:
+@overload
+def evaluate_joint(  # pyright: ignore[reportOverlappingOverload] -- the one with two results
+    joint: Joint, quantity: Literal["local_coordinates"], *arrays: Any
+) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray: ...
+def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> Any:
     """Return a quantity of a joint for a batch of configurations.
 
     Args:

@@ -15,6 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import Parameter
 from itertools import islice
 from typing import Any
 
@@ -34,6 +35,8 @@ from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
 from cardan.program.replay import replay, straight
 from cardan.runtime.collector import collection_paused
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -138,8 +141,25 @@ class Kernel(Source):
         inputs = {n: arrays[n] for n in model.inputs}
         own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
         with standing_for(model, inputs) as given:
-            value = self.kernel(simplified_tree(given) if self.simplified else given, **own, **dict(options))
+            by_position, by_name = self._arguments({**own, **dict(options)})
+            value = self.kernel(simplified_tree(given) if self.simplified else given, *by_position, **by_name)
         return self._results(model, value, None if dict(options).get("packed") else self.returns)
+
+    def _arguments(self, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments behind the model: by position as far as the kernel itself takes them so.
+
+        A kernel may stand in for another one (`functools.wraps`), with parameters that have no names: `*args`.
+        """
+        kinds = [p.kind for p in inspect.signature(self.kernel, follow_wrapped=False).parameters.values()]
+        places = len(given) if Parameter.VAR_POSITIONAL in kinds else sum(kind in _POSITIONAL for kind in kinds) - 1
+        by_position: list[Any] = []
+        for name, parameter in islice(self.signature.parameters.parameters.items(), 1, 1 + places):
+            value = given.get(name, parameter.default)
+            if parameter.kind not in _POSITIONAL or value is Parameter.empty:
+                break
+            by_position.append(value)
+            given.pop(name, None)
+        return by_position, given
 
     def _results(self, model: Model, value: Any, returns: Shape | None) -> tuple[Form, list[np.ndarray]]:
         where = self.signature.name

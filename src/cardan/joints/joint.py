@@ -29,6 +29,7 @@ from cardan.arrays import as_argument, stack
 from cardan.content import attributes
 from cardan.errors import JointError
 from cardan.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
+from cardan.joints.domain import narrowed, neutral_within
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
 from cardan.joints.periodic import angle_coordinates, unwrapped
@@ -105,6 +106,12 @@ class Joint(Explained, ABC):
         seed: of `numpy.random.default_rng`.
         limits: of the joint; none by default.
 
+    Attributes:
+        manifold: how velocities move coordinates.
+        domain: where the transform is defined, as the positions of a `Limits`: everywhere by default. A linkage that
+            cannot be closed beyond an angle has `domain = cardan.Limits([-0.3], [0.3])` in its class. Limits, random
+            configurations, the neutral one and searches of the inverse keep within it.
+
     Examples:
         >>> hinge = cardan.joints.Revolute(axis=(0.0, 0.0, 1.0))
         >>> X = hinge.transform([0.5])
@@ -138,6 +145,7 @@ class Joint(Explained, ABC):
     """
 
     manifold: Manifold
+    domain: Limits = Limits()
     _names_of_q: tuple[str, ...] = ()  # where all joints of a class call their coordinates alike; else a property
     _names_of_v: tuple[str, ...] = ()
 
@@ -281,8 +289,8 @@ class Joint(Explained, ABC):
         return q
 
     def neutral(self) -> tuple[float, ...]:
-        """Return the reference configuration, nq floats [rad, m]."""
-        return self.manifold.neutral()
+        """Return the reference configuration, nq floats [rad, m]: the manifold's, or one in the domain's middle."""
+        return neutral_within(self)
 
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         """Return the configuration after moving with v for unit time: global coordinates of v around q."""
@@ -333,9 +341,11 @@ class Joint(Explained, ABC):
     def random_configuration(
         self, shape: tuple[int, ...] = (), *, seed: Any = None, limits: Limits | None = None
     ) -> np.ndarray:
-        """Return random configurations [rad, m], (*shape, nq), within the position limits (see `Manifold.random`)."""
-        bounds = (limits or Limits()).resolved(self.nv)
-        lower, upper = np.array(bounds.lower), np.array(bounds.upper)
+        """Return random configurations [rad, m], (*shape, nq), within the position limits and the domain.
+
+        They are distributed as `Manifold.random` says.
+        """
+        lower, upper = narrowed(self, limits)
         return self.manifold.random(np.random.default_rng(seed), shape, lower, upper)
 
     def parameters(self) -> dict[str, Any]:

@@ -27,6 +27,9 @@ class Quantity(NamedTuple):
     results: tuple[tuple[Size, ...], ...]
 
 
+MARK = "takes_one_state"  # of functions that are wrapped already
+
+
 def _of(*arguments: Size, gives: str) -> Quantity:
     return Quantity(arguments, tuple(tuple(shape.split()) for shape in gives.split(",")))
 
@@ -63,7 +66,7 @@ def refuse_batches(kind: type) -> None:
     for name, quantity in QUANTITIES.items():
         own = kind.__dict__.get(name)
         vectors = all(size in ("nq", "nv") for size in quantity.arguments[:1])
-        if inspect.isfunction(own) and vectors and not hasattr(own, "takes_one_state"):
+        if inspect.isfunction(own) and vectors and not hasattr(own, MARK):
             type.__setattr__(kind, name, _of_one_state(own, name, quantity.arguments))
 
 
@@ -71,7 +74,6 @@ def _of_one_state(method: Callable[..., Any], quantity: str, sizes: tuple[Size, 
     parameters = tuple(inspect.signature(method).parameters)[1:]
     named = dict(zip(parameters, sizes, strict=False))
 
-    @functools.wraps(method)
     def of_one_state(self: Any, *args: Any, **kwargs: Any) -> Any:
         where = f"{type(self).__name__}.{quantity}"
         given = zip(args, named.items(), strict=False)
@@ -80,8 +82,8 @@ def _of_one_state(method: Callable[..., Any], quantity: str, sizes: tuple[Size, 
             kwargs[name] = _one_state(self, where, name, kwargs[name], named[name])
         return method(self, *checked, *args[len(checked) :], **kwargs)
 
-    of_one_state.takes_one_state = True  # pyright: ignore[reportFunctionMemberAccess]
-    return of_one_state
+    setattr(of_one_state, MARK, True)
+    return functools.update_wrapper(of_one_state, method)
 
 
 def _one_state(joint: Any, where: str, name: str, value: Any, size: Size) -> Any:
@@ -92,18 +94,20 @@ def _one_state(joint: Any, where: str, name: str, value: Any, size: Size) -> Any
     """
     if size not in ("nq", "nv") or not isinstance(value, (np.ndarray, list, tuple, Real)):
         return value
-    shape = np.shape(value) if isinstance(value, (np.ndarray, Real)) else _shape_of_list(value)
+    shape = _shape(value)
     count = getattr(joint, size)
     if shape != (count,):
         method = where.partition(".")[2]
         hint = f"Of a batch, shape (..., {count}): cardan.evaluate_joint(joint, {method!r}, ...)."
         raise ShapeError(where, name, got=shape, expected=f"({count},), one state", hint=hint if len(shape) > 1 else "")
     if isinstance(value, np.ndarray) and value.dtype.kind in "iubf":
-        return tuple(value if value.dtype.kind == "f" else value.astype(float))
+        return tuple(value if value.dtype.kind == "f" and value.itemsize < 8 else value.astype(float).tolist())
     return value
 
 
-def _shape_of_list(value: Any) -> tuple[int, ...]:
-    """Return (n,), whatever scalars it holds; more where these are lists."""
+def _shape(value: Any) -> tuple[int, ...]:
+    """Return a shape: of a sequence (n,), whatever scalars it holds, more where these are lists."""
+    if not isinstance(value, (list, tuple)):
+        return np.shape(value)
     nested = next((e for e in value if type(e) in (list, tuple)), None)
     return (len(value),) if nested is None else (len(value), len(nested))

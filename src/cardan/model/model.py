@@ -296,7 +296,7 @@ class Model(Explained):
 
         Peers: Pinocchio `neutral`, RigidBodyDynamics.jl `zero_configuration`.
         """
-        return np.array(self.manifold.neutral(), dtype=float)
+        return np.array([e for c in self._owners() for e in c.joint.neutral()], dtype=float)
 
     def random_configuration(self, shape: int | Sequence[int] = (), *, seed: Any = None) -> np.ndarray:
         """Return random configurations within the position limits, shape (*shape, nq) [rad, m].

@@ -140,6 +140,8 @@ class Motion(_Spatial):
         0.5
         >>> screw.cross(screw)
         Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0))
+        >>> cardan.Motion.vee(screw.wedge())
+        Motion(linear=(0.0, 0.0, 0.1), angular=(0.0, 0.0, 1.0))
     """
 
     __slots__ = ()
@@ -147,6 +149,25 @@ class Motion(_Spatial):
     def dot(self, force: Force) -> Scalar:
         """Return the pairing with a force: power."""
         return self[0].dot(force[0]) + self[1].dot(force[1])
+
+    def wedge(self) -> np.ndarray:
+        """Return the 4x4 matrix [[w] v; 0 0] [m/s, rad/s], shape (..., 4, 4): X^-1 dX/dt of a pose with this twist."""
+        rows = [[*row, e] for row, e in zip(self[1].skew().rows(), self[0], strict=True)]
+        return stack([*rows, [0.0, 0.0, 0.0, 0.0]])
+
+    @classmethod
+    def vee(cls, matrix: Any) -> Motion:
+        """Return the motion whose `wedge` is a matrix; of its upper left block the skew part counts.
+
+        Args:
+            matrix: 4x4 rows of scalars, or an array of shape (..., 4, 4).
+
+        Raises:
+            ShapeError: for another shape.
+        """
+        e = components(matrix, (4, 4), "matrix")
+        x, y, z, _ = (e[4 * k : 4 * k + 4] for k in range(4))
+        return cls((x[3], y[3], z[3]), (0.5 * (z[1] - y[2]), 0.5 * (x[2] - z[0]), 0.5 * (y[0] - x[1])))
 
     @overload
     def cross(self, other: Motion) -> Motion: ...

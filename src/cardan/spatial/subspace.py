@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
+import numpy as np
+
+from cardan.arrays import stack
 from cardan.spatial.motion import Columns, Force, Motion
 from cardan.spatial.vector import Scalar
 
@@ -31,7 +34,7 @@ class MotionSubspace(Columns[Motion]):
     """The columns of S (6 x nv), each a motion: `S @ v` is a twist, `S.T @ f` the joint torques of a wrench.
 
     `np.array(S)` and `S.matrix()` are of shape (6, nv). `X @ S`, `X.inverse_act(S)`, `V.cross(S)` and `I @ S` map
-    every column.
+    every column; `S.T @ (I @ S)` is the matrix S^T I S.
 
     Args:
         columns: motions.
@@ -70,8 +73,15 @@ class Transposed:
     def __init__(self, columns: MotionSubspace) -> None:
         self._columns = columns
 
-    def __matmul__(self, f: Force) -> tuple[Scalar, ...]:
-        return tuple(column.dot(f) for column in self._columns)
+    @overload
+    def __matmul__(self, f: Force) -> tuple[Scalar, ...]: ...
+    @overload
+    def __matmul__(self, f: ForceSubspace) -> np.ndarray: ...
+    def __matmul__(self, f: Any) -> Any:
+        if not isinstance(f, ForceSubspace):
+            return tuple(column.dot(f) for column in self._columns)
+        rows = [[column.dot(force) for force in f] for column in self._columns]
+        return stack(rows) if self._columns and f else np.zeros((len(self._columns), len(f)))
 
 
 def applied(matrix: Any, S: Columns[Any]) -> ForceSubspace:

@@ -40,7 +40,7 @@ class Dialect(NamedTuple):
     tables: str = "w"
     passes: str = ""
 
-    def count(self, program: Program, region: Region) -> int | str:
+    def how_often(self, program: Program, region: Region) -> int | str:
         """Return how often a region of a program is run, as it is written."""
         return self.passes if self.passes and region is whole(program) else region.passes
 
@@ -113,7 +113,7 @@ class Parts:
                 own = [
                     "{",
                     f"    long {k};",
-                    f"    for ({k} = 0; {k} < {self.dialect.count(self.program, part)}; ++{k}) {{",
+                    f"    for ({k} = 0; {k} < {self.dialect.how_often(self.program, part)}; ++{k}) {{",
                 ]
                 lines += [*own, *(f"        {line}" for line in body), "    }", "}"]
         return lines

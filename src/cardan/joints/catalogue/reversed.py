@@ -15,6 +15,7 @@ from cardan.joints.catalogue.revolute import Revolute
 from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
 from cardan.joints.derivation.parameters import joint_program, opened
 from cardan.joints.joint import Joint, Scalars
+from cardan.joints.limits import Limits
 from cardan.joints.state import kept_by_state
 from cardan.manifolds import Manifold
 from cardan.program import Op
@@ -50,6 +51,11 @@ class Reversed(Joint):
     def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
         """That of the joint itself."""
         return self.joint.manifold
+
+    @property
+    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the joint itself."""
+        return self.joint.domain
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q).inverse()
@@ -92,6 +98,10 @@ class _Derived(Joint):
     @property
     def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.joint.manifold
+
+    @property
+    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.joint.domain
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q).inverse()

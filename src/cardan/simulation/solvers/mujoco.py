@@ -180,7 +180,8 @@ class MuJoCo(Solver):
 
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
-        given = dict(zip(asked_of(control), self._asked(state, control), strict=True))
+        arrays = self._asked(state, control)
+        given = dict(zip(asked_of(control), arrays, strict=True))
         if control is None:
             given |= dict.fromkeys(("effort", "velocity"), np.zeros_like(given["position"]))
         asked = {name: array.astype(np.float64) for name, array in given.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +22,9 @@ from cardan.simulation.world import World
 
 if TYPE_CHECKING:
     from cardan.simulation.solvers.stepper import Stepper
+
+NUMBERS = 32
+"""Of steps that are remembered, to begin at once: with and without a control."""
 
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
@@ -238,8 +241,7 @@ class CompiledSolver(Solver):
         """Return the state after some steps; see `Solver.step`."""
         count = checked_steps(steps) * self.substeps
         arrays, clock = self._asked(state, control), state.clock(self.dt / self.substeps)
-        asked = asked_of(control)
-        run = self._kept.get((count, asked)) or self._plan(count, asked)
+        run = (self._kept.get("run") or self._remembered())(count, asked_of(control))
         if state.constants:
             arrays += tuple(state.constants[name] for name in self._inputs)
         found = run(state.q, state.v, clock.good, *arrays)
@@ -286,10 +288,9 @@ class CompiledSolver(Solver):
         own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
-    def _plan(self, count: int, asked: tuple[str, ...]) -> Bound:
-        """Return so many steps one after the other, bound to the model, and keep them."""
-        run = self._kept[count, asked] = self._bound(count, asked)
-        return run
+    def _remembered(self) -> Callable[[int, tuple[str, ...]], Bound]:
+        """Return `_bound`, which remembers the last numbers of steps: each has a workspace, which may be large."""
+        return self._kept.setdefault("run", lru_cache(maxsize=NUMBERS)(self._bound))
 
     def _bound(self, count: int, asked: tuple[str, ...], packed: bool = False) -> Bound:
         own = [name for name in self._inputs if name not in self.world.model.inputs]

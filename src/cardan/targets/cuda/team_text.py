@@ -105,7 +105,7 @@ class TeamText:
             f"    {self.at(self.slot[head])} = {self._first(head)};" for head, _ in region.carried[warp :: self.warps]
         )
         yield BARRIER
-        yield f"    for (long {k} = 0; {k} < {self.dialect.count(self.program, region)}; ++{k}) {{"
+        yield f"    for (long {k} = 0; {k} < {self.dialect.how_often(self.program, region)}; ++{k}) {{"
         yield f"    if ({k} > 0) {{"
         own = region.carried[warp :: self.warps]
         yield from (f"    const real t{head}_ = {self._placed(after)};" for head, after in own)
