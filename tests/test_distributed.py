@@ -427,8 +427,30 @@ def test_the_list_of_what_is_done_says_of_what(arm, states, workplace, monkeypat
     with pytest.raises(ZeroDivisionError):
         by_threads(cardan.inverse_dynamics, arm, states, "tau")
     work = json.loads(Path("tau.unfinished/work.json").read_text())
-    assert work["model"] == arm.digest
+    assert work["program"] == cardan.inverse_dynamics.compiled(arm, ("q", "v", "a"), ()).digest
     assert work["cardan"] == cardan.__version__
+
+
+@cardan.function
+def from_home(model, q):
+    return q - model.named_configurations["home"]
+
+
+def test_results_of_a_robot_with_another_home_are_not_gone_on_with(arm, states, workplace, monkeypatch):
+    """They were: the digest that told robots apart left out what a function may well read."""
+    robots = []
+    for home in (0.25, 0.75):
+        m = cardan.robots.arm7()
+        m.add_configuration("home", {arm.joint_names[1]: home})
+        robots.append(m.model())
+    with monkeypatch.context() as patch:
+        patch.setattr(Arrays, "finish", lambda self, place, table: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            by_threads(from_home, robots[0], {"q": states["q"]}, "moved")
+    with pytest.raises(ParameterError, match="unfinished results of another function, robot"):
+        by_threads(from_home, robots[1], {"q": states["q"]}, "moved")
+    by_threads(from_home, robots[0], {"q": states["q"]}, "moved")
+    np.testing.assert_allclose(np.load("moved/result.npy")[:, 0], states["q"][:, 0] - 0.25)
 
 
 # --- programs -----------------------------------------------------------------------------------------------------

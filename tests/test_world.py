@@ -253,11 +253,14 @@ def test_a_robot_in_a_world_moves_as_its_model(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_world_of_one_robot_is_its_model(seed):
-    """To the digest: what is compiled for a robot serves its world."""
+    """To the digest, annotations apart: the shape of the ground is one."""
+    bare = type(walker().annotations)()
     m = random_mechanism(seed)
     for base in ("fixed", "floating"):
-        assert m.world(base=base).model.digest == m.model(base=base).digest
-    assert walker().world(ground=True).model.digest == walker().model().digest
+        pair = [replace(model, annotations=bare) for model in (m.world(base=base).model, m.model(base=base))]
+        assert pair[0] == pair[1]
+    pair = [replace(model, annotations=bare) for model in (walker().world(ground=True).model, walker().model())]
+    assert pair[0] == pair[1]
 
 
 def test_loops_and_mimics_survive():

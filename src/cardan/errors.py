@@ -356,9 +356,8 @@ class StaleProgramError(CardanError, RuntimeError):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(
-            f"{name}: what was found on disk for the first call is not what tracing gives now. Something it reads (a "
-            "global, a class, a helper) was changed in between, or it goes through a set in an order of chance. Make "
-            "the function anew after the change, or give what changes as an argument."
+            f"{name}: what was found on disk for the first call is not what tracing gives now. Something of cardan was "
+            "replaced in this process; set CARDAN_CACHE_DIR to an empty folder for it."
         )
 
 

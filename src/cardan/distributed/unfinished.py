@@ -27,14 +27,14 @@ class Unfinished:
         files: their format.
         table: the results.
         chunk: how many rows are computed at a time.
-        work: what is computed, as JSON; what is not known by its content has none and cannot be gone on with.
+        work: what is computed, as JSON.
     """
 
     out: Path
     files: Files
     table: Table
     chunk: int
-    work: Mapping[str, Any] | None
+    work: Mapping[str, Any]
 
     @property
     def folder(self) -> Path:
@@ -78,7 +78,7 @@ class Unfinished:
             found = json.loads((self.folder / "work.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
-        return self.work is not None and found == json.loads(json.dumps(self.work)) and self.place.is_dir()
+        return found == json.loads(json.dumps(self.work)) and self.place.is_dir()
 
     def _done(self) -> tuple[set[int], str]:
         """Return what is listed, and what is damaged, or an empty text; a last line that was cut off does not count."""

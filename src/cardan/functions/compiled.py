@@ -43,6 +43,7 @@ class Compiled:
         run: the program on a target.
         target: its name.
         trace: gives the traced function; called when it is asked for, as a program from the disk does without.
+        read_files: whether a file was read while it was traced, so that another model must not be given it.
     """
 
     def __init__(
@@ -52,10 +53,11 @@ class Compiled:
         run: Runner,
         target: str,
         trace: Callable[[], Traced],
+        read_files: bool = False,
     ) -> None:
         self.inputs, self.outputs, self.digest = outline.inputs, outline.outputs, outline.digest
         self.passes = outline.passes
-        self.form, self.run, self.target, self._trace = form, run, target, trace
+        self.form, self.run, self.target, self._trace, self.read_files = form, run, target, trace, read_files
         self.places = places_of(self.outputs)
 
     def times(self, count: int) -> Compiled:

@@ -16,11 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
-from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
-from cardan.errors import RecompilationWarning, StaleProgramError, check_known
+from cardan.by_identity import ByIdentity
+from cardan.errors import ParameterError, RecompilationWarning, StaleProgramError, check_known
 from cardan.functions import store
 from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled, bound
@@ -35,6 +36,7 @@ from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
 from cardan.program.ops import Op
+from cardan.runtime import reading
 from cardan.runtime.threads import checked_count
 from cardan.targets import KEEPERS, LOADERS, SOURCES, Outline, default_target, load_program
 from cardan.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
@@ -109,8 +111,8 @@ class Function(Generic[P, R]):
         self.target, self.threads = target, threads
         self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
         self._sites = CallSites(self.interface)
-        self._doors = self._sites.models
-        self._cache: WeakKeyDictionary[Model, dict[Any, Compiled]] = WeakKeyDictionary()
+        self._doors = self._sites.models.values
+        self._cache: ByIdentity[Model, dict[Any, Compiled]] = ByIdentity()
         self._shared: WeakValueDictionary[Any, Compiled] = WeakValueDictionary()  # by the model's content
         self._repeated: dict[Any, Function[P, R]] = {}
 
@@ -192,7 +194,10 @@ class Function(Generic[P, R]):
         return programs[choice.key]
 
     def _of_content(self, model: Model, choice: Choice) -> Compiled:
-        """Return the program of a model of the same content, made now if there is none yet."""
+        """Return the program of an equal model, made now if there is none yet.
+
+        A model with a user's code in it shares none: what that code reads may be something else by now.
+        """
         source = self.made_from
         if isinstance(source, Repeated) and source.count > 1:  # one program, known to the function that is run once
             once = source.once.on(choice.target)
@@ -201,23 +206,23 @@ class Function(Generic[P, R]):
         found = self._shared.get((digest, choice.key)) if digest else None
         if found is None:
             found = self._made(model, choice)
-            if digest:  # of several threads that made it at once all take one, whose machine code is loaded once
+            if digest and not found.read_files:
+                # of several threads that made it at once all take one, whose machine code is loaded once
                 found = self._shared.setdefault((digest, choice.key), found)
         return found
 
     def _made(self, model: Model, choice: Choice) -> Compiled:
         """Return the program: as it was found before, on disk, or traced now."""
-        source = self.made_from
-        key = store.name_of(source, model, choice.names, choice.options) if choice.target in KEEPERS else None
+        key = store.name_of(self.made_from, model, choice.names, choice.options) if choice.target in KEEPERS else None
         kept = store.load(key) if key else None
         if kept is not None:
             return self._revived(key, *kept, model, choice)
-        traced = replace(source.traced(model, choice.names, choice.options), key=key)
-        outline = Outline.of(traced.program)
-        if key and store.is_still(key, source, model, choice.names, choice.options):
+        read_before = reading.latest()
+        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+        outline, read_files = Outline.of(traced.program), reading.latest() != read_before
+        if key and not read_files:
             store.save(key, outline, traced.form)
-        run = load_program(outline, lambda: traced.program, choice.target)
-        return Compiled(outline, traced.form, run, choice.target, lambda: traced)
+        return _compiled(outline, traced, choice.target, read_files)
 
     def _revived(self, key: str | None, outline: Outline, form: Form, model: Model, choice: Choice) -> Compiled:
         """Return a program of which all but the instructions is known; they are traced when they are asked for.
@@ -273,7 +278,35 @@ class Function(Generic[P, R]):
             >>> type(cardan.mass_matrix.traced(arm, ("q",), ())).__name__
             'Traced'
         """
-        return self.compiled(model, names, options).traced
+        compiled = self.compiled(model, names, options)
+        if compiled.read_files:  # so does the trace of what is made from it
+            reading.note()
+        return compiled.traced
+
+    def adopt(self, model: Model, traced: Traced, **options: Any) -> None:
+        """Take what `trace` returned, in another process perhaps, for calls with a model: they do not trace it again.
+
+        Args:
+            model: the robot.
+            traced: of this function, for a model and options that were the same.
+            options: values of the options it was traced with.
+
+        Raises:
+            ParameterError: for a trace that takes other arrays than the function does for this model.
+
+        Examples:
+            >>> import pickle
+            >>> kept = pickle.dumps(cardan.mass_matrix.trace(arm))
+            >>> cardan.mass_matrix.adopt(arm, pickle.loads(kept))
+        """
+        cores, given = self.interface.cores(model), traced.program.inputs
+        optional = [a.name for a in given if a.name in self.interface.shapes]
+        names, values = self.interface.required(model, options, optional)
+        expected = tuple((n, cores[n]) for n in names)
+        if tuple((a.name, a.shape) for a in given) != expected:
+            raise ParameterError(f"{self.name}: trace to adopt", got=given, expected=f"one of the arrays {expected}")
+        choice = Choice(names, values, self.target or default_target())
+        self._cache.setdefault(model, {})[choice.key] = _compiled(Outline.of(traced.program), traced, choice.target)
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the function of one model with fixed options, for loops: less to check at each call.
@@ -463,6 +496,12 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
+
+
+def _compiled(outline: Outline, traced: Traced, target: str, read_files: bool = False) -> Compiled:
+    """Return a traced function on a target."""
+    run = load_program(outline, lambda: traced.program, target)
+    return Compiled(outline, traced.form, run, target, lambda: traced, read_files)
 
 
 def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.by_identity import ByIdentity
 from cardan.functions.compiled import Compiled
 from cardan.functions.conversion import SecondTry
 from cardan.functions.signature import Signature, is_constant, is_number, token
@@ -63,7 +64,7 @@ class CallSites:
     """The doors of one function.
 
     Attributes:
-        models: by the model's identity, while it lives: sites by the number of positional arguments and the keywords;
+        models: of each model, while it lives: sites by the number of positional arguments and the keywords;
             where arrays, and nothing else, are given by position, a door by their number alone.
     """
 
@@ -73,7 +74,7 @@ class CallSites:
         self._signature = signature
         self._optional = frozenset(n for n in signature.shapes if signature.arguments[n].default is None)
         self._deciding = frozenset(signature.open) | self._optional
-        self.models: dict[int, dict[Any, Any]] = {}
+        self.models: ByIdentity[Model, dict[Any, Any]] = ByIdentity()
 
     def call(
         self, sites: Mapping[Any, Any], model: Model, args: Values, kwargs: Kwargs, slow: Callable[..., Any]
@@ -142,7 +143,7 @@ class CallSites:
         signature, values, count = self._signature, (*args, *kwargs.values()), len(args)
         at = {n: k for k, n in enumerate((*signature.positional[:count], *kwargs))}
         marked = tuple((k, n) for n, k in at.items() if n in self._deciding)
-        sites = self._of(model)
+        sites = self.models.setdefault(model, {})
         site = sites.setdefault((count, *kwargs), _Site(marked, self._glance(marked, values), {}, {}))
         key = self._decided(site, values)
         if key is None or key in site.ways:
@@ -181,12 +182,6 @@ class CallSites:
         if len(rest) == 2:  # half of the time of what serves any number
             return lambda values, j=rest[0], k=rest[1]: (id(values[j]), id(values[k]))
         return lambda values: tuple([id(values[k]) for k in rest])
-
-    def _of(self, model: Model) -> dict[Any, Any]:
-        number, models = id(model), self.models
-        if number not in models:
-            models[number] = {"model": weakref.ref(model, lambda _: models.pop(number, None))}
-        return models[number]
 
 
 def _picked(places: Sequence[int]) -> Callable[[Values], Sequence[Any]]:

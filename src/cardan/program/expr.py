@@ -19,7 +19,6 @@ import numpy as np
 from cardan import scalar
 from cardan.arrays.entrywise import BINARY, UNARY
 from cardan.arrays.symbolic import apply_function, by_numpy
-from cardan.content import UnknownContentError
 from cardan.errors import TraceError, users_line
 from cardan.program.careful import floor_divide, hypot, remainder
 from cardan.program.no_number import no_branch, no_number
@@ -48,10 +47,6 @@ class Graph:
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
         self.folded = self.signs = self.shared = 0
-
-    def __content__(self) -> Any:
-        """Refuse: a trace is no value (and holds every operation, which each expression of a model would repeat)."""
-        raise UnknownContentError(self)
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
         """Return the number of the instruction, new or known."""

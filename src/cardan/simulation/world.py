@@ -205,7 +205,7 @@ class World(Explained):
             return True
         mine, theirs = ((w.contact_inputs, w.kinematic, w.pairs) for w in (self, other))
         same = mine == theirs
-        return same and self.model.digest is not None and self.model.digest == other.model.digest
+        return same and self.model == other.model
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.

@@ -13,10 +13,10 @@ from cardan.joints.catalogue.mimic import Mimic
 from cardan.joints.catalogue.prismatic import Prismatic
 from cardan.joints.catalogue.revolute import Revolute
 from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
+from cardan.joints.derivation.kept import kept
 from cardan.joints.derivation.parameters import joint_program, opened
 from cardan.joints.joint import Joint, Scalars
 from cardan.joints.limits import Limits
-from cardan.joints.state import kept_by_state
 from cardan.manifolds import Manifold
 from cardan.program import Op
 from cardan.spatial import SE3, Motion, Scalar
@@ -119,7 +119,7 @@ class _Mapped(_Derived):
         return -(self.joint.transform(q) @ self.joint.bias(q, v))
 
 
-@kept_by_state
+@kept("transform", "motion_subspace", "bias")
 def _is_better_derived(template: _Derived) -> bool:
     """Return whether X, S and bias together take fewer operations if S and bias are derived.
 
