@@ -1,12 +1,14 @@
 """Forces at contacts: what they do to momentum, who bears what, and who does not tell."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import cardan
 from cardan import WorldBuilder, solvers
-from cardan.description import Box, Sphere
-from cardan.errors import ParameterError, UnsupportedError
+from cardan.description import Box, HeightField, Sphere
+from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
 from cardan.model import Material
 from contact_worlds import ball_world, box_world, stack_world
 
@@ -103,3 +105,68 @@ def test_nothing_that_touches_and_nobody_who_tells():
         solvers.XPBD(world, 1e-3).contact_forces(world.state())
     with pytest.raises(ParameterError):
         solvers.Featherstone(world, 1e-3).contact_forces(free.state())
+
+
+# --- MuJoCo's --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3])
+def test_mujoco_tells_what_bears_a_box(slope):
+    """In the convention of Featherstone's: on the box, against gravity, friction up the slope."""
+    pytest.importorskip("mujoco")
+    world = box_world(Material(friction=0.8), slope=slope)
+    total = {}
+    for name in ("MuJoCo", "Featherstone"):
+        solver = getattr(solvers, name)(world, 2e-3)
+        state = solver.step(world.state(2), steps=500)
+        found = solver.contact_forces(state)
+        assert all(world.pairs[k].name == "box/ground" for k in found.pair)
+        moment = np.cross(found.point - state.poses[:, :1, :3], found.force) + found.torque
+        total[name] = np.concatenate([found.force.sum(axis=1), moment.sum(axis=1)], axis=1)
+    weight = world.model.mass * np.array(tuple(world.model.gravity))
+    np.testing.assert_allclose(total["MuJoCo"], [[*-weight, 0.0, 0.0, 0.0]] * 2, atol=2e-2)
+    np.testing.assert_allclose(total["MuJoCo"], total["Featherstone"], atol=2e-2)
+
+
+def test_mujoco_tells_who_pushes_whom():
+    pytest.importorskip("mujoco")
+    world = stack_world((1.0, 2.0))
+    solver = solvers.MuJoCo(world, 2e-3)
+    found = solver.contact_forces(solver.step(world.state(), steps=500))
+    up = {p.name: found.force[0, found.pair == k, 2].sum() for k, p in enumerate(world.pairs)}
+    signs = {p.name: 1.0 if p.b == "world" or p.a == "box1" else -1.0 for p in world.pairs}
+    assert {k: signs[k] * e for k, e in up.items() if abs(e) > 1.0} == pytest.approx(
+        {"box0/ground": 3.0 * 9.81, "box1/box0": 2.0 * 9.81}, rel=1e-2
+    )
+
+
+def test_mujoco_without_contact_or_limits():
+    pytest.importorskip("mujoco")
+    world = box_world(None)
+    solver = solvers.MuJoCo(world, 1e-3, contact=None, limits=False)
+    assert solver.contact_forces(world.state(3)).force.shape == (3, 0, 3)
+    np.testing.assert_allclose(solver.step(world.state(), steps=10).v[0, 2], -9.81e-2, rtol=1e-6)
+    again = pickle.loads(pickle.dumps(solver))
+    assert (again.contact, again.limits) == (None, False)
+    with pytest.raises(UnknownNameError, match=r"'convex'.*Featherstone"):
+        solvers.MuJoCo(world, 1e-3, contact="convex")
+    state = world.state(2)
+    state.q[1, 0] = np.nan
+    forces = solvers.MuJoCo(world, 1e-3).contact_forces(state).force
+    assert np.isfinite(forces[0]).all()
+    assert np.isnan(forces[1]).all()
+
+
+def test_mujoco_loses_no_force_of_a_pair_with_many_contacts():
+    """A board on a wavy field has more contacts than a pair has places: their sum is its weight all the same."""
+    pytest.importorskip("mujoco")
+    b = WorldBuilder()
+    x, y = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9))
+    b.add_shape("world", HeightField(0.1 * np.round(np.cos(8 * x) * np.cos(8 * y)), (2.0, 2.0), 0.2), name="field")
+    b.add_body("board", pose=cardan.SE3(translation=[0, 0, 0.13]))
+    b.add_shape("board", Box((1.6, 1.6, 0.05)))
+    world = b.finalize()
+    solver = solvers.MuJoCo(world, 2e-3)
+    found = solver.contact_forces(solver.step(world.state(), steps=1000))
+    assert found.force.shape[1] == 8
+    np.testing.assert_allclose(found.force[0].sum(axis=0) / world.model.mass, [0, 0, 9.81], atol=5e-2)

@@ -474,6 +474,8 @@ def test_wrong_places_names_and_options(tmp_path, capsys):
         ([*mass, "-o", str(tmp_path / "no" / "lib")], "writable"),
         ([*mass, "-o", str(tmp_path / "lib.txt")], "a folder, without an ending"),
         ([*mass, "--dt", "0.1", "-o", lib], "--step SOLVER with it"),
+        ([*mass, "--contacts", "*_foot", "-o", lib], "--step SOLVER with it"),
+        (["--step", "featherstone", "--contacts", "*_foot", "-o", lib], "contacts of world"),
         ([*mass, "--frame", "tool", "-o", lib], "not about a frame"),
         (["--step", "featherstone", "--root", "link3", "-o", lib], "--base"),
         (["--step", "mujoco", "-o", lib], OF_MUJOCO),

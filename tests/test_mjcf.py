@@ -429,3 +429,33 @@ def test_no_log_is_written_and_a_warning_is_no_error(tmp_path, monkeypatch, capf
         check(text)
     assert [file.name for file in tmp_path.iterdir()] == ["b.xml"]
     assert capfd.readouterr() == ("", "")
+
+
+HOPPER = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="torso" pos="0 0 1.25">
+<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1" ref="1.25"/>
+<joint name="y" axis="0 1 0"/><geom name="trunk" type="box" size="0.1 0.1 0.25"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_world_begins_at_qpos0_and_stands_on_its_floor():
+    """As gymnasium's Hopper: its torso hangs on slides, and is in the floor where they are 0."""
+    world = load_mechanism(HOPPER).world()
+    assert world.initial.tolist() == [0.0, 1.25, 0.0]
+    assert [pair.name for pair in world.pairs] == ["trunk/floor"]
+    state = cardan.solvers.Featherstone(world, 2e-3).step(world.state(), steps=500)
+    there = mujoco.MjModel.from_xml_string(HOPPER)
+    data = mujoco.MjData(there)
+    mujoco.mj_step(there, data, 500)
+    np.testing.assert_allclose(data.qpos, [0.0, 0.25, 0.0], atol=5e-3)
+    np.testing.assert_allclose(state.q[0], data.qpos, atol=5e-3)
+
+
+@pytest.mark.parametrize("low", [30, -30])
+def test_qpos0_is_said_where_limits_exclude_it(low):
+    """There a world would begin at the middle of the limits otherwise, and MuJoCo's does not."""
+    m = load_mechanism(f"""<mujoco><worldbody><body name="b"><joint name="k" range="{low} 70"/>
+        <geom size="0.1" pos="0 0 0.3"/></body></worldbody></mujoco>""")
+    assert {name: dict(c) for name, c in m.named_configurations.items()} == (
+        {"qpos0": {"k": (0.0,)}} if low > 0 else {}
+    )
+    np.testing.assert_array_equal(m.world().initial, [0.0])

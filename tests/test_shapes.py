@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, inertia_of_shapes
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere, inertia_of_shapes
 from cardan.errors import MissingExtraError, ParameterError
 from cardan.geometry.mesh import integrals_of_triangles
+from cardan.geometry.support import reach
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
 
@@ -243,3 +244,48 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(MissingExtraError, match=r'pip install "cardan\[mesh\]"'):
         Mesh("a.stl", "/a.stl").inertia(1.0)
+
+
+# --- how far they reach --------------------------------------------------------------------------------------------
+
+
+def on_surface(shape, rng):
+    """Points of a shape, and of none outside of it, among them those that reach farthest nearly."""
+    d = rng.normal(size=(20000, 3))
+    d /= np.linalg.norm(d, axis=1, keepdims=True)
+    if isinstance(shape, Box):
+        return np.sign(d) * np.array(shape.size) / 2
+    if isinstance(shape, Sphere):
+        return shape.radius * d
+    if isinstance(shape, Ellipsoid):
+        return d * np.array(shape.radii)
+    if isinstance(shape, Capsule):
+        return shape.radius * d + np.sign(d[:, 2:]) * [0, 0, shape.length / 2]
+    around = d[:, :2] / np.linalg.norm(d[:, :2], axis=1, keepdims=True)
+    return np.column_stack([shape.radius * around, np.sign(d[:, 2]) * shape.length / 2])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("kind", range(5))
+def test_how_far_a_shape_reaches_is_how_far_its_points_do(kind, scale):
+    shape = (
+        Box((0.1 * scale, 0.2 * scale, 0.4 * scale)),
+        Sphere(0.3 * scale),
+        Ellipsoid((0.1 * scale, 0.2 * scale, 0.4 * scale)),
+        Cylinder(0.1 * scale, 0.5 * scale),
+        Capsule(0.1 * scale, 0.5 * scale),
+    )[kind]
+    rng = np.random.default_rng(0)
+    d = rng.normal(size=(3, 2, 3))
+    d /= np.linalg.norm(d, axis=-1, keepdims=True)
+    far = (on_surface(shape, rng) @ d.reshape(-1, 3).T).max(axis=0).reshape(3, 2)
+    found = reach(shape, d)
+    assert found.shape == (3, 2)
+    assert (found >= far * (1 - 1e-12)).all()
+    np.testing.assert_allclose(found, far, rtol=2e-3)
+    assert reach(shape, [0.0, 0.0, -1.0]) == pytest.approx(reach(shape, [0.0, 0.0, 1.0]))
+
+
+def test_a_height_field_reaches_to_its_highest_corner_and_its_base():
+    field = HeightField([[0.0, 0.1], [0.0, 0.3]], size=(2.0, 2.0), thickness=0.5)
+    np.testing.assert_allclose(reach(field, np.array([[0, 0, 1.0], [0, 0, -1.0], [1.0, 0, 0]])), [0.3, 0.5, 1.0])

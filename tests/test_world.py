@@ -1,8 +1,10 @@
 """Worlds: how they are built, what they are told to be, and the tables of the joints."""
 
 import functools
+import os
 import pickle
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,19 +12,21 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
-from cardan.description import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from cardan.description import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
 from cardan.errors import (
     DescriptionError,
     DescriptionWarning,
     DuplicateNameError,
     MechanismError,
+    OverlapWarning,
     ParameterError,
     ShapeError,
+    StartWarning,
     UnknownNameError,
 )
 from cardan.formats import disabled_contacts
 from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical
-from cardan.simulation import contact_pairs
+from cardan.simulation import contact_pairs, stand
 from contact_worlds import stack_world
 from mechanisms import random_mechanism
 
@@ -403,21 +407,266 @@ def test_groups_masks_and_disabled_pairs():
         contact_pairs(b.finalize().model, (), [("trunkk", "world")])
 
 
-def test_what_overlaps_at_rest_is_left_out_and_named():
-    """Within a robot and where it stands on the world; not what was put into the ground to come out of it."""
-    world = walker(foot=0.11).world(base="floating", ground=True, self_collision=True)
-    assert world.overlapping == ("right_sole/left_sole",)
+def test_shapes_of_one_robot_that_overlap_at_rest_are_left_out_and_said():
+    with pytest.warns(
+        OverlapWarning, match="pairs of shapes never touch.*right_sole/left_sole.*keep_overlapping"
+    ) as said:
+        world = walker(foot=0.11).world(base="floating", ground=True, self_collision=True)
+    assert said[0].message.pairs == world.overlapping == ("right_sole/left_sole",)
+    assert repr(pickle.loads(pickle.dumps(said[0].message))) == repr(said[0].message)
+    assert said[0].filename == __file__
     assert names(world) == {"trunk/ground", "left_sole/ground", "right_sole/ground"}
     assert names(walker(foot=0.1).world(base="floating", self_collision=True)) == {
         "right_sole/left_sole"
     }  # these just meet
+
+
+@pytest.mark.filterwarnings("error")
+def test_pairs_that_overlap_are_kept_if_asked_for_and_not_said_if_they_are_none():
+    kept = walker(foot=0.11).world(base="floating", self_collision=True, keep_overlapping=True)
+    assert (names(kept), kept.overlapping) == ({"right_sole/left_sole"}, ())
+    off = [("left_foot", "right_foot")]
+    apart = walker(foot=0.11).world(base="floating", self_collision=True, disabled=off)
+    assert (names(apart), apart.overlapping) == (set(), ())
+
+
+def in_the_ground(*shapes):
     b = WorldBuilder()
     b.add(pendulum())
-    b.add_shape("bob", Box((1, 1, 1)))
-    b.add_shape("bob", Sphere(0.1), SE3(translation=[0, 0, 1]), name="high")
+    for shape in shapes:
+        b.add_shape("bob", *shape)
     b.add_ground()
     b.q["hinge"] = 0.1
-    assert (names(b.finalize()), b.finalize().overlapping) == ({"high/ground"}, ("bob/ground",))
+    return b
+
+
+def test_a_pair_with_the_world_is_left_out_only_if_no_joint_can_part_it():
+    """A box turns out of the ground; a ball about the hinge is as deep whatever the hinge does."""
+    with pytest.warns(StartWarning, match="bob/ground by 547 mm") as said:
+        box = in_the_ground((Box((1, 1, 1)),), (Sphere(0.1), SE3(translation=[0, 0, 1]))).finalize()
+    assert (names(box), box.overlapping) == ({"bob/ground", "bob#2/ground"}, ())
+    assert said[0].message.things == ("bob/ground",)
+    assert said[0].filename == __file__
+    with pytest.warns(OverlapWarning, match="bob/ground"):
+        ball = in_the_ground((Sphere(0.1),), (Sphere(0.1), SE3(translation=[0, 0, 1]))).finalize()
+    assert (names(ball), ball.overlapping) == ({"bob#2/ground"}, ("bob/ground",))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_what_hangs_on_slides_keeps_its_pairs_with_the_ground(scale):
+    """Decided by what the joints can do, of any size; not by whether they are free."""
+    b = WorldBuilder()
+    b.add_ground()
+    for k, axis in enumerate(([0, 0, 1], [1, 0, 0])):
+        b.add_link(f"b{k}")
+        b.add_shape(f"b{k}", Sphere(0.1 * scale), name=f"b{k}")
+        b.add_joint(f"j{k}", Prismatic(axis), "world", f"b{k}", parent_pose=SE3(translation=[scale * k, 0, 0]))
+        b.add_articulation(f"a{k}", [f"j{k}"])
+    with pytest.warns(OverlapWarning, match="b1/ground"):
+        assert names(b.finalize()) == {"b0/ground", "b1/b0"}
+
+
+def test_links_of_one_articulation_touch_only_if_asked_to():
+    """A rope of 50 capsules: each with the ground, not with 48 others; with self_collision all but neighbours."""
+    for own, count in ((False, 50), (True, 50 + 49 * 48 // 2)):
+        b = WorldBuilder()
+        b.add_ground(pose=SE3(translation=[0, 0, -9.0]))
+        for k in range(50):
+            b.add_link(f"l{k}")
+            b.add_shape(f"l{k}", Capsule(0.008, 0.02), SE3([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], [0.02, 0, 0]))
+            parent = "world" if k == 0 else f"l{k - 1}"
+            b.add_joint(f"j{k}", Spherical(), parent, f"l{k}", SE3(translation=[0.04 * bool(k), 0, 0]))
+        b.add_articulation("rope", [f"j{k}" for k in range(50)], self_collision=own)
+        b.add_body("ball", pose=SE3(translation=[0, 0, 5.0]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of many pairs
+            assert len(b.finalize().pairs) == count
+
+
+def test_articulations_of_one_mechanism_touch_one_another():
+    m = Mechanism("two")
+    for name, x in (("a", 0.0), ("b", 1.0)):
+        m.add_body(name, Inertia(1.0, (0, 0, 0), np.eye(3)))
+        m.add_joint(f"{name}_rail", Prismatic([1, 0, 0]), "world", name, SE3(translation=[x, 0, 0]))
+        m.add_shape(Shape(name, "collision", Sphere(0.1), name=name))
+    assert names(m.world()) == {"b/a"}
+
+
+# --- where it begins -----------------------------------------------------------------------------------------------
+
+
+def hinge_with(lower, upper):
+    m = Mechanism("knee")
+    m.add_body("shank", Inertia(1.0, (0, 0, -0.2), np.eye(3) * 0.01))
+    m.add_joint("knee", Revolute([0, 1, 0]), "world", "shank", limits=Limits([lower], [upper]))
+    return m
+
+
+@pytest.mark.parametrize(
+    ("limits", "start"), [((-1, 2), 0.0), ((-2.7, -0.3), -1.5), ((0.4, np.inf), 0.4), ((-np.inf, -0.2), -0.2)]
+)
+def test_a_world_begins_within_limits(limits, start):
+    m = hinge_with(*limits)
+    np.testing.assert_allclose(m.model().start_configuration(), [start])
+    np.testing.assert_array_equal(m.world().initial, m.model().start_configuration())
+    np.testing.assert_array_equal(m.world().state(2).q, [m.world().initial] * 2)
+
+
+def test_a_world_begins_where_its_mechanism_says():
+    """A configuration `initial` counts, of several mechanisms each its own; `b.q` counts more."""
+    m = hinge_with(-2.7, -0.3)
+    m.add_configuration("home", {"knee": -1.0})
+    m.add_configuration("initial", {"knee": -0.5})
+    assert m.model().start_configuration() == m.world().initial == [-0.5]
+    again = cardan.from_json(cardan.to_json(m))
+    assert again.world().initial == [-0.5]
+    b = WorldBuilder()
+    for name in ("one_", "two_", "three_"):
+        b.add(m, prefix=name)
+    b.add(hinge_with(-1, 1), prefix="four_")
+    b.q["two_knee"] = -0.7
+    np.testing.assert_allclose(b.finalize().initial, [-0.5, -0.7, -0.5, 0.0])
+
+
+def test_joints_of_loops_begin_where_the_loop_is_closed():
+    m = cardan.robots.five_bar()
+    first = m.joints[0]
+    model = m.replace_joint(first.name, first.joint, limits=Limits([0.5], [1.0])).mechanism.model()
+    assert model.closures
+    np.testing.assert_array_equal(model.start_configuration(), model.neutral())
+
+
+# --- on the ground -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_floats_and_was_put_nowhere_stands_on_the_ground():
+    world = cardan.robots.quadruped().world(base="floating", ground=True)
+    state = world.state(3, "float32")
+    assert abs(world.collide(state).gap.min()) < 1e-6
+    assert not np.shares_memory(state.q, world.initial)
+    b = WorldBuilder()
+    b.add_ground(pose=SE3(translation=[0, 0, -2.0]))
+    b.add_body("ball")
+    b.add_shape("ball", Sphere(0.1))
+    b.add_body("high", pose=SE3(translation=[0, 0, 5.0]))
+    b.add_shape("high", Sphere(0.1))
+    b.add(walker(), "w/", base="floating", pose=SE3(translation=[1, 0, 3.0]))
+    np.testing.assert_allclose(b.finalize().state().poses[0, :3, 2], [-1.9, 5.0, 3.0])
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_its_own_description_puts_somewhere_stays_there():
+    """A free joint of a file says where it is; a tether holds; what hangs on nothing is put on the ground."""
+    m = Mechanism("balls")
+    for name, joint in (("file", FreeFlyer()), ("tether", Distance(0.0, 0.5)), ("loose", None)):
+        m.add_body(name, Inertia(1.0, (0, 0, 0), np.eye(3)))
+        m.add_shape(Shape(name, "collision", Sphere(0.1)))
+        if joint is not None:
+            m.add_joint(f"{name}_joint", joint, "world", name, SE3(translation=[0, 0, 5.0]))
+    world = m.world(base="floating", ground=True)
+    heights = dict(zip(world.links, world.state().poses[0, :, 2], strict=True))
+    assert heights == pytest.approx({"file": 5.0, "tether": 5.0, "loose": 0.1})
+    b = WorldBuilder()
+    b.add_ground()
+    for name, joint in (("free", FreeFlyer()), ("held", Distance(0.0, 0.05))):
+        b.add_link(name)
+        b.add_shape(name, Sphere(0.005), name=name)
+        b.add_joint(f"{name}_joint", joint, "world", name)
+        b.add_articulation(name, [f"{name}_joint"])
+    np.testing.assert_allclose(b.finalize().state().poses[0, :, 2], [0.005, 0.0])
+
+
+def test_planes_that_move_are_no_height():
+    b = WorldBuilder()
+    b.add_ground()
+    b.add_body("tray", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_shape("tray", Plane(), density=0.0)
+    assert not b.finalize().initial[:3].any()
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_it_stands_whatever_its_size_and_its_own_axes(scale):
+    b = WorldBuilder()
+    slope = SE3([[0.8, 0, 0.6], [0, 1, 0], [-0.6, 0, 0.8]], [0.0, 0.0, 3.0 * scale])
+    b.add_ground(pose=slope)
+    b.add_shape("world", Plane(), SE3([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], [0.0, 0.0, 0.0]), name="wall")
+    m = Mechanism("box")
+    m.add_body("box", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_shape(Shape("box", "collision", Box((2 * scale, 4 * scale, 6 * scale)), SE3(translation=[0, 0, scale])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StartWarning)  # in the wall
+        b.add(m, base="floating")
+        world = b.finalize()
+    gaps = world.collide(world.state()).gap[0]
+    on_slope = [k for k, pair in enumerate(world.collide(world.state()).pair) if world.pairs[pair].name == "box/ground"]
+    assert abs(gaps[on_slope].min()) < 1e-12 * scale
+
+
+def test_a_start_in_the_ground_is_said_with_its_depth():
+    world = cardan.robots.quadruped().world(base="floating", ground=True)
+    low, high = world.initial.copy(), world.initial.copy()
+    low[2], high[2] = low[2] - 0.3, high[2] - 0.009
+    with pytest.warns(StartWarning, match="shapes in one another: .*foot/ground by 300 mm.*stand") as said:
+        state = world.state(2, q=[high, low])
+    assert [w.filename for w in said] == [__file__]
+    assert len(said[0].message.things) == 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.state(2, q=high)
+        stand(state)
+    np.testing.assert_allclose(state.q, [world.initial] * 2)
+    with pytest.warns(StartWarning, match="trunk/ground by 50 mm"):
+        walker().world(base="floating", ground=True, pose=SE3(translation=[0, 0, 0.0]))
+
+
+def test_what_has_nothing_to_stand_with_is_said_once():
+    m = Mechanism("ghost")
+    m.add_body("ghost", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_shape(Shape("ghost", "visual", Sphere(0.1)))
+    with pytest.warns(StartWarning, match="ghost will fall through the ground") as said:
+        m.world(base="floating", ground=True)
+    assert len(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        m.world(base="floating")
+        m.world(ground=True)
+
+
+CORNERS = "v 0 0 -0.3\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def of_mesh(path, scale=(1.0, 1.0, 2.0)):
+    m = Mechanism("wedge")
+    m.add_body("wedge", Inertia(1.0, (0, 0, 0.1), np.eye(3)))
+    m.add_shape(Shape("wedge", "collision", Mesh("wedge.obj", path, scale), SE3(translation=[0, 0, -0.1])))
+    return m
+
+
+def test_a_mesh_stands_on_its_lowest_vertex(tmp_path):
+    file = tmp_path / "wedge.obj"
+    file.write_text(CORNERS)
+    world = of_mesh(str(file)).world(base="floating", ground=True)
+    np.testing.assert_allclose(world.initial[:3], [0, 0, 0.7])
+    state = world.state(2)
+    state.q[:, 3:] = [1.0, 0.0, 0.0, 0.0]  # upside down
+    stand(state)
+    np.testing.assert_allclose(state.q[:, 2], 1.9)
+    with pytest.warns(StartWarning, match="wedge/ground by 700 mm"):
+        world.state(q=world.model.neutral())
+    file.write_text(CORNERS.replace("-0.3", "-0.5"))  # another mesh of the same name
+    os.utime(file, ns=(1, 1))
+    np.testing.assert_allclose(of_mesh(str(file)).world(base="floating", ground=True).initial[2], 1.1)
+
+
+def test_a_mesh_that_cannot_be_read_is_said():
+    with pytest.warns(StartWarning, match=r"stands without wedge/ground: mesh 'wedge.obj': got None") as said:
+        world = of_mesh(None).world(base="floating", ground=True)
+    assert len(said) == 1
+    np.testing.assert_array_equal(world.initial, world.model.neutral())
+
+
+# --- which touch ---------------------------------------------------------------------------------------------------
 
 
 SRDF = """<robot name="walker"><group name="legs"/>
@@ -453,6 +702,29 @@ def test_contacts_are_chosen_by_name(pattern, kept):
     assert len(world.pairs) == 3
     with pytest.raises(UnknownNameError, match="did you mean 'left_foot'"):
         world.with_contacts("left_fot")
+
+
+@pytest.mark.parametrize("pattern", ["ground/left_*", "left_*/ground", ["ground/left_sole"], re.compile("ground/l.*")])
+def test_the_names_of_a_pair_have_no_order(pattern):
+    world = walker().world(base="floating", ground=True)
+    assert names(world.with_contacts(pattern)) == {"left_sole/ground"}
+
+
+@pytest.mark.parametrize("nothing", [[], ()])
+def test_no_contacts_may_be_chosen(nothing):
+    assert walker().world(base="floating", ground=True).with_contacts(nothing).pairs == ()
+
+
+def test_contacts_that_are_not_there_are_named_as_contacts():
+    world = walker().world(base="floating", ground=True).with_contacts("left_sole/ground")
+    with pytest.raises(UnknownNameError, match=r"contacts of world 'walker'.*'ground/left_sole', 'left_foot'"):
+        world.with_contacts(["x*"])
+
+
+def test_pairs_can_be_read():
+    world = walker().world(base="floating", ground=True).with_contacts("left_sole")
+    assert str(world.pairs) == "(<ContactPair 'left_sole/ground': Sphere and Plane, friction 0.8>,)"
+    assert world.pairs[0].material.friction == 0.8
 
 
 def test_materials_combine():

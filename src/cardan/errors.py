@@ -6,6 +6,7 @@ A message says what was wrong, what was given, what was expected, where, and how
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ __all__ = [
     "MechanismError",
     "MissingExtraError",
     "NotFiniteError",
+    "OverlapWarning",
     "ParameterError",
     "ProgramError",
     "ReachError",
@@ -38,6 +40,7 @@ __all__ = [
     "ResultError",
     "ShapeError",
     "StaleProgramError",
+    "StartWarning",
     "TargetError",
     "TraceError",
     "UnknownNameError",
@@ -317,6 +320,14 @@ def users_frame() -> FrameType | None:
     return frame
 
 
+def levels_inside() -> int:
+    """Return how many frames, from the caller's on, belong to cardan: what `warnings.warn` shall look past."""
+    level, frame, here = 1, sys._getframe(1), os.path.dirname(__file__) + os.sep
+    while frame is not None and frame.f_code.co_filename.startswith(here):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def room(frame: FrameType) -> str:
     """Return the package whose code a frame runs."""
     return frame.f_globals.get("__name__", "").partition(".")[0]
@@ -446,6 +457,37 @@ class DescriptionError(CardanError, ValueError):
 
 class DescriptionWarning(UserWarning):
     """A robot description is questionable; the message begins with file:line."""
+
+
+class OverlapWarning(UserWarning):
+    """Pairs of shapes of a world may not touch, because they overlap where it begins; `pairs` names them."""
+
+    def __init__(self, world: str, pairs: Sequence[str]) -> None:
+        self.world, self.pairs = world, tuple(pairs)
+        super().__init__(
+            f"world {world!r}: {len(pairs)} pairs of shapes never touch, because they overlap where it begins: "
+            f"{first_of(self.pairs)}. Keep them by keep_overlapping=True; say that none is meant to touch by "
+            "disable_contact(a, b)."
+        )
+
+    def __reduce__(self) -> Any:
+        return OverlapWarning, (self.world, self.pairs)
+
+
+class StartWarning(UserWarning):
+    """A world begins where nobody would put it; `things` are the pairs, articulations or shapes it is about."""
+
+    def __init__(self, message: str, things: Sequence[str]) -> None:
+        self.things = tuple(things)
+        super().__init__(message)
+
+    def __reduce__(self) -> Any:
+        return StartWarning, (str(self), self.things)
+
+
+def first_of(names: Sequence[str], most: int = 6) -> str:
+    """Return some names in a row, and how many there are if that is not all."""
+    return ", ".join(map(visible, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
 class RecompilationWarning(UserWarning):

@@ -308,13 +308,19 @@ class Material(ByFields):
         """
         k, share = _in_series(self.stiffness, other.stiffness)
         return Material(
-            friction=math.sqrt(self.friction) * math.sqrt(other.friction),
+            friction=self._mean_friction(other),
             restitution=max(self.restitution, other.restitution),
             stiffness=k,
             dissipation=(1.0 - share) * self.dissipation + share * other.dissipation,
             torsional=max(self.torsional, other.torsional),
             rolling=max(self.rolling, other.rolling),
         )
+
+    def _mean_friction(self, other: Material) -> float:
+        """Return the geometric mean; of equal ones it is that very number, which roots would round."""
+        if self.friction == other.friction:
+            return self.friction
+        return math.sqrt(self.friction) * math.sqrt(other.friction)
 
 
 def _in_series(a: float | None, b: float | None) -> tuple[float | None, float]:

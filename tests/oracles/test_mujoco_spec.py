@@ -650,3 +650,29 @@ def test_without_mujoco_the_error_says_what_to_install(monkeypatch):
 def test_what_is_no_robot_is_said():
     with pytest.raises(cardan.errors.DTypeError, match="a mechanism, a model or a world"):
         to_mjspec("panda.urdf")
+
+
+def test_a_world_begins_there_where_it_begins_here():
+    """As a keyframe; what moves freely, without it too. With helical joints and loops, which become others there."""
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    for k in range(3):
+        b.add_body(f"box{k}", pose=cardan.SE3(translation=[k, 0, 0.5]))
+        b.add_shape(f"box{k}", Box((0.1, 0.1, 0.1)))
+    b.add(cardan.robots.quadruped(), prefix="dog/", base="floating")
+    b.v["box1_free"] = [1.0, 0, 0, 0, 2.0, 0]
+    world = b.finalize()
+    there = to_mjspec(world, annotations=True).compile()
+    data = mujoco.MjData(there)
+    np.testing.assert_allclose(data.qpos[:21].reshape(3, 7)[:, :3], [[0, 0, 0.5], [1, 0, 0.5], [2, 0, 0.5]])
+    assert there.key(0).name == "initial"
+    mujoco.mj_resetDataKeyframe(there, data, 0)
+    mujoco.mj_forward(there, data)
+    state = world.state()
+    here = dict(zip(world.links, state.poses[0], strict=True))
+    for name, pose in here.items():
+        np.testing.assert_allclose(data.body(name).xpos, pose[:3], atol=1e-12)
+        np.testing.assert_allclose(np.abs(data.body(name).xquat @ pose[[6, 3, 4, 5]]), 1.0)
+    convert = cardan.conventions.to("mujoco", world.model)
+    np.testing.assert_allclose(data.qvel, convert.velocity(state.q[0], state.v[0]))
+    assert data.contact.dist.min() > -1e-9

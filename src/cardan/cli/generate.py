@@ -17,7 +17,7 @@ from cardan.generation import Generated, function_in, generate, step_of
 from cardan.generation.library import One
 from cardan.model import Model
 
-OF_STEPS = ("steps", "ground", "pd", "dt", "integrator", "contact", "no_limits")
+OF_STEPS = ("steps", "ground", "pd", "dt", "integrator", "contact", "contacts", "no_limits")
 
 
 def fill(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,6 @@ import inspect
 import math
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -34,7 +33,6 @@ from cardan.cli.simulation_plot import simulation_figure
 from cardan.errors import ParameterError
 from cardan.formats import load_mechanism
 from cardan.functions import assemble, center_of_mass_velocity, kinetic_energy, limit_coordinates, potential_energy
-from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import Drive
 from cardan.simulation import Control, State, World, solvers
 from cardan.simulation.driven import driven
@@ -112,6 +110,8 @@ def add_solver(parser: Options, flag: str, **options: Any) -> None:
     parser.add_argument("--integrator", metavar="NAME", help=help)
     help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"
     parser.add_argument("--contact", choices=(*LAWS, "none"), help=help)
+    help = "only these may touch: names or patterns of pairs, shapes or bodies, as '*_foot'; may be given several times"
+    parser.add_argument("--contacts", action="append", metavar="PATTERN", help=help)
     parser.add_argument("--no-limits", action="store_true", help="let joints pass their position limits")
 
 
@@ -186,7 +186,8 @@ def world_of(args: argparse.Namespace) -> World:
         mechanism = driven(mechanism, Drive(*args.pd))
     ground = args.base == "floating" if args.ground is None else args.ground
     world = mechanism.world(args.base, ground=ground)
-    return replace(world, pairs=()) if args.contact == "none" else world
+    pattern = [] if args.contact == "none" else args.contacts
+    return world if pattern is None else world.with_contacts(pattern)
 
 
 def checked_steps(args: argparse.Namespace, world: World) -> int:
@@ -207,16 +208,12 @@ def checked_steps(args: argparse.Namespace, world: World) -> int:
 
 
 def begun(args: argparse.Namespace, world: World) -> State:
-    """Return the state to begin with: joints within their limits, floating robots on the ground, if there is one."""
+    """Return the state to begin with: where the world begins, or random joints, on the ground if there is one."""
     state = world.state(args.worlds)
     if args.seed is not None:
         whole("--seed", args.seed, 0)
         state.q = _shuffled(state, args.seed)
-    elif not world.model.closures:  # what closes loops has been put where they close
-        lower, upper = world.limits.T
-        for iq, iv in scalar_coordinates(world.model.manifold):
-            state.q[:, iq] = np.clip(state.q[:, iq], lower[iv], upper[iv])
-    stand(state)
+        stand(state)
     return state
 
 

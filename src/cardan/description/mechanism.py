@@ -312,7 +312,7 @@ class Mechanism(Explained):
         return group
 
     def add_configuration(self, name: str, coordinates: Mapping[str, Any]) -> None:
-        """Name a configuration, such as `"home"`.
+        """Name a configuration, such as `"home"`; `"initial"` is where worlds and viewers begin.
 
         Args:
             name: new name.
@@ -401,9 +401,9 @@ class Mechanism(Explained):
         Args:
             base: as for `model`.
             options: `ground`, True or a `Material`: a half space below z = 0; `gravity`, by default that of the
-                mechanism; `pose`, where it stands; `self_collision` and `disabled`, which of its own shapes may touch
-                one another, as for `WorldBuilder.add`: none by default; `movable_bases` and `closing`, as for
-                `WorldBuilder.finalize`.
+                mechanism; `pose`, where it is put: without it what floats stands on the ground; `self_collision` and
+                `disabled`, which of its own shapes may touch one another, as for `WorldBuilder.add`: none by default;
+                `movable_bases`, `closing` and `keep_overlapping`, as for `WorldBuilder.finalize`.
 
         Raises:
             MechanismError: as for `model`.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 
 from cardan.by_identity import ByIdentity
-from cardan.errors import ParameterError, RecompilationWarning, StaleProgramError, check_known
+from cardan.errors import ParameterError, RecompilationWarning, StaleProgramError, check_known, levels_inside
 from cardan.functions import store
 from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled, bound
@@ -250,7 +249,7 @@ class Function(Generic[P, R]):
         if len(alike) == MANY:
             chosen = zip(self.interface.open, *(key[1] for key in alike), strict=False)
             names = [name for name, *values in chosen if len(set(values)) > 1]
-            warnings.warn(RecompilationWarning(self.name, model.name, MANY + 1, names), stacklevel=_levels_inside())
+            warnings.warn(RecompilationWarning(self.name, model.name, MANY + 1, names), stacklevel=levels_inside())
 
     def trace(self, model: Model, *optional: str, **options: Any) -> Traced:
         """Return the function traced for a model: its program and the form of its results, which can be pickled.
@@ -525,14 +524,6 @@ def _of_no_module(source: Source) -> Function:
     made = Function(source)
     functools.update_wrapper(made, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
     return made
-
-
-def _levels_inside() -> int:
-    """Return how many frames, from the caller's on, belong to cardan: what `warnings.warn` shall look past."""
-    level, frame, here = 1, sys._getframe(1), os.path.dirname(os.path.dirname(__file__)) + os.sep
-    while frame is not None and frame.f_code.co_filename.startswith(here):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 @overload

@@ -118,11 +118,22 @@ def _set_law(mj: Any, there: Any, actuator: Actuator) -> None:
             setattr(there, f"{key}range", bounds(lower, upper))
 
 
+INITIAL = "initial"
+"""The keyframe in which a world begins."""
+
+
+def add_initial(spec: Any, state: MujocoState, q: np.ndarray, v: np.ndarray) -> None:
+    """Add where a world begins, as a keyframe."""
+    qpos, qvel = state.to_mujoco(q, v)
+    spec.add_key(name=INITIAL, qpos=[float(e) for e in qpos], qvel=[float(e) for e in qvel])
+
+
 def add_keyframes(spec: Any, model: Model) -> None:
-    """Add the named configurations."""
-    if model.named_configurations:
+    """Add the named configurations that are no keyframes yet."""
+    named = {name: q for name, q in model.named_configurations.items() if name not in {key.name for key in spec.keys}}
+    if named:
         state = MujocoState(model)
-        for name, q in model.named_configurations.items():
+        for name, q in named.items():
             qpos, _ = state.to_mujoco(np.asarray(q, dtype=float), np.zeros(model.nv))
             spec.add_key(name=name, qpos=[float(e) for e in qpos])
 

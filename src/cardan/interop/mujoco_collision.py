@@ -69,9 +69,8 @@ class MujocoCollision:
             raise ParameterError("reach", got=reach, expected="a finite number >= 0 [m]")
         self.model: Model = world.model
         self.pairs = tuple(world.pairs if pairs is None else pairs)
-        counts = [_count(pair) for pair in self.pairs]
-        self.pair = np.repeat(np.arange(len(counts)), counts)
-        self._starts = np.cumsum([0, *counts])
+        self.pair = places_of(self.pairs)
+        self._starts = np.searchsorted(self.pair, np.arange(len(self.pairs) + 1))
         self._mj = mujoco("MujocoCollision")
         self._reach = float(reach)
         self._compile()
@@ -182,6 +181,11 @@ class MujocoCollision:
                 gap[slot], normal[slot] = contact.dist, n
                 point[slot] = contact.pos + 0.5 * contact.dist * n  # MuJoCo's is half way
                 used[pair] += 1
+
+
+def places_of(pairs: Sequence[Any]) -> np.ndarray:
+    """Return the index of its pair for each place that contacts of pairs have, shape (C,)."""
+    return np.repeat(np.arange(len(pairs)), [_count(pair) for pair in pairs]).astype(int)
 
 
 def _count(pair: Any) -> int:

@@ -15,12 +15,19 @@ from cardan.errors import DTypeError, DuplicateNameError, MechanismError, Unsupp
 from cardan.geometry.shapes import Shape
 from cardan.interop.chains import Chain, chain_of
 from cardan.interop.emulated import Emulated, emulated, kind_of_emulation
-from cardan.interop.mujoco_annotations import add_actuators, add_exclusions, add_keyframes, drives_said
+from cardan.interop.mujoco_annotations import (
+    add_actuators,
+    add_exclusions,
+    add_initial,
+    add_keyframes,
+    drives_said,
+)
 from cardan.interop.mujoco_drives import add_drives
 from cardan.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
 from cardan.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed, step_names
 from cardan.interop.mujoco_package import mujoco
 from cardan.interop.mujoco_shapes import add_pairs, add_shapes, check_grounds, ends_of, set_groups
+from cardan.interop.mujoco_state import MujocoState
 from cardan.interop.opened_loops import opened
 from cardan.joints import FreeFlyer, Mimic, Reversed, Spherical
 from cardan.model import WORLD, Body, Connection, Model
@@ -74,16 +81,25 @@ def to_mjspec(  # pyright: ignore
     module = mujoco("to_mjspec")
     model = model_of(robot)
     found = emulated(model) if emulate else Emulated(model)
-    writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else ())
+    starts = _free_poses(model, getattr(robot, "initial", None))
+    writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else (), starts)
     for (joint, i), (other, k), coefficients in found.couplings:
         ends = writer.steps[joint][i], writer.steps[other][k]
         add_polynomial(module, writer.spec, *ends, coefficients)
     for rope in found.ropes:
         add_rope(module, writer.spec, writer.bodies, rope)
     _add_shapes(writer, robot, shapes)
+    if hasattr(robot, "initial"):
+        add_initial(writer.spec, MujocoState(model, emulate), robot.initial, robot.initial_velocity)
     if annotations:
         writer.annotate(model)
     return writer.spec
+
+
+def _free_poses(model: Model, q: np.ndarray | None) -> dict[str, SE3]:
+    """Return X_joint of what moves freely in the world, by its joint, where a configuration (nq,) has it."""
+    free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
+    return {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
 
 
 def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
@@ -133,8 +149,11 @@ def model_of(robot: Any) -> Model:
 class _Writer:
     """One specification in the making: bodies from the world outwards, then what refers to them."""
 
-    def __init__(self, mj: Any, model: Model, said: Collection[tuple[str, int]] = ()) -> None:
+    def __init__(
+        self, mj: Any, model: Model, said: Collection[tuple[str, int]] = (), starts: Mapping[str, SE3] | None = None
+    ) -> None:
         self.mj, self.model, self.spec, self._said = mj, model, mj.MjSpec(), said
+        self._starts = starts or {}  # what moves freely is drawn where it begins: X_joint by joint
         self.bodies = {WORLD: self.spec.worldbody}
         self.steps: dict[str, list[str]] = {}
         self._set_options()
@@ -169,7 +188,8 @@ class _Writer:
     def _add_body(self, row: Sequence[Connection]) -> None:
         """Add the child of the last of some joints in a row, with all of them: between are only massless bodies."""
         last, chains = row[-1], [self._chains[c.name] for c in row]
-        at_rest = [c.parent_pose @ chain.rest @ c.child_pose.inverse() for c, chain in zip(row, chains, strict=True)]
+        rest = [self._starts.get(c.name, chain.rest) for c, chain in zip(row, chains, strict=True)]
+        at_rest = [c.parent_pose @ X @ c.child_pose.inverse() for c, X in zip(row, rest, strict=True)]
         body = self.bodies[row[0].parent].add_body(name=last.child, **placed(_product(at_rest)))
         self.bodies[last.child] = body
         _set_inertia(body, last, self._inertia(last, moves=bool(chains[-1].steps)))

@@ -29,5 +29,21 @@ def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
     return found
 
 
+def configuration_of(manifold: Manifold, values: Sequence[float]) -> tuple[float, ...]:
+    """Return the configuration whose limit coordinates are given.
+
+    Lengths and angles are coordinates themselves; the rotation vector of an orientation leads to it from the neutral
+    one.
+    """
+    plain = scalar_coordinates(manifold)
+    turned = list(values)
+    for _, k in plain:
+        turned[k] = 0.0
+    q = list(manifold.integrate(manifold.neutral(), turned))
+    for i, k in plain:
+        q[i] = values[k]
+    return tuple(float(e) for e in q)
+
+
 def _limited(manifold: Manifold, q: Sequence[float]) -> list[float]:
     return [float(e) for e in manifold.limit_coordinates(tuple(q))]

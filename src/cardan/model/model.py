@@ -22,6 +22,7 @@ from cardan.model.frame_words import meant_by
 from cardan.model.inputs import Input
 from cardan.model.locking import locked
 from cardan.model.node import Attachment, Node
+from cardan.model.start import start_configuration
 from cardan.model.table import layout_table
 from cardan.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan.spatial import Inertia
@@ -302,6 +303,21 @@ class Model(Explained):
         Peers: Pinocchio `neutral`, RigidBodyDynamics.jl `zero_configuration`.
         """
         return np.array([e for c in self._owners() for e in c.joint.neutral()], dtype=float)
+
+    def start_configuration(self) -> np.ndarray:
+        """Return where the robot begins in worlds and viewers, shape (nq,) [rad, m].
+
+        Joints that the named configuration `"initial"` has begin there, others where `"qpos0"` has them, which an MJCF
+        file gives. The rest are neutral. Where limits exclude that, they are at the middle of them, or at the limit if
+        there is one alone. Joints of loops stay neutral, as the description draws them.
+
+        Examples:
+            >>> cardan.robots.quadruped().model().start_configuration()[:3]  # the knee's limits are -2.7 and -0.3
+            array([ 0. ,  0. , -1.5])
+
+        Peers: MuJoCo `qpos0`, Drake `SetDefaultPositions`.
+        """
+        return start_configuration(self)
 
     def random_configuration(self, shape: int | Sequence[int] = (), *, seed: Any = None) -> np.ndarray:
         """Return random configurations within the position limits, shape (*shape, nq) [rad, m].

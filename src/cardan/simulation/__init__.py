@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cardan.simulation.compliant import compliant
     from cardan.simulation.control import Control
     from cardan.simulation.pairs import ContactPair, contact_pairs
+    from cardan.simulation.standing import stand
     from cardan.simulation.state import State
     from cardan.simulation.view import View
     from cardan.simulation.world import World
@@ -30,6 +31,7 @@ __all__ = [
     "contact_pairs",
     "contact_points",
     "solvers",
+    "stand",
 ]
 
 _HOMES = {
@@ -39,6 +41,7 @@ _HOMES = {
     ".compliant": "compliant",
     ".control": "Control",
     ".pairs": "ContactPair contact_pairs",
+    ".standing": "stand",
     ".state": "State",
     ".view": "View",
     ".world": "World",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +16,13 @@ from cardan.errors import DuplicateNameError, MechanismError, ParameterError, Sh
 from cardan.geometry.shapes import ALL_BITS, Geometry
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.model import WORLD, Connection, Drive, Material, Model
+from cardan.model.start import said_start
 from cardan.records import EARTH_GRAVITY
-from cardan.simulation.articulation import articulation
+from cardan.simulation.articulation import Articulation, articulation
 from cardan.simulation.pairs import Disabled, contact_pairs
 from cardan.simulation.rest import rest_configuration
+from cardan.simulation.roots import moves_freely
+from cardan.simulation.standing import stood, warn_of_start
 from cardan.simulation.world import World, default_targets
 from cardan.spatial import SE3, Inertia, checked_pose
 from cardan.words import Explained
@@ -79,6 +82,9 @@ class WorldBuilder(Explained):
         self._poses: dict[str, SE3] = {}
         self._articulations: dict[str, tuple[str, ...]] = {}
         self._apart: set[tuple[str, str]] = set()
+        self._colliding: set[str] = set()
+        self._starts: dict[str, Any] = {}
+        self._loose: set[str] = set()  # joints that move freely, and which nobody put anywhere
 
     # --- bodies and what is on them ---
 
@@ -224,14 +230,18 @@ class WorldBuilder(Explained):
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown link, a wrong value.
         """
         sides = (parent_pose, child_pose)
-        return self._parts.add_joint(name, joint, parent, child, *sides, limits, drive=drive, **properties).name
+        added = self._parts.add_joint(name, joint, parent, child, *sides, limits, drive=drive, **properties)
+        if parent == WORLD and sides == (None, None) and moves_freely(joint):
+            self._loose.add(name)
+        return added.name
 
-    def add_articulation(self, name: str, joints: Sequence[str]) -> str:
+    def add_articulation(self, name: str, joints: Sequence[str], *, self_collision: bool = False) -> str:
         """Name some joints, from the world on and added one after the other, as one articulation.
 
         Args:
             name: new name.
             joints: their names.
+            self_collision: whether the shapes of its links may touch one another, but for links that a joint connects.
 
         Returns:
             Its name.
@@ -254,6 +264,7 @@ class WorldBuilder(Explained):
                     f"joint {joint!r} is in articulation {held[joint]!r}; it cannot be in {name!r}, too."
                 )
         self._articulations[name] = tuple(dict.fromkeys(joints))
+        self._colliding |= {name} if self_collision else set()
         return name
 
     def add(
@@ -272,13 +283,13 @@ class WorldBuilder(Explained):
         Args:
             mechanism: what to add; later changes of it do not matter.
             prefix: goes before all its names.
-            pose: where its world is in this one.
+            pose: where its world is in this one. Without it what floats stands on level ground, if there is any.
             base: by what its parts that hang on no joint of their own are attached to the world, as for
                 `Mechanism.model`: `"fixed"`, `"floating"` or any joint.
             name: name of its articulation; by default prefix and the mechanism's name. Where there are several, the
                 others end in the name of their first link.
-            self_collision: whether its own shapes may touch one another. By default they do not: those of most robot
-                descriptions overlap where they never meet in truth.
+            self_collision: whether shapes of one articulation may touch one another. By default they do not: those of
+                most robot descriptions overlap where they never meet in truth.
             disabled: pairs of its links that may not touch nevertheless, beside its own `disabled_contacts`, as
                 `cardan.formats.disabled_contacts` reads them from an SRDF file; what it has no such link for is left
                 aside.
@@ -307,12 +318,14 @@ class WorldBuilder(Explained):
             self._check_new_articulation(new)
         self._parts = both  # from here on nothing is refused
         self._inertia |= {body.name: body.inertia for body in twin.bodies}
-        self.q |= {c.name: np.array(c.joint.nearest_configuration(X), dtype=float) for c in begin}
+        if pose is not None:
+            self.q |= {c.name: np.array(c.joint.nearest_configuration(X), dtype=float) for c in begin}
+        self._loose |= {c.name for c in bases if moves_freely(c.joint) and pose is None}
+        said = said_start(mechanism.annotations.configurations)
+        self._starts |= {prefix + joint: own for joint, own in said.items()}
         self._articulations |= {n: tuple(c.name for c in joints) for n, joints in zip(names, parts, strict=True)}
         bodies = {WORLD, *(b.name for b in twin.bodies)}
-        if not self_collision:
-            solid = sorted({s.body for s in twin.shapes if s.role == "collision" and s.body != WORLD})
-            self._apart |= {(a, b) for a in solid for b in solid if a < b}
+        self._colliding |= set(names) if self_collision else set()
         apart = {tuple(body if body == WORLD else prefix + body for body in pair) for pair in disabled}
         self._apart |= {(a, b) for a, b in apart if {a, b} <= bodies}
         return tuple(names)
@@ -329,11 +342,19 @@ class WorldBuilder(Explained):
     # --- the world ---
 
     def finalize(
-        self, check_orphans: bool = True, *, movable_bases: bool = False, closing: Sequence[str] = ()
+        self,
+        check_orphans: bool = True,
+        *,
+        movable_bases: bool = False,
+        closing: Sequence[str] = (),
+        keep_overlapping: bool = False,
     ) -> World:
         """Return the world; the builder can go on.
 
-        What hangs on no joint to the world moves freely, by a joint `<link>_free` that is added.
+        What hangs on no joint to the world moves freely, by a joint `<link>_free` that is added. It begins where `q`
+        and the poses of links say, or else where the mechanisms that were added begin (`Model.start_configuration`).
+        What moves freely stands on level ground, if there is any, unless it was put somewhere: by a pose, by `q`, or by
+        a joint of its own description.
 
         Args:
             check_orphans: refuse joints that are in no articulation; otherwise they are kept, and named by
@@ -341,11 +362,17 @@ class WorldBuilder(Explained):
             movable_bases: let `View.set_root_poses` move articulations that are fixed on the world, too, in every world
                 by itself: the poses of their first joints are inputs of the model then, which costs some speed.
             closing: names of joints that shall close the loops they are part of.
+            keep_overlapping: whether pairs of shapes may touch that overlap where the world begins, and would be left
+                out (`contact_pairs`).
 
         Raises:
             MechanismError: for a world without a link; orphan joints; an articulation that is no tree on the world, or
                 lies in pieces.
             ParameterError: for poses of links that their joints do not allow.
+
+        Warns:
+            OverlapWarning: of pairs that are left out because they overlap.
+            StartWarning: of shapes that begin deep in one another, and of what has nothing to stand on the ground with.
         """
         if not self._parts.bodies:
             has = "shapes on the world alone" if self._parts.shapes else "nothing in it"
@@ -367,9 +394,12 @@ class WorldBuilder(Explained):
         articulations = {name: articulation(model, name, joints) for name, joints in trees.items()}
         ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
         movable = _movable(model, ordered) if movable_bases else {}
-        initial = rest_configuration(model, self._poses, self._coordinates(model, self.q, "q"))
+        given = self._coordinates(model, self._given(model), "q")
+        rest = rest_configuration(model, self._poses, given)
+        loose = self._put_nowhere(ordered, {*given}, [c.name for c in added.values()])
         apart = self._apart.union(mechanism.disabled_contacts)
-        pairs = contact_pairs(model, mechanism.shapes, apart, initial.tolist())
+        families = {b: name for name, a in ordered.items() if name not in self._colliding for b in a.bodies}
+        pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families)
         world = World(
             model=model,
             mechanism=mechanism,
@@ -377,10 +407,11 @@ class WorldBuilder(Explained):
             pairs=pairs.touching,
             overlapping=pairs.overlapping,
             orphans=orphans,
-            initial=initial,
+            initial=stood(model, pairs.touching, rest, loose),
             initial_velocity=_along_v(model, np.zeros(model.nv), self._coordinates(model, self.v, "v")),
             targets=_along_v(model, default_targets(model), self._coordinates(model, self.targets, "v")),
         )
+        warn_of_start(world)
         owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
         return replace(world.with_inputs(**owned), movable=movable) if movable else world
 
@@ -394,6 +425,21 @@ class WorldBuilder(Explained):
         bodies = tuple(replace(body, inertia=self._inertia[body.name]) for body in self._parts.bodies)
         parts = self._parts._parts()._replace(bodies=bodies, joints=tuple(joints))
         return Mechanism(self._parts.name, self.gravity)._made_of(parts), added
+
+    def _put_nowhere(
+        self, articulations: Mapping[str, Articulation], given: set[str], added: Collection[str]
+    ) -> list[Articulation]:
+        """Return what moves freely in the world and begins where nobody put it."""
+        loose = self._loose.union(added) - given
+        return [
+            a
+            for a in articulations.values()
+            if loose.intersection(a.joints) and self._poses.keys().isdisjoint(a.bodies)
+        ]
+
+    def _given(self, model: Model) -> dict[str, Any]:
+        """Return the coordinates that joints are said to begin with: what added mechanisms say, unless `q` does."""
+        return {joint: own for joint, own in self._starts.items() if joint in model.slices} | self.q
 
     def _coordinates(self, model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:
         """Return coordinates by joint as arrays."""
@@ -444,13 +490,14 @@ def world_of(
     disabled: Disabled = (),
     movable_bases: bool = False,
     closing: Sequence[str] = (),
+    keep_overlapping: bool = False,
 ) -> World:
     """Return the world of one mechanism; see `Mechanism.world`."""
     b = WorldBuilder(mechanism.name, mechanism.gravity if gravity is None else gravity)
     b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)
-    return b.finalize(movable_bases=movable_bases, closing=closing)
+    return b.finalize(movable_bases=movable_bases, closing=closing, keep_overlapping=keep_overlapping)
 
 
 def _bases(m: Mechanism, prefix: str, base: Joint) -> list[Connection]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
-from cardan.algorithms.collision import points
+from cardan.algorithms.collision import Candidate, points
 from cardan.algorithms.kinematics import Kinematics
 from cardan.algorithms.tree import supports
 from cardan.description import Shape
-from cardan.errors import UnknownNameError, UnsupportedError
+from cardan.errors import OverlapWarning, UnknownNameError, UnsupportedError, levels_inside
 from cardan.geometry.shapes import Geometry
 from cardan.model import WORLD, Material, Model
 from cardan.spatial import SE3
@@ -64,6 +64,10 @@ class ContactPair:
     name: str
     margin: float = 0.0
 
+    def __repr__(self) -> str:
+        kinds = f"{type(self.shape_a).__name__} and {type(self.shape_b).__name__}"
+        return f"<ContactPair {self.name!r}: {kinds}, friction {self.material.friction:g}>"
+
 
 class _Solid(NamedTuple):
     """A collision shape, the node it rides on, and what to call it."""
@@ -86,23 +90,33 @@ class Pairs(NamedTuple):
 
 
 def contact_pairs(
-    model: Model, shapes: Iterable[Shape], disabled: Disabled = (), rest: Sequence[float] | None = None
+    model: Model,
+    shapes: Iterable[Shape],
+    disabled: Disabled = (),
+    rest: Sequence[float] | None = None,
+    keep_overlapping: bool = False,
+    families: Mapping[str, str] | None = None,
 ) -> Pairs:
     """Return the pairs of collision shapes that may touch.
 
     Left out are shapes that do not move relative to one another, shapes of two bodies that a joint connects (also
-    through bodies fixed on them; joints on the world count as none), groups that are in no mask of the other, pairs of
-    bodies that are disabled, and shapes that overlap at rest: of one tree, or of the world and a tree that does not
-    float, where nobody put them so for a fall.
+    through bodies fixed on them; joints on the world count as none), groups that are in no mask of the other, and pairs
+    of bodies that are disabled. So are pairs that overlap at rest and cannot be meant to touch, with a warning: two
+    shapes of one tree; a shape and the world, if no joint moves it along the contact's normal.
 
     Args:
         model: whose bodies the shapes are on.
         shapes: visual ones count for nothing.
         disabled: pairs of names of bodies, in either order.
         rest: the configuration [rad, m] in which shapes of one tree should not overlap; None to keep those that do.
+        keep_overlapping: whether to keep them all the same.
+        families: bodies of one family do not touch one another: its name, by body.
 
     Raises:
         UnknownNameError: for a body that does not exist.
+
+    Warns:
+        OverlapWarning: of what is left out because it overlaps.
 
     Examples:
         >>> dog = cardan.robots.quadruped()
@@ -110,18 +124,21 @@ def contact_pairs(
         True
     """
     off = {frozenset(_known(model, pair)) for pair in disabled}
-    joined, found = _joined(model), []
+    joined, found, family = _joined(model), [], families or {}
     for one, other in combinations(_solids(model, shapes), 2):
+        a, b = one.shape.body, other.shape.body
         nodes = frozenset((one.node, other.node))
-        bodies = frozenset((one.shape.body, other.shape.body))
-        if len(nodes) == 2 and nodes not in joined and bodies not in off and one.shape.may_touch(other.shape):
+        related = nodes in joined or (a in family and family[a] == family.get(b)) or frozenset((a, b)) in off
+        if len(nodes) == 2 and not related and one.shape.may_touch(other.shape):
             found.append(_pair(one, other))
     _warn_of_many(model, found)
     found = bearing(model, found)
-    if rest is None:
+    if rest is None or keep_overlapping:
         return Pairs(tuple(found))
     inside = _overlapping(model, found, rest)
-    return Pairs(tuple(p for p in found if p.name not in inside), tuple(p.name for p in found if p.name in inside))
+    if inside:
+        warnings.warn(OverlapWarning(model.name, inside), stacklevel=levels_inside())
+    return Pairs(tuple(p for p in found if p.name not in inside), tuple(inside))
 
 
 def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
@@ -155,24 +172,47 @@ def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
     return found
 
 
-def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[float]) -> set[str]:
-    """Return the names of the pairs that overlap in a configuration and should not."""
-    kinematics, found = Kinematics(model, rest), set()
+def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[float]) -> list[str]:
+    """Return the names of the pairs that overlap in a configuration and cannot be meant to touch."""
+    kinematics, found = Kinematics(model, rest), []
     for pair in pairs:
         a, b = (_root(model, body) for body in (pair.a, pair.b))
-        if a == b or (b == WORLD_NODE and not model.nodes[a].joint.is_floating):
-            X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
-            if _gap(pair, X_a, X_b) < -ROUNDING:
-                found.add(pair.name)
+        is_candidate = a == b or b == WORLD_NODE
+        if is_candidate and depth(kinematics, pair) > ROUNDING and (a == b or not _can_part(kinematics, pair)):
+            found.append(pair.name)
     return found
 
 
-def _gap(pair: ContactPair, X_a: SE3, X_b: SE3) -> float:
-    """Return the smallest gap of two shapes; infinite if they are of kinds cardan has no page for."""
+def depth(kinematics: Kinematics, pair: ContactPair) -> float:
+    """Return how deep two shapes are in one another [m]; -inf if they are of kinds cardan has no page for."""
+    return max((-float(candidate.gap) for candidate in _candidates(kinematics, pair)), default=-math.inf)
+
+
+def _candidates(kinematics: Kinematics, pair: ContactPair) -> Sequence[Candidate]:
+    X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
     try:
-        return min(float(c.gap) for c in points(pair.shape_a, X_a, pair.shape_b, X_b))
+        return points(pair.shape_a, X_a, pair.shape_b, X_b)
     except UnsupportedError:
-        return math.inf
+        return ()
+
+
+def _can_part(kinematics: Kinematics, pair: ContactPair) -> bool:
+    """Return whether a joint moves the first shape of a pair along the normal, at one of the points that overlap.
+
+    Otherwise no force between it and the world could part them, and friction would only hold what shall turn.
+    """
+    model, X = kinematics.model, kinematics.pose(pair.a) @ pair.pose_a
+    for candidate in _candidates(kinematics, pair):
+        if float(candidate.gap) < -ROUNDING:
+            point, normal = X @ candidate.point, X.rotation @ candidate.normal
+            for node in supports(model, model.attachment(pair.a).node):
+                across = kinematics.poses[node]
+                for column in kinematics.relative.S[node]:
+                    twist = across @ column  # at the world's origin
+                    speed = twist.linear + twist.angular.cross(point)
+                    if abs(float(speed.dot(normal))) > ROUNDING * math.hypot(*map(float, speed)):
+                        return True
+    return False
 
 
 def _root(model: Model, body: str) -> int:
@@ -186,7 +226,7 @@ def _warn_of_many(model: Model, found: Sequence[ContactPair]) -> None:
         warnings.warn(
             f"{len(found)} pairs of shapes may touch in model {model.name!r}, and every step looks at all of them: "
             "disable contact of bodies that never meet, or use groups and masks, or cardan.solvers.MuJoCo.",
-            stacklevel=4,
+            stacklevel=levels_inside(),
         )
 
 

@@ -19,12 +19,12 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
     """Return the configuration states begin with, shape (nq,).
 
     Joints have the coordinates that are given; otherwise those that put their child where it was said to be; otherwise
-    they are neutral.
+    they are where the model begins.
 
     Raises:
         ParameterError: if a link cannot be where it was said to be.
     """
-    q = model.neutral()
+    q = model.start_configuration()
     for name, own in given.items():
         q[model.q_slice(name)] = own
     X: list[SE3] = []

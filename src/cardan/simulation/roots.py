@@ -12,7 +12,8 @@ import numpy as np
 
 from cardan.arrays import stack
 from cardan.errors import MechanismError
-from cardan.model import Connection
+from cardan.joints import Distance, Joint
+from cardan.model import Connection, Model
 from cardan.simulation.articulation import Articulation
 from cardan.spatial import SE3, Motion
 
@@ -26,15 +27,15 @@ def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray
     Raises:
         MechanismError: if it is fixed on the world and nothing of that is an input.
     """
-    c, X = _root_joint(state, a), SE3.from_quaternion(poses[..., 3:], poses[..., :3])
+    c, X = root_joint(state.world.model, a), SE3.from_quaternion(poses[..., 3:], poses[..., :3])
     iq = state.world.model.q_slice(c.name)
     if a.is_floating:
-        X_joint = _frame(state, c, "parent_pose", rows).inverse() @ X @ _frame(state, c, "child_pose", rows)
+        X_joint = frame_of(state, c, "parent_pose", rows).inverse() @ X @ frame_of(state, c, "child_pose", rows)
         state.q[rows, iq] = stack(tuple(c.joint.nearest_configuration(X_joint)))
         return
     inputs = _movable(state, a)
     J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
-    P = X @ _frame(state, c, "child_pose", rows) @ J.inverse()
+    P = X @ frame_of(state, c, "child_pose", rows) @ J.inverse()
     for name, joint in inputs.items():
         beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
         state.constants[name][rows] = (P @ beside).matrix()
@@ -50,28 +51,35 @@ def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarra
         if twists.any():
             raise MechanismError(f"articulation {a.name!r} does not float: its root moves by its joints' velocities.")
         return
-    c, model = _root_joint(state, a), state.world.model
-    V = _frame(state, c, "child_pose", rows).inverse_act(Motion.of(tuple(twists.T.astype(float))))
+    c, model = root_joint(state.world.model, a), state.world.model
+    V = frame_of(state, c, "child_pose", rows).inverse_act(Motion.of(tuple(twists.T.astype(float))))
     q = tuple(state.q[rows, model.q_slice(c.name)].T.astype(float))
     S = np.swapaxes(stack([column.scalars() for column in c.joint.motion_subspace(q)]), -1, -2)
     state.v[rows, model.v_slice(c.name)] = np.linalg.solve(S, stack(V.scalars())[..., None])[..., 0]
 
 
-def _root_joint(state: State, a: Articulation) -> Connection:
-    return next(c for c in state.world.model.connections if c.child == a.root)
+def root_joint(model: Model, a: Articulation) -> Connection:
+    """Return the joint by which an articulation hangs on the world."""
+    return next(c for c in model.connections if c.child == a.root)
 
 
 def _movable(state: State, a: Articulation) -> dict[str, str]:
     if a.name not in state.world.movable:
+        joint = root_joint(state.world.model, a).name
         raise MechanismError(
-            f"articulation {a.name!r} hangs on the world by {_root_joint(state, a).name!r}, which does not float: its "
-            "place is written into the program. Make the world with movable_bases=True (WorldBuilder.finalize, "
+            f"articulation {a.name!r} hangs on the world by {joint!r}, which does not float: its place is "
+            "written into the program. Make the world with movable_bases=True (WorldBuilder.finalize, "
             "Mechanism.world), which gives every world its own; what closes a loop on the world cannot be moved."
         )
     return dict(state.world.movable[a.name])
 
 
-def _frame(state: State, c: Connection, constant: str, rows: np.ndarray) -> SE3:
+def moves_freely(joint: Joint) -> bool:
+    """Return whether a joint neither holds nor bounds nor pulls: a tether does."""
+    return joint.is_floating and not joint.has_efforts and not isinstance(joint, Distance)
+
+
+def frame_of(state: State, c: Connection, constant: str, rows: np.ndarray) -> SE3:
     """Return a joint's frame in one of its bodies: the model's, or that of each world if it is an input."""
     model = state.world.model
     for name, given in model.inputs.items():

@@ -14,13 +14,14 @@ from cardan.model import Model
 Pattern = str | re.Pattern[str] | Sequence[str]
 
 
-def chosen(kind: str, names: Sequence[str], pattern: Any) -> list[str]:
+def chosen(kind: str, names: Sequence[str], pattern: Any, where: str = "view") -> list[str]:
     """Return the names a pattern matches, in their own order.
 
     Args:
         kind: what has the names, for messages.
         names: all there are.
         pattern: as file names have them (`"robot*"`), a list of such, or a compiled regular expression.
+        where: for messages.
 
     Raises:
         UnknownNameError: if nothing matches; for a list, if something in it matches nothing.
@@ -32,7 +33,7 @@ def chosen(kind: str, names: Sequence[str], pattern: Any) -> list[str]:
         found = {name for name in names if _matches(name, test)}
         if not found:
             shown = test if isinstance(test, str) else test.pattern
-            raise UnknownNameError(f"{kind} that matches the pattern, nor one", shown, names, where="view")
+            raise UnknownNameError(f"{kind} that matches the pattern, nor one", shown, names, where)
         matched |= found
     return [name for name in names if name in matched]
 
@@ -41,7 +42,7 @@ def _listed(kind: str, pattern: Any) -> list[Any]:
     tests = list(pattern) if isinstance(pattern, (list, tuple, set, frozenset)) else []
     if not tests or not all(isinstance(test, (str, re.Pattern)) for test in tests):
         expected = "a pattern such as 'leg*', a list of names, or a compiled regular expression"
-        raise ParameterError(f"pattern of {kind}s", got=pattern, expected=expected)
+        raise ParameterError(f"pattern of {kind}", got=pattern, expected=expected)
     return tests
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan.algorithms.tree import supports
 from cardan.description import Mechanism, Shape
-from cardan.errors import MechanismError, ParameterError, visible
+from cardan.errors import MechanismError, ParameterError, first_of, visible
 from cardan.joints import Mimic
 from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.model import WORLD, Model
@@ -20,6 +20,7 @@ from cardan.simulation.articulation import Articulation
 from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.selection import chosen
+from cardan.simulation.standing import warn_of_deep_state
 from cardan.simulation.state import State
 from cardan.words import Explained
 
@@ -48,7 +49,7 @@ class World(Explained):
         articulations: its trees, by name, in document order.
         shapes: visual and collision shapes.
         pairs: the shapes that may touch, two by two.
-        overlapping: names of pairs that are left out because they overlap in the initial configuration.
+        overlapping: names of pairs that are left out because they overlap where the world begins (`OverlapWarning`).
         orphans: names of the joints that are in no articulation.
         initial: the configuration states begin with, shape (nq,) [rad, m].
         initial_velocity: the velocities states begin with, shape (nv,) [rad/s, m/s].
@@ -154,14 +155,21 @@ class World(Explained):
         Args:
             worlds: how many.
             dtype: float64 or float32.
-            q: configurations to begin with, shape (nq,) or (worlds, nq); by default `initial`.
+            q: configurations to begin with, shape (nq,) or (worlds, nq); by default `initial`, where what floats stands
+                on level ground.
             v: velocities, likewise; by default `initial_velocity`.
             constants: values of the model's inputs, of one world or of each; by default those of the model.
 
         Raises:
             ShapeError, DTypeError, ParameterError, ConfigurationError: for values that do not fit.
+
+        Warns:
+            StartWarning: if q has shapes more than 1 cm deep in a plane of the world.
         """
-        return State(self, worlds, dtype, q, v, constants)
+        state = State(self, worlds, dtype, q, v, constants)
+        if q is not None:
+            warn_of_deep_state(state)
+        return state
 
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
         """Return a control of a number of worlds: no effort, drives at their default targets.
@@ -256,14 +264,17 @@ class World(Explained):
         """Return the world with some of its pairs of shapes alone; the others pass through one another.
 
         Args:
-            pattern: which, as for `view`: by the names of a pair (`"left_sole/ground"`), of one of its shapes or of
-                one of its bodies, so that `"*_foot"` are all contacts of the feet.
+            pattern: which, as for `view`: by the names of a pair in either order (`"left_sole/ground"`), of one of its
+                shapes or of one of its bodies, so that `"*_foot"` are all contacts of the feet; an empty list for none.
 
         Raises:
             UnknownNameError: if nothing is selected.
         """
-        labels = {pair.name: {pair.name, *pair.name.split("/"), pair.a, pair.b} for pair in self.pairs}
-        names = chosen("pair, shape or body", sorted({e for own in labels.values() for e in own}), pattern)
+        if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
+            return replace(self, pairs=())
+        labels = {pair.name: _labels(pair) for pair in self.pairs}
+        known = sorted({e for own in labels.values() for e in own})
+        names = chosen("pair, shape or body", known, pattern, where=f"contacts of world {self.name!r}")
         kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
         return replace(self, pairs=kept)
 
@@ -343,7 +354,7 @@ class World(Explained):
             spans = (f"{s.start}:{s.stop}" for s in (a.q_slice, a.v_slice))
             rows.append((visible(a.name), root, *counts, *spans))
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
-        told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
+        told = [f"{what}: {first_of(names, 8)}" for what, names in more.items() if names]
         return "\n".join([f"{visible(self.name)}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
 
     def __deepcopy__(self, memo: Any) -> World:
@@ -354,6 +365,12 @@ class World(Explained):
         return f"<World {self.name!r}: {counts}, nq={self.model.nq}, nv={self.model.nv}>"
 
 
+def _labels(pair: ContactPair) -> set[str]:
+    """Return what a pair is called by: both names in either order, those of its shapes and of its bodies."""
+    a, _, b = pair.name.partition("/")
+    return {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
+
+
 def _check_that_it_moves(model: Model, pair: ContactPair) -> None:
     """Refuse a pair, given by hand, of shapes that are fixed to one another: laws divide by how a force moves them."""
     if model.attachment(pair.a).node == model.attachment(pair.b).node:
@@ -361,11 +378,6 @@ def _check_that_it_moves(model: Model, pair: ContactPair) -> None:
             f"contact pair {pair.name!r}: its shapes, on {pair.a!r} and {pair.b!r}, do not move relative to one "
             "another, so that no force between them has an effect; leave the pair out."
         )
-
-
-def _shown(names: Sequence[str]) -> str:
-    more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
-    return ", ".join(map(visible, names[:8])) + more
 
 
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:

@@ -19,7 +19,7 @@ from cardan.viewer.joint_sliders import JointSliders
 from cardan.viewer.placement import Placement, grid, placed
 from cardan.viewer.scene_layers import Layer, bounds, surfaces
 from cardan.viewer.served_scene import ServedScene
-from cardan.viewer.slider_coordinates import lifted, start_configuration
+from cardan.viewer.slider_coordinates import lifted
 
 
 class ShownRobot:
@@ -58,7 +58,7 @@ class ShownRobot:
     ) -> None:
         self.served, self.name, self.model, self.world = served, name, model, 0
         self._is_single = q is None or (not isinstance(q, State) and np.ndim(q) < 2)
-        given = q if q is not None else start if start is not None else start_configuration(model)
+        given = q if q is not None else start if start is not None else model.start_configuration()
         self.rows = checked_rows(f"viewer: robot {name!r}", model, given)
         self._drawn = {role: surfaces(model, role) for role in ("visual", "collision")}
         if q is None and start is None:  # what floats stands on the ground

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cardan.coordinates.model_converter import owners
-from cardan.manifolds import Manifold
 from cardan.manifolds.manifold import finite_range
-from cardan.manifolds.scalar_coordinates import scalar_coordinates
+from cardan.manifolds.scalar_coordinates import configuration_of, scalar_coordinates
 from cardan.model import Model
 from cardan.pictures.freedoms import units
 from cardan.records import WORLD, Connection
-from cardan.spatial import SE3, Vector3
+from cardan.simulation.standing import raised
 
 TURN, WAY = 3.1415, 1.0
 """How far sliders go where there is no limit: half a turn either way [rad]; this far [m] if it is not said."""
@@ -101,39 +100,10 @@ def with_value(model: Model, q: np.ndarray, place: SliderRange, value: float) ->
     return changed
 
 
-def configuration_of(manifold: Manifold, values: Sequence[float]) -> tuple[float, ...]:
-    """Return the configuration whose limit coordinates are given.
-
-    Lengths and angles are coordinates themselves; the rotation vector of an orientation leads to it from the neutral
-    one.
-    """
-    plain = scalar_coordinates(manifold)
-    turned = list(values)
-    for _, k in plain:
-        turned[k] = 0.0
-    q = list(manifold.integrate(manifold.neutral(), turned))
-    for i, k in plain:
-        q[i] = values[k]
-    return tuple(float(e) for e in q)
-
-
-def start_configuration(model: Model) -> np.ndarray:
-    """Return the neutral configuration, but for what is not within its limits: that is at the nearest one."""
-    q = model.neutral()
-    for place in slider_ranges(model):
-        value = values_of(model, place.joint, q)[place.index]
-        if not place.lower <= value <= place.upper:
-            q = with_value(model, q, place, min(max(value, place.lower), place.upper))
-    return q
-
-
 def lifted(model: Model, q: np.ndarray, by: float) -> np.ndarray:
     """Return the configuration (nq,) in which what floats freely in the world is higher by so much [m]."""
-    q, up = q.copy(), SE3(None, Vector3(0.0, 0.0, by))
+    q = q.copy()
     for c in owners(model):
         if c.parent == WORLD and c.joint.is_floating:
-            own = model.q_slice(c.name)
-            before = tuple(map(float, q[own]))
-            X = c.parent_pose.inverse() @ up @ c.parent_pose @ c.joint.transform(before)
-            q[own] = [float(e) for e in c.joint.nearest_configuration(X, before)]
+            q[model.q_slice(c.name)] = raised(c, q[model.q_slice(c.name)].tolist(), by)
     return q

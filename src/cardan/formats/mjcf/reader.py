@@ -5,7 +5,7 @@ Poses, inertias and properties of joints are those of the compiled model, names 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cardan.description import Mechanism
@@ -98,9 +98,16 @@ def _read_configurations(found: Found) -> None:
         with found.report.blamed(found.place("keys", k)):
             found.mechanism.add_configuration(name or names.new(f"key{k}"), _coordinates(found, m.key_qpos[k]))
     drawn = _coordinates(found, m.qpos0)
-    neutral = {c.name: tuple(c.joint.neutral()) for c in found.mechanism.joints if c.name in drawn}
-    if INITIAL not in given and any(not _near(drawn[joint], q) for joint, q in neutral.items()):
+    if INITIAL not in given and found.mechanism.bodies and not _begins_at(found.mechanism, drawn):
         found.mechanism.add_configuration(INITIAL, drawn)
+
+
+def _begins_at(mechanism: Mechanism, drawn: Mapping[str, Sequence[float]]) -> bool:
+    """Return whether a mechanism begins at coordinates by joint without a word about it, and is neutral there."""
+    model = mechanism.model()
+    starts = model.start_configuration(), model.neutral()
+    known = [(model.slices[joint][0], own) for joint, own in drawn.items() if joint in model.slices]
+    return all(_near(own, q[at].tolist()) for at, own in known for q in starts)
 
 
 def _near(a: Sequence[float], b: Sequence[float]) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from cardan.algorithms.health import BEYOND
 from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.functions import Function
+from cardan.geometry.contacts import ContactForces
 from cardan.interop.mujoco_package import mujoco, mujoco_batch
 from cardan.interop.mujoco_spec import to_mjspec
 from cardan.interop.mujoco_state import MujocoState
@@ -21,6 +22,7 @@ from cardan.model import Connection, Model
 from cardan.runtime.threads import num_threads
 from cardan.simulation.control import Control
 from cardan.simulation.kinematics import wrench_efforts
+from cardan.simulation.solvers.mujoco_forces import ContactReader
 from cardan.simulation.solvers.solver import SHARED, YES, Solver, asked_of, checked_steps, left_out
 from cardan.simulation.state import State
 from cardan.simulation.world import World
@@ -32,6 +34,7 @@ KEPT = 3
 
 CONES = ("elliptic", "pyramidal")
 SOLVERS = ("newton", "cg", "pgs")
+OWN_LAW = "mujoco"
 
 
 class Servo(NamedTuple):
@@ -66,6 +69,8 @@ class MuJoCo(Solver):
         iterations: of that at most; None for MuJoCo's default.
         substeps: into how many equal ones a step is cut.
         emulate: whether joints it does not have are made of some that it has, and a constraint.
+        contact: `"mujoco"`, its own law, or None: nothing touches.
+        limits: whether joints stop at their position limits.
 
     Attributes:
         model: the compiled `mujoco.MjModel`.
@@ -103,18 +108,26 @@ class MuJoCo(Solver):
         iterations: int | None = None,
         substeps: int = 1,
         emulate: bool = False,
+        contact: Literal["mujoco"] | None = "mujoco",
+        limits: bool = True,
     ) -> None:
         for what, value, known in (
             ("integrator", integrator, INTEGRATORS),
             ("cone", cone, CONES),
             ("constraints", constraints, SOLVERS),
+            ("contact", contact, (OWN_LAW, None)),
         ):
             if value not in known:
-                raise UnknownNameError(what, value, known, where="MuJoCo")
+                hint = "laws of contact are those of cardan.solvers.Featherstone" if what == "contact" else ""
+                raise UnknownNameError(what, value, map(str, known), where="solver MuJoCo", hint=hint)
+        self.contact, self.limits = contact, bool(limits)
         self.substeps, self.emulate = checked_steps(substeps, "substeps"), bool(emulate)
         super().__init__(world, dt)
-        self._options = {"integrator": integrator, "cone": cone, "constraints": constraints, "iterations": iterations}
-        self.model = self._compiled(integrator, cone, constraints, iterations)
+        solved = {"integrator": integrator, "cone": cone, "constraints": constraints, "iterations": iterations}
+        self._options = {**solved, "contact": contact, "limits": self.limits}
+        spec = self._spec(integrator, cone, constraints, iterations)
+        self._ends = [(pair.geomname1, pair.geomname2) for pair in spec.pairs]
+        self.model = self._compiled(spec)
         self._state = MujocoState(world.model, self.emulate)
         self._servos = _servos(self.model, world.model)
         self._free = np.setdiff1d(np.arange(world.model.nv), [servo.v for servo in self._servos])
@@ -125,10 +138,11 @@ class MuJoCo(Solver):
         options = {**self._options, "substeps": self.substeps, "emulate": self.emulate}
         return partial(MuJoCo, **options), (self.world, self.dt)
 
-    def _compiled(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
+    def _spec(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
         mj = mujoco(USE)
         try:
-            spec = to_mjspec(self.world, shapes="touching", emulate=self.emulate)
+            touching = self.world if self.contact else self.world.with_contacts([])
+            spec = to_mjspec(touching, shapes="touching", emulate=self.emulate)
         except UnsupportedError as error:
             instead = f"{error.instead}, or use cardan.solvers.Featherstone"
             raise UnsupportedError(error.what, "solver MuJoCo", instead) from None
@@ -138,8 +152,13 @@ class MuJoCo(Solver):
         option.cone = getattr(mj.mjtCone, f"mjCONE_{cone.upper()}")
         option.solver = getattr(mj.mjtSolver, f"mjSOL_{constraints.upper()}")
         option.disableflags |= mj.mjtDisableBit.mjDSBL_AUTORESET
+        if not self.limits:
+            option.disableflags |= mj.mjtDisableBit.mjDSBL_LIMIT
         if iterations is not None:
             option.iterations = checked_steps(iterations, "iterations")
+        return spec
+
+    def _compiled(self, spec: Any) -> Any:
         try:
             return spec.compile()
         except ValueError as error:  # such as a mesh it does not read
@@ -178,9 +197,49 @@ class MuJoCo(Solver):
         counted = clock.good + good.astype(state.dtype)
         return state.advanced(found, counted, clock, count, out)
 
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state, the first of its substeps.
+
+        Args:
+            state: where the step begins.
+            control: what drives are asked for in it; see `step`.
+
+        Returns:
+            `ContactForces(force, torque, point, pair)` as `Featherstone.contact_forces` has them, zero where nothing
+            touches; candidates as those of `cardan.interop.MujocoCollision`. In a world that MuJoCo cannot take they
+            are NaN.
+
+        Raises:
+            ParameterError: for a state or control of other worlds.
+
+        Examples:
+            >>> stands = cardan.robots.quadruped().world("floating", ground=True)
+            >>> felt = cardan.solvers.MuJoCo(stands, dt=0.002).contact_forces(stands.state())
+        """
+        asked = self._targets(state, control)
+        q, v = (np.array(x, dtype=np.float64) for x in (state.q, state.v))
+        qpos, qvel = self._state.to_mujoco(q, v)
+        ctrl, forces = self._controls(asked, qpos), self._forces(asked, q)
+        found, can = self._contacts.empty(len(state), state.dtype), _sound(qpos, qvel, ctrl, forces)
+        data = mujoco(USE).MjData(self.model)
+        for row in range(len(state)):
+            if can[row]:
+                data.qpos, data.qvel, data.ctrl, data.qfrc_applied = qpos[row], qvel[row], ctrl[row], forces[row]
+                _begin(data.qacc_warmstart, state.warm[row])
+                mujoco(USE).mj_forward(self.model, data)
+                self._contacts.read(data, found, row)
+        for array in found[:3]:
+            array[~can] = np.nan
+        return found
+
+    @cached_property
+    def _contacts(self) -> ContactReader:
+        pairs = self.world.pairs if self.contact else ()
+        return ContactReader(mujoco(USE), self.model, pairs, self._ends)
+
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
-        arrays = self._asked(state, control)
+        arrays = self._asked(state, control)  # first: it refuses what is no control
         given = dict(zip(asked_of(control), arrays, strict=True))
         if control is None:
             given |= dict.fromkeys(("effort", "velocity"), np.zeros_like(given["position"]))
