@@ -150,6 +150,8 @@ def test_what_is_kinematic_is_told_and_refused_by_name():
     pytest.importorskip("mujoco")
     with pytest.raises(UnsupportedError, match="joint 'belt', which moves as it is told"):
         cardan.solvers.MuJoCo(world, DT)
+    with pytest.raises(UnsupportedError, match="joint 'belt'"):
+        cardan.interop.to_mjspec(world)
 
 
 def test_explicit_integrators_move_them_too():
