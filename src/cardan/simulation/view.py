@@ -102,7 +102,7 @@ class View(Explained):
 
     @property
     def link_indices(self) -> np.ndarray:
-        """Where the links are in `World.links`, shape (A, links), or (total,).
+        """Where the links are in `World.links` [-], shape (A, links), or (total,).
 
         Raises:
             MechanismError: where one of them is fixed to another link, so that it is not there; see `body_indices`.
