@@ -28,21 +28,22 @@ def box_on(joint, mass=0.0):
     """Return a world of a box of 8 kg on a plate without matter that a joint moves."""
     b = cardan.WorldBuilder()
     surface = cardan.Material(friction=MU, stiffness=1e6)
-    b.add_ground()
+    b.add_ground(pose=cardan.SE3(translation=(0.0, 0.0, -0.06)))
     b.add_link("plate", inertia=cardan.Inertia(0.01, (0.0, 0.0, 0.0), np.eye(3) * 1e-4))
     b.add_shape("plate", Box((20.0, 20.0, 0.1)), density=mass, material=surface)
     b.add_joint("belt", joint, "world", "plate")
     b.add_articulation("conveyor", ["belt"])
     b.add_body("box", pose=cardan.SE3(translation=(0.0, 0.0, 0.15)))
     b.add_shape("box", Box((0.2, 0.2, 0.2)), material=surface)
-    b.disable_contact("box", "world")
-    return b.finalize().with_kinematic("belt")
+    world = b.finalize()
+    assert {pair.name for pair in world.pairs} == {"plate/ground", "box/ground", "box/plate"}
+    return world.with_kinematic("belt")
 
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_belt_carries_a_box_by_friction(name):
     world = box_on(Prismatic([1, 0, 0]))
-    assert [pair.name for pair in world.pairs] == ["box/plate"]  # the plate is in the ground, and nobody minds
+    assert {pair.name for pair in world.pairs} == {"box/ground", "box/plate"}  # what is told touches no ground
     solver, control = solver_of(name, world), world.control()
     state = solver.step(world.state(), control, steps=50)
     control.velocity[:, 0] = 1.0
@@ -150,6 +151,8 @@ def test_what_is_kinematic_is_told_and_refused_by_name():
     pytest.importorskip("mujoco")
     with pytest.raises(UnsupportedError, match="joint 'belt', which moves as it is told"):
         cardan.solvers.MuJoCo(world, DT)
+    with pytest.raises(UnsupportedError, match="joint 'belt'"):
+        cardan.interop.to_mjspec(world)
 
 
 def test_explicit_integrators_move_them_too():

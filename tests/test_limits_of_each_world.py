@@ -5,7 +5,7 @@ import pytest
 
 import cardan
 from cardan.errors import NotFiniteError, ParameterError, UnsupportedError
-from cardan.joints import Revolute
+from cardan.joints import Mimic, Revolute
 
 DT = 2e-3
 
@@ -81,6 +81,8 @@ def test_limits_are_checked_as_those_of_a_description():
         state.constants["lower"] = [[0.0], [0.6]]
     with pytest.raises(NotFiniteError):
         state.constants["upper"] = [np.nan]
+    with pytest.raises(ParameterError, match="-inf for no limit"):
+        state.constants["lower"] = [np.inf]
     with pytest.raises(ParameterError, match="effort_lower <= effort_upper"):
         hinge(limits=cardan.Limits(effort=[1.0])).with_inputs("effort_upper").state(effort_upper=[-2.0])
     assert np.isinf(state.constants["lower"]).all()
@@ -113,3 +115,26 @@ def test_numbers_in_their_place_are_a_model_again():
     fixed = model.with_values(lower=model.lower - 0.5, effort_upper=model.effort_upper)
     assert np.allclose(fixed.lower, model.lower - 0.5)
     assert model.digest != fixed.digest
+
+
+def test_a_checked_step_takes_a_limit_that_is_none():
+    world = hinge().with_inputs("lower", "upper")
+    solver = cardan.solvers.Featherstone(world, DT)
+    careful = cardan.Function(solver.function.made_from, checked=True)
+    q, v = np.zeros(1), np.ones(1)
+    assert np.isfinite(careful(world.model, q, v, 0.0, lower=[-np.inf], upper=[np.inf])["v"]).all()
+    with pytest.raises(NotFiniteError, match="upper"):
+        careful(world.model, q, v, 0.0, lower=[-np.inf], upper=[np.nan])
+
+
+def test_mimics_have_the_limits_of_their_primaries():
+    m = cardan.Mechanism("gripper")
+    for name in ("left", "right"):
+        m.add_body(name, cardan.Inertia(1.0, (0.0, 0.0, 0.1), np.eye(3) * 0.1))
+    m.add_joint("open", Revolute([0, 1, 0]), "world", "left")
+    m.add_joint("copy", Mimic(Revolute([0, 1, 0]), "open", -1.0), "world", "right")
+    world = m.world().with_inputs("lower", "upper")
+    state, control = world.state(2, lower=[[-0.1], [-np.inf]], upper=[[0.2], [0.3]]), world.control(2)
+    control.effort[:] = 1.0
+    end = cardan.solvers.Featherstone(world, DT).step(state, control, steps=600)
+    assert np.allclose(end.q[:, 0], [0.2, 0.3], atol=2e-3)

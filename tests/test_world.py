@@ -954,3 +954,34 @@ def test_newtons_arrays_that_do_not_fit_are_refused():
     body_q[0, 3, 0] += 0.5
     with pytest.raises(ParameterError, match="joints allow"):
         make(body_q=body_q)
+
+
+def test_bodies_that_a_joint_connects_touch_where_that_is_enabled():
+    def hinged():
+        b = WorldBuilder()
+        for name, x in (("upper", 0.0), ("lower", 1.0)):
+            b.add_link(name, pose=cardan.SE3(translation=(x, 0.0, 0.0)))
+            b.add_shape(name, Box((0.6, 0.1, 0.1)))
+        b.add_joint("shoulder", Revolute([0, 1, 0]), "world", "upper")
+        b.add_joint(
+            "elbow",
+            Revolute([0, 1, 0]),
+            "upper",
+            "lower",
+            cardan.SE3(translation=(0.5, 0.0, 0.0)),
+            cardan.SE3(translation=(-0.5, 0.0, 0.0)),
+        )
+        b.add_articulation("arm", ["shoulder", "elbow"])
+        return b
+
+    b = hinged()
+    assert b.finalize().pairs == ()
+    b.enable_contact("lower", "upper")
+    assert names(b.finalize()) == {"lower/upper"}
+    with pytest.raises(UnknownNameError, match="enable_contact"):
+        b.enable_contact("lower", "hand")
+    robot = WorldBuilder()
+    robot.add(cardan.robots.quadruped(), base="floating")
+    assert robot.finalize().pairs == ()
+    robot.enable_contact("front_left_foot", "front_right_foot")
+    assert names(robot.finalize()) == {"front_right_foot/front_left_foot"}

@@ -8,6 +8,7 @@ import pytest
 import cardan
 from cardan.description import Box
 from cardan.errors import NotFiniteError, ParameterError, ShapeError, UnknownNameError
+from cardan.joints import Fixed, Revolute
 from cardan.simulation.kinematics import mass_centers, wrench_efforts
 
 DT = 1e-4
@@ -50,16 +51,28 @@ def test_a_force_against_the_weight_holds_a_body_that_spins(name):
     assert np.allclose(state.newton()[1][0, 0], speed, atol=1e-3)
 
 
+def armed():
+    """Return a world of a trunk that floats, with an arm that has a tool fixed to it."""
+    m = cardan.Mechanism("armed")
+    inertia = cardan.Inertia(1.5, (0.1, 0.05, 0.2), np.diag([0.2, 0.3, 0.25]))
+    for name in ("trunk", "arm", "tool"):
+        m.add_body(name, inertia)
+    m.add_joint("shoulder", Revolute([0, 1, 0]), "trunk", "arm", cardan.SE3(translation=(0.3, 0.0, 0.0)))
+    m.add_joint("flange", Fixed(), "arm", "tool", cardan.SE3(translation=(0.4, 0.0, 0.1)))
+    return m.world("floating")
+
+
 @pytest.mark.parametrize("name", SOLVERS)
-def test_all_solvers_take_a_wrench_as_the_efforts_it_amounts_to(name, dog):
-    state, wrenches = moving(dog)
-    solver, control, plain = solver_of(name, dog), dog.control(3), dog.control(3)
+def test_all_solvers_take_a_wrench_as_the_efforts_it_amounts_to(name):
+    world = armed()
+    state, wrenches = moving(world)
+    solver, control, plain = solver_of(name, world), world.control(3), world.control(3)
     control.wrenches = wrenches
-    plain.effort = wrench_efforts(dog.model, state.q, wrenches)
+    plain.effort = wrench_efforts(world.model, state.q, wrenches)
     found, expected = solver.step(state, control), solver.step(state, plain)
     tolerance = 1.0 if name == "SemiImplicit" else 1e-6  # its bodies have moved before efforts act
     assert np.allclose(found.v, expected.v, atol=tolerance * DT)
-    assert np.abs(found.v - solver.step(state).v).max() > 100.0 * DT
+    assert np.abs(found.v - solver.step(state).v).max() > 10.0 * DT
 
 
 def test_the_efforts_of_wrenches_are_their_power(dog):
@@ -205,7 +218,9 @@ def test_a_step_without_wrenches_does_not_read_any(dog):
     solver, control = cardan.solvers.Featherstone(dog, DT), dog.control(3)
     solver.step(state, control)
     assert control.names == ("effort", "position", "velocity")
-    assert solver._plan(1, control.names).made_by[2] == ("q", "v", "count", *control.names)
+    assert "wrenches" not in solver._bound(1, control.names).made_by[2]
+    control.wrenches[:] = 1.0
+    assert "wrenches" in solver._bound(1, control.names).made_by[2]
 
 
 def test_derivatives_with_respect_to_wrenches():

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 
 from cardan.algorithms.drives import Servo
 from cardan.algorithms.tree import Vector, relative_kinematics, twists
+from cardan.content import apart
 from cardan.joints import Limits
 from cardan.joints.derivation.parameters import replaced
 from cardan.model import Connection, Model, Node
@@ -104,7 +105,7 @@ def _heavy(model: Model, chosen: Sequence[Node]) -> Model:
     names, W = {node.name for node in chosen}, HEAVY * (1.0 + model.mass)
     nodes = tuple(_heavy_node(node, W) if node.name in names else node for node in model.nodes)
     connections = tuple(_unlimited(c) if c.name in names else c for c in model.connections)
-    return replaced(model, nodes=nodes, connections=connections, _digest=[])
+    return replaced(model, nodes=nodes, connections=connections, _content=[apart()])
 
 
 def _heavy_node(node: Node, W: Scalar) -> Node:

@@ -19,6 +19,7 @@ from cardan.functions.conversion import SecondTry
 from cardan.functions.kinds import module_of
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
+from cardan.model.inputs import LIMITS
 from cardan.program import Program
 from cardan.program.program import places_of
 from cardan.program.repeated import times
@@ -136,7 +137,8 @@ class Compiled:
         """
         if checked:
             for argument, array in zip(batch.names, batch.arrays, strict=True):
-                check_finite(name, argument, array, batch.shape)
+                own = np.where(np.isinf(array), 0.0, array) if argument in LIMITS else array  # there may be none
+                check_finite(name, argument, own, batch.shape)
         rows = [a.reshape(batch.size, math.prod(s)) for a, s in zip(results, self.shapes(packed), strict=True)]
         rows = [rows[0][:, place] for place in self.places] if packed else rows
         for place, arrays in pieces(batch):

@@ -40,8 +40,9 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
     count *= solver.substeps if isinstance(solver, CompiledSolver) else 1
     shapes = _asked(solver)
 
-    def step(model: Model, q: Any, v: Any, **asked: Any) -> dict[str, Any]:
+    def step(model: Model, q: Any, v: Any, *by_position: Any, **by_name: Any) -> dict[str, Any]:
         """Return the state after some steps."""
+        asked = dict(zip(shapes, by_position, strict=False)) | by_name
 
         def once(q: Any, v: Any, good: Any, _: Any) -> tuple[Any, ...]:
             found = inner(model, q, v, good, **asked)

@@ -80,6 +80,9 @@ def to_mjspec(  # pyright: ignore
     """
     module = mujoco("to_mjspec")
     model = model_of(robot)
+    for joint in getattr(robot, "kinematic", ()):
+        what, instead = f"joint {joint!r}, which moves as it is told", "hand over the world without that"
+        raise UnsupportedError(what, "MuJoCo", instead)
     found = emulated(model) if emulate else Emulated(model)
     starts = _free_poses(model, getattr(robot, "initial", None))
     writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else (), starts)

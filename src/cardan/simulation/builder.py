@@ -12,7 +12,14 @@ from cardan.description import Mechanism, Plane, Shape
 from cardan.description.editing import Parts, joined
 from cardan.description.mechanism import base_joint
 from cardan.description.rooting import Forest, base_name
-from cardan.errors import DuplicateNameError, MechanismError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import (
+    DuplicateNameError,
+    MechanismError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+    check_known,
+)
 from cardan.geometry.shapes import ALL_BITS, Geometry
 from cardan.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan.model import WORLD, Connection, Drive, Material, Model
@@ -82,6 +89,7 @@ class WorldBuilder(Explained):
         self._poses: dict[str, SE3] = {}
         self._articulations: dict[str, tuple[str, ...]] = {}
         self._apart: set[tuple[str, str]] = set()
+        self._together: set[tuple[str, str]] = set()
         self._colliding: set[str] = set()
         self._starts: dict[str, Any] = {}
         self._loose: set[str] = set()  # joints that move freely, and which nobody put anywhere
@@ -339,6 +347,28 @@ class WorldBuilder(Explained):
         """
         self._parts.disable_contact(a, b)
 
+    def enable_contact(self, a: str, b: str) -> None:
+        """Let the shapes of two bodies touch although a joint connects them, or they are of one robot.
+
+        It counts for more than `disable_contact`. Shapes that overlap where the world begins are left out still.
+
+        Args:
+            a: name of a body.
+            b: name of another.
+
+        Raises:
+            UnknownNameError: for a body that does not exist.
+
+        Examples:
+            >>> builder.enable_contact("arm/forearm_roll", "arm/wrist_pitch")
+
+        Peers: Newton `collision_filter_parent`.
+        """
+        known = (WORLD, *(body.name for body in self._parts.bodies))
+        for body in (a, b):
+            check_known("body", body, known, f"world {self._parts.name!r}: enable_contact")
+        self._together.add((a, b))
+
     # --- the world ---
 
     def finalize(
@@ -399,7 +429,7 @@ class WorldBuilder(Explained):
         loose = self._put_nowhere(ordered, {*given}, [c.name for c in added.values()])
         apart = self._apart.union(mechanism.disabled_contacts)
         families = {b: name for name, a in ordered.items() if name not in self._colliding for b in a.bodies}
-        pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families)
+        pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families, self._together)
         world = World(
             model=model,
             mechanism=mechanism,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.errors import ParameterError, UnknownNameError
+from cardan.joints import Mimic
 from cardan.model.inputs import LIMITS, PASSIVE, without_limit
 from cardan.simulation.arrays import filled
 
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
     from cardan.simulation.world import World
 
 NOT_NEGATIVE = (0.0, np.inf, "a number >= 0")
+MOST = float(np.finfo(np.float32).max)
 RANGES: dict[str, tuple[float, float, str]] = {
     "mass": (0.0, np.inf, "a mass >= 0 [kg]"),
     "inertial_parameters": (0.0, np.inf, "a mass >= 0 [kg] as the first of ten parameters"),
     **{name: NOT_NEGATIVE for name in PASSIVE if name != "spring_rest"},
+    **dict.fromkeys(("lower", "effort_lower"), (-np.inf, MOST, "a number, or -inf for no limit")),
+    **dict.fromkeys(("upper", "effort_upper"), (-MOST, np.inf, "a number, or inf for no limit")),
     "contact_friction": NOT_NEGATIVE,
     "contact_restitution": (0.0, 1.0, "a number in [0, 1]"),
     "contact_stiffness": (float(np.finfo(np.float32).tiny), np.inf, "a number > 0 [N/m]"),
@@ -112,18 +116,15 @@ def check_limits(where: str, world: World, arrays: Mapping[str, np.ndarray]) -> 
     ends = _ends(world, arrays)
     for low, high in (("lower", "upper"), ("effort_lower", "effort_upper")):
         if low in ends or high in ends:
-            least, most = (np.asarray(ends.get(end, getattr(world.model, end))) for end in (low, high))
+            both = [ends[end] if end in ends else getattr(world.model, end) for end in (low, high)]
+            least, most = np.broadcast_arrays(*both)
             wrong = np.argwhere(least > most)
             if len(wrong):
-                at = tuple(wrong[0])
-                pair = [
-                    float(np.broadcast_to(e, np.broadcast_shapes(least.shape, most.shape))[at]) for e in (least, most)
-                ]
+                at = tuple(wrong[0].tolist())
+                got = [float(least[at]), float(most[at])]
                 hint = "Where both move, begin with the end that leads, or give both to World.state."
                 expected = f"{low} <= {high}"
-                raise ParameterError(
-                    f"{where}: {low}, {high}{list(map(int, at))}", got=pair, expected=expected, hint=hint
-                )
+                raise ParameterError(f"{where}: {low}, {high}{list(at)}", got=got, expected=expected, hint=hint)
 
 
 def _ends(world: World, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -133,8 +134,8 @@ def _ends(world: World, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
         if given.constant in LIMITS and name in arrays:
             array = arrays[name]
             if given.owner is not None:
-                nominal = found.get(given.constant, getattr(world.model, given.constant))
-                full = np.array(np.broadcast_to(nominal, (len(array), world.model.nv)))
+                nominal: np.ndarray = getattr(world.model, given.constant)
+                full = np.array(np.broadcast_to(found.get(given.constant, nominal), (len(array), world.model.nv)))
                 full[:, world.model.v_slice(given.owner)] = array
                 array = full
             found[given.constant] = array
@@ -144,7 +145,8 @@ def _ends(world: World, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
 def _check_open_ends(where: str, world: World, name: str, array: np.ndarray) -> None:
     """Raise `ParameterError` for a limit of what has none: a position that is no coordinate."""
     model, given = world.model, world.model.inputs[name]
-    owners = [c for c in model.connections if c.joint.nv and given.owner in (None, c.name)]
+    moving = [c for c in model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
+    owners = [c for c in moving if given.owner in (None, c.name)]
     for c in owners:
         first = model.v_slice(c.name).start if given.owner is None else 0
         for k in without_limit(c, given.constant):

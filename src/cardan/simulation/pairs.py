@@ -96,6 +96,7 @@ def contact_pairs(
     rest: Sequence[float] | None = None,
     keep_overlapping: bool = False,
     families: Mapping[str, str] | None = None,
+    enabled: Disabled = (),
 ) -> Pairs:
     """Return the pairs of collision shapes that may touch.
 
@@ -111,6 +112,8 @@ def contact_pairs(
         rest: the configuration [rad, m] in which shapes of one tree should not overlap; None to keep those that do.
         keep_overlapping: whether to keep them all the same.
         families: bodies of one family do not touch one another: its name, by body.
+        enabled: pairs of names of bodies, in either order, that may touch all the same: families, joints and `disabled`
+            do not count for them.
 
     Raises:
         UnknownNameError: for a body that does not exist.
@@ -123,13 +126,13 @@ def contact_pairs(
         >>> len(cardan.simulation.contact_pairs(dog.model(base="floating"), dog.shapes)[0]) > 0
         True
     """
-    off = {frozenset(_known(model, pair)) for pair in disabled}
+    off, on = ({frozenset(_known(model, pair)) for pair in given} for given in (disabled, enabled))
     joined, found, family = _joined(model), [], families or {}
     for one, other in combinations(_solids(model, shapes), 2):
         a, b = one.shape.body, other.shape.body
         nodes = frozenset((one.node, other.node))
         related = nodes in joined or (a in family and family[a] == family.get(b)) or frozenset((a, b)) in off
-        if len(nodes) == 2 and not related and one.shape.may_touch(other.shape):
+        if len(nodes) == 2 and (not related or frozenset((a, b)) in on) and one.shape.may_touch(other.shape):
             found.append(_pair(one, other))
     _warn_of_many(model, found)
     found = bearing(model, found)

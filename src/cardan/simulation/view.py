@@ -102,7 +102,7 @@ class View(Explained):
 
     @property
     def link_indices(self) -> np.ndarray:
-        """Where the links are in `World.links`, shape (A, links), or (total,).
+        """Where the links are in `World.links` [-], shape (A, links), or (total,).
 
         Raises:
             MechanismError: where one of them is fixed to another link, so that it is not there; see `body_indices`.
@@ -434,7 +434,7 @@ def _picked(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any,
     found = list(usual) if pattern is None else chosen(kind, names, pattern)
     if excluded is None:
         return found
-    left_out = set(chosen(f"{kind} to exclude", names, excluded))
+    left_out = set(chosen(f"excluded {kind}", names, excluded))
     kept = [name for name in found if name not in left_out]
     if found and not kept:
         raise UnknownNameError(f"{kind} that is left when those are excluded", str(excluded), names, where="view")

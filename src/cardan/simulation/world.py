@@ -354,6 +354,7 @@ class World(Explained):
             spans = (f"{s.start}:{s.stop}" for s in (a.q_slice, a.v_slice))
             rows.append((visible(a.name), root, *counts, *spans))
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
+        more["move as they are told"] = self.kinematic
         told = [f"{what}: {first_of(names, 8)}" for what, names in more.items() if names]
         return "\n".join([f"{visible(self.name)}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
 
