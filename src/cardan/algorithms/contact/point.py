@@ -206,6 +206,10 @@ class TreeContact(Contact):
         """Return a wrench at the point in the axes of a's node."""
         return Force(self._axes.transpose_apply(force.linear), self._axes.transpose_apply(force.angular))
 
+    def in_axes(self, force: Vector3) -> Vector3:
+        """Return a force in the axes of a's node in those of the tree."""
+        return self._axes @ force
+
     def forces(self, force: Force) -> list[tuple[int, Force]]:
         """Return a wrench at the point, and its reaction, as wrenches on the nodes."""
         return self._in_node.forces(self.on_node(force))
