@@ -122,6 +122,15 @@ def other(name: str, words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] and sys.argv[1] in ("compare", "simulation", "ik", "jax", "torch", "cuda", "clusters"):
+    if sys.argv[1:2] and sys.argv[1] in (
+        "compare",
+        "simulation",
+        "ik",
+        "jax",
+        "torch",
+        "cuda",
+        "clusters",
+        "arguments",
+    ):
         sys.exit(other(sys.argv[1], sys.argv[2:]))
     main()

@@ -81,22 +81,13 @@ def _mjcf() -> Iterator[Planted]:
         yield Planted(_code(" ".join(filter(None, parts)), 90), said, partial(check, around(*parts)))
 
 
-def _xacro() -> Iterator[Planted]:
-    around = table("test_xacro", "robot")
-    yield from _named("test_xacro")
-    for expression, said in table("test_xacro", "REFUSED_EXPRESSIONS"):
-        text = f"${{{expression}}}"
-        if said:  # what is too deep for Python is told in Python's words, which are not always the same
-            yield Planted(_code(text, 60), said, partial(check, around(f'<thing x="{text}"/>')))
-
-
 TABLES: dict[str, Callable[[], Iterator[Planted]]] = {
     "URDF": _urdf,
     "SDF": lambda: _named("test_sdf"),
     "MJCF": _mjcf,
     "USD": lambda: _named("usd_faults", "PLANTED"),
     "SRDF": _srdf,
-    "xacro": _xacro,
+    "xacro": lambda: _named("test_xacro"),
     "JSON": _json,
 }
 """What is planted in files of each format."""

@@ -102,6 +102,10 @@ Every joint type that ships: what it does, its coordinates, its formulas, and wh
 `python docs/build_joints.py` from the code, its docstrings and the file beside each joint's class; `cardan joints` prints the list,
 `cardan joints verify NAME` tries one out. A joint of your own: [ten minutes](new-joint.md).
 
+**On arrays.** Methods take one state, in a tuple, a list or an array of shape (nq,); S is a matrix: `np.array(joint.subspace(q))` has the shape (6, nv). A batch is
+`cardan.evaluate_joint(joint, "transform", Q)`, with Q of shape (..., nq), for every method that is a function of the state: `motion_subspace`, `bias`, `twist`, `integrate`,
+`local_coordinates` and so on. All joints of a model at once: `cardan.joint_quantities(model, q, v)`. Where a joint is not defined everywhere, its `domain` says so.
+
 In the pictures the parent's frame is grey; the child is the blue plate with its frame (x red, y green, z blue), fainter where it was before.
 
 **The formulas** are Python, and the tests evaluate them at random configurations. R and p are the pose X_pc of the child in the parent;

@@ -1,5 +1,7 @@
 """Mechanisms with closed loops for the tests: redundant, overconstrained, three-dimensional."""
 
+import dataclasses
+
 import numpy as np
 
 import cardan
@@ -7,6 +9,37 @@ from cardan.joints import Prismatic, Revolute, Spherical, Universal
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx, rotation_about_axis
 from mechanisms import random_inertia
+
+
+@dataclasses.dataclass(frozen=True)
+class WattSlider(cardan.Joint):
+    """The coupler of Watt's linkage, whose middle goes almost straight along z. q: angle of the left arm [rad].
+
+    Two arms turn about pivots at x = -arm and x = arm; the coupler joins their ends. Beyond 0.5 rad or so it cannot be
+    closed: there the transform is no number. Nothing says so here; `WattWithin` does.
+    """
+
+    arm: float = 0.4
+    half: float = 0.06
+    manifold = cardan.manifolds.Euclidean(1)
+
+    def transform(self, q):
+        r, h = self.arm, self.half
+        x, z = -r + r * cardan.cos(q[0]), h + r * cardan.sin(q[0])  # end of the left arm
+        dx, dz = r - x, -h - z  # from there to the right pivot
+        square = dx * dx + dz * dz
+        along = (square + 4.0 * h * h - r * r) / (2.0 * square)
+        across = cardan.sqrt(4.0 * h * h / square - along * along)
+        end = (x + along * dx + across * dz, z + along * dz - across * dx)  # of the right arm
+        up = ((x - end[0]) / (2.0 * h), (z - end[1]) / (2.0 * h))
+        R = [[up[1], 0.0, up[0]], [0.0, 1.0, 0.0], [-up[0], 0.0, up[1]]]
+        return SE3(R, (0.5 * (x + end[0]), 0.0, 0.5 * (z + end[1])))
+
+
+class WattWithin(WattSlider):
+    """The same, which says where it can be closed."""
+
+    domain = cardan.Limits([-0.3], [0.3])
 
 
 def inertia(seed, size=0.1, mass=1.0):

@@ -37,13 +37,13 @@ def written_out(count, body, *start):
     return start[0] if len(start) == 1 else start
 
 
-def run_c(tmp_path, program, arrays, results):
-    """Compile a program with every warning an error, and run it."""
+def run_c(tmp_path, program, arrays, results, *more):
+    """Compile a program with every warning an error, and with more flags, and run it."""
     code = c_code(program, "f", single=arrays[0].dtype == np.float32)
     (tmp_path / "f.c").write_text(code.source)
     (tmp_path / "f.h").write_text(code.header)
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *flags, "f.c", "-o", "f.so", "-lm"], check=True, cwd=tmp_path)
+    subprocess.run(["gcc", *flags, *more, "f.c", "-o", "f.so", "-lm"], check=True, cwd=tmp_path)
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *results)]
     ctypes.CDLL(str(tmp_path / "f.so")).f_batch(ctypes.c_size_t(len(arrays[0])), *pointers)
 

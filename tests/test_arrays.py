@@ -229,7 +229,7 @@ def test_numbers_are_left_to_numpy():
     np.testing.assert_array_equal(cardan.inverse(M), np.linalg.inv(M))
     assert cardan.determinant(M) == np.linalg.det(M)
     assert cardan.norm(Q) == np.linalg.norm(Q)
-    assert cardan.interpolate(0.3, *TABLE) == np.interp(0.3, *TABLE)
+    assert cardan.interp(0.3, *TABLE) == np.interp(0.3, *TABLE)
 
 
 def test_a_solved_system_inside_a_function_of_a_robot():
@@ -276,7 +276,7 @@ def test_tables_are_numpys_to_the_bit_with_slopes_inside_and_none_beyond():
 @pytest.mark.parametrize("table", [([0, 0, 1], [1, 2, 3]), ([1, 0], [1, 2]), ([], []), ([0, 1], [1, 2, 3])])
 def test_a_table_must_increase(table):
     with pytest.raises(ParameterError, match="increasing xp"):
-        cardan.interpolate(0.5, *table)
+        cardan.interp(0.5, *table)
 
 
 # --- other libraries' symbols ----------------------------------------------------------------------------------------

@@ -169,6 +169,18 @@ GUARDED = {
     ),
     "minimum": (lambda x: scalar.minimum(scalar.sqrt(x), -1.0), [(0.0, 0.0), (4.0, 0.0)]),
     "maximum": (lambda x: scalar.maximum(scalar.sqrt(x), 1.0), [(0.0, 0.0), (4.0, 0.25)]),
+    "root of a maximum": (lambda x: scalar.sqrt(scalar.maximum(x, 0.0)), [(-2.0, 0.0), (4.0, 0.25)]),
+    "root of a maximum, further on": (
+        lambda x: 1.0 / (3.0 * scalar.sqrt(scalar.maximum(x, 0.0)) * scalar.sqrt(scalar.maximum(x, 0.0))),
+        [(-2.0, 0.0), (2.0, -1.0 / 12.0)],
+    ),
+    "bounds within bounds": (
+        lambda x: scalar.sqrt(scalar.clip(scalar.minimum(x, 3.0), 0.0, 4.0)) + x,
+        [(-2.0, 1.0), (1.0, 1.5), (7.0, 1.0)],
+    ),
+    "angle of bounds": (lambda x: scalar.acos(scalar.clip(x, -1.0, 1.0)), [(-2.0, 0.0), (0.0, -1.0), (2.0, 0.0)]),
+    "angle of a minimum": (lambda x: scalar.asin(scalar.minimum(x, 1.0)), [(0.0, 1.0), (2.0, 0.0)]),
+    "logarithm of a maximum": (lambda x: scalar.log(scalar.maximum(0.0, x)), [(-1.0, 0.0), (2.0, 0.5)]),
     "kinks": (
         lambda x: scalar.minimum(x, -x) + 10.0 * scalar.maximum(x, -x) + 100.0 * scalar.absolute(x),
         [(0.0, 11.0), (2.0, 109.0), (-2.0, -109.0)],
@@ -187,6 +199,19 @@ def test_the_side_that_is_not_chosen_has_no_say(name, mode):
         with np.errstate(all="ignore"):
             assert run(derivative, [x]) == pytest.approx(slope, abs=1e-15)
             assert run(product, [x], [2.0]) == pytest.approx(2.0 * slope, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", ["root of a maximum", "angle of bounds", "angle of a minimum", "bounds within bounds"])
+@pytest.mark.parametrize("modes", [("forward", "forward"), ("reverse", "forward"), ("forward", "reverse")])
+def test_second_derivatives_of_bounds_are_0_beyond_them(name, modes):
+    function, expected = GUARDED[name]
+    program = trace("f", lambda x: {"y": np.array([function(x[0])], dtype=object)}, [Array("x", (1,))])
+    for mode in modes:
+        program = verify(jacobian(program, "x", mode=mode))
+    beyond = [x for x, slope in expected if slope in (0.0, 1.0) and abs(x) > 1.0]
+    assert beyond
+    with np.errstate(all="ignore"):
+        assert not np.any([run(program, [x]) for x in beyond])
 
 
 def test_guarded_slopes_of_a_users_function():

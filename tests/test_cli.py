@@ -299,3 +299,37 @@ def test_info_as_a_graph(capsys, tmp_path):
         text = capsys.readouterr().out
         assert text.startswith('digraph "arm7" {')
         assert '"base" -> "shoulder" [label="joint1\\nRevolute"];' in text
+
+
+def test_help_imports_the_parser_alone():
+    written = (
+        "import sys\nfrom cardan.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "rooms = 'cardan.formats', 'cardan.simulation'\n"
+        "print(sorted(name for name in sys.modules if name.startswith(rooms)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", written], capture_output=True, text=True, check=True)
+    assert "dynamics" in done.stdout
+    assert done.stderr.strip() == "[]"
+
+
+def test_joints_are_locked(capsys, tmp_path):
+    arm = str(cardan.robots.urdf_path("arm7"))
+    assert main(["info", arm, "--json", "--lock", "joint3=0.5", "--lock", "joint5=0"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["nv"] == 5
+    assert main(["convert", arm, str(tmp_path / "arm.json"), "--lock", "joint3=0.5"]) == 0
+    assert cardan.load(str(tmp_path / "arm.json")).nv == 6
+    assert main(["info", arm, "--lock", "joint33=0.5"]) == 1
+    assert "did you mean 'joint3'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["info", arm, "--lock", "joint3"])
+    assert "expected JOINT=VALUE" in capsys.readouterr().err
+
+
+def test_check_and_info_agree_on_a_file_without_a_body(capsys, tmp_path):
+    (tmp_path / "scene.xml").write_text('<mujoco><worldbody><geom type="plane" size="1 1 1"/></worldbody></mujoco>')
+    pytest.importorskip("mujoco")
+    for command in ("check", "info"):
+        assert main([command, str(tmp_path / "scene.xml")]) == 1
+        assert "holds no body, only what stands in the world" in "".join(capsys.readouterr())

@@ -304,6 +304,71 @@ def test_an_interrupted_map_goes_on_where_it_stopped(arm, states, torques, workp
     np.testing.assert_array_equal(read(out), torques)
 
 
+def _longer(file: Path) -> None:
+    with open(file, "ab") as stream:
+        stream.write(b"x" * 4000)
+
+
+def _flipped(file: Path) -> None:
+    with open(file, "r+b") as stream:
+        stream.seek(20)
+        stream.write(b"\x55" * 8)
+
+
+DAMAGES = {
+    "binary list": (lambda folder: (folder / "done").write_bytes(b"\xff\xfe0\n\x00\n"), "no list of rows"),
+    "list of words": (lambda folder: (folder / "done").write_text("0\nseven\n"), "no list of rows"),
+    "list with a huge number": (lambda folder: (folder / "done").write_text("9" * 5000 + "\n"), "no list of rows"),
+    "list of other rows": (lambda folder: (folder / "done").write_text("7\n"), "no chunk begins at row 7"),
+    "list of rows beyond": (lambda folder: (folder / "done").write_text("99900\n"), "no chunk begins at row 99900"),
+    "list that is a folder": (
+        lambda folder: ((folder / "done").unlink(), (folder / "done").mkdir()),
+        "Is a directory|Permission denied",
+    ),
+    "no list": (lambda folder: (folder / "done").unlink(), "No such file"),
+    "no results": (lambda folder: (folder / "results/result.npy").unlink(), r"cannot be read: No such file"),
+    "shorter results": (lambda folder: os.truncate(folder / "results/result.npy", 1000), "has 1000 bytes and not"),
+    "longer results": (
+        lambda folder: _longer(folder / "results/result.npy"),
+        r"has \d+ bytes and not",
+    ),
+    "zeroed results": (
+        lambda folder: (folder / "results/result.npy").write_bytes(
+            b"\0" * (folder / "results/result.npy").stat().st_size
+        ),
+        "does not begin as it was begun",
+    ),
+    "another header": (lambda folder: _flipped(folder / "results/result.npy"), "does not begin as it was begun"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damaged_progress_is_named_and_can_be_begun_anew(arm, states, torques, workplace, monkeypatch, name):
+    damage, told = DAMAGES[name]
+    monkeypatch.setattr(Arrays, "finish", lambda self, place, table: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        by_threads(cardan.inverse_dynamics, arm, states, "out", chunk=250)
+    monkeypatch.undo()
+    monkeypatch.chdir(workplace)
+    damage(Path("out.unfinished"))
+    with pytest.raises(ParameterError, match=f"{told}.*Remove 'out.unfinished', or pass overwrite=True"):
+        by_threads(cardan.inverse_dynamics, arm, states, "out", chunk=250)
+    by_threads(cardan.inverse_dynamics, arm, states, "out", chunk=250, overwrite=True)
+    np.testing.assert_array_equal(np.load("out/result.npy"), torques)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+def test_workers_end_with_a_caller_that_is_killed(workplace):
+    code = (
+        "import os, signal\nfrom cardan.distributed.engines import Processes\n"
+        "print(Processes(1).submit(os.getpid).result(), flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
+    caller = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    worker, _ = caller.communicate(timeout=60)  # ends when nobody holds the pipe any more, the worker neither
+    assert caller.returncode == -signal.SIGKILL
+    assert int(worker) > 0
+
+
 def test_what_is_done_is_not_done_again(arm, states, torques, workplace, monkeypatch):
     written, write = [], Arrays.write
 
@@ -362,8 +427,30 @@ def test_the_list_of_what_is_done_says_of_what(arm, states, workplace, monkeypat
     with pytest.raises(ZeroDivisionError):
         by_threads(cardan.inverse_dynamics, arm, states, "tau")
     work = json.loads(Path("tau.unfinished/work.json").read_text())
-    assert work["model"] == arm.digest
+    assert work["program"] == cardan.inverse_dynamics.compiled(arm, ("q", "v", "a"), ()).digest
     assert work["cardan"] == cardan.__version__
+
+
+@cardan.function
+def from_home(model, q):
+    return q - model.named_configurations["home"]
+
+
+def test_results_of_a_robot_with_another_home_are_not_gone_on_with(arm, states, workplace, monkeypatch):
+    """They were: the digest that told robots apart left out what a function may well read."""
+    robots = []
+    for home in (0.25, 0.75):
+        m = cardan.robots.arm7()
+        m.add_configuration("home", {arm.joint_names[1]: home})
+        robots.append(m.model())
+    with monkeypatch.context() as patch:
+        patch.setattr(Arrays, "finish", lambda self, place, table: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            by_threads(from_home, robots[0], {"q": states["q"]}, "moved")
+    with pytest.raises(ParameterError, match="unfinished results of another function, robot"):
+        by_threads(from_home, robots[1], {"q": states["q"]}, "moved")
+    by_threads(from_home, robots[0], {"q": states["q"]}, "moved")
+    np.testing.assert_allclose(np.load("moved/result.npy")[:, 0], states["q"][:, 0] - 0.25)
 
 
 # --- programs -----------------------------------------------------------------------------------------------------

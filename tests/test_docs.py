@@ -6,6 +6,7 @@ must give: each line of it in order, where a line `...` stands for any lines.
 
 import argparse
 import contextlib
+import importlib
 import io
 import re
 import shlex
@@ -52,6 +53,7 @@ PAGES = {
     "coming-from/newton.md": (),
     "coming-from/rigidbodydynamics.md": (),
     "coming-from/drake.md": (),
+    "coming-from/idyntree.md": (),
 }
 COMMAND = re.compile(r"(?:^|`|\$ )cardan ([a-z]+ [^`\n#]*?[a-z_]\.[a-z]+[^`\n#]*)", re.MULTILINE)
 """A command with a file that has a name, in a text or a block."""
@@ -63,7 +65,7 @@ def test_commands_in_the_pages_are_taken(capsys):
     parser = argparse.ArgumentParser()
     subparsers = parser.add_subparsers()
     for command in COMMANDS:
-        command.add_parser(subparsers)
+        importlib.import_module(f"cardan.cli.{command}").fill(subparsers.add_parser(command))
     found = [c for page in sorted(DOCS.rglob("*.md")) for c in COMMAND.findall(page.read_text(encoding="utf-8"))]
     assert len(found) > 10
     for command in found:

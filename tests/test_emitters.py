@@ -232,9 +232,8 @@ def test_nothing_is_touched_around_inputs_results_and_workspace(monkeypatch, siz
                 given, result, _ = memory.arrays(sizes, [kind, kind, np.dtype(np.uint8)])
                 given[:] = x.ravel()
                 inputs, result_at, heap = memory.addresses
-                code.entry(
-                    (ctypes.c_void_p * 1)(inputs), (ctypes.c_int64 * 2)(result_at, expected.shape[1]), rows, heap
-                )
+                places = (ctypes.c_int64 * 2)(result_at, expected.shape[1])
+                code.entry((ctypes.c_void_p * 1)(inputs), places, rows, heap, 0)
                 np.testing.assert_allclose(result.reshape(expected.shape), expected, atol=300 * np.finfo(kind).eps)
                 del given, result, _
 

@@ -4,6 +4,8 @@ import copy
 import pickle
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 import cardan
 from cardan import words
+from words_of_guides import WORDS as WORDS_OF_GUIDES
 
 pytestmark = pytest.mark.usefixtures("reference_target")
 
@@ -74,7 +77,6 @@ GUESSES = [
     ("cardan.log(cardan.SE3())", "cardan.SE3.log(X)"),
     ("cardan.Revolute", "it is cardan.joints.Revolute"),
     ("cardan.Box", "it is cardan.description.Box"),
-    ("cardan.distance", "world.collide(state)"),
     ("cardan.frame_jacobian", "it is cardan.jacobian(model, q, frame)"),
     ("cardan.frame_pose", "it is cardan.frame_transform(model, q, frame)"),
     ("cardan.step", "cardan.solvers.Featherstone(world).step(state)"),
@@ -216,22 +218,57 @@ def test_what_was_refused_once_is_taken_now(written, shape, names):
 
 def said_elsewhere():
     """Yield every phrase of the tables of words."""
-    for table in words.ELSEWHERE.values():
-        yield from table.values()
-    for table in words.OF_CLASSES.values():
-        yield from table.values()
+    for place in words.tables().values():
+        for table in place.values():
+            yield from table.values()
 
 
-def test_what_the_hints_name_exists():
-    holders = {"cardan": cardan, "model": cardan.Model, "mechanism": cardan.Mechanism, "builder": cardan.WorldBuilder}
-    holders |= {"world": cardan.World, "state": cardan.State, "solver": cardan.solvers.Featherstone}
+def test_what_the_hints_name_exists(names):
+    world = names["arm7"].world()
+    arm, control, view = names["arm"], world.control(), world.view("*")
+    holders = {"cardan": cardan, "model": arm, "mechanism": names["arm7"], "builder": cardan.WorldBuilder()}
+    holders |= {"world": world, "state": world.state(), "control": control, "view": view}
+    holders |= {"Joint": cardan.Joint, "X": cardan.SE3(), "V": cardan.Motion.zero(), "F": cardan.Force.zero()}
+    holders |= {"S": arm.joint("joint1").subspace([0.0]), "solver": cardan.solvers.Featherstone}
     for phrase in said_elsewhere():
-        for path in re.findall(r"\b(?:cardan|model|mechanism|builder|world|state|solver)(?:\.[A-Za-z_]\w*)+", phrase):
+        for path in re.findall(rf"\b(?:{'|'.join(holders)})(?:\.[A-Za-z_]\w*)+", phrase):
             thing, *parts = path.split(".")
             found = holders[thing]
             for part in parts:
                 assert hasattr(found, part), (phrase, path)
                 found = getattr(found, part)
+
+
+def test_every_word_of_the_guides_has_an_answer(names):
+    world, arm = names["arm7"].world(), names["arm"]
+    asked = {"package": cardan, "Joint": arm.joint("joint1"), "Model": arm, "Mechanism": names["arm7"], "World": world}
+    asked |= {"State": world.state(), "Control": world.control(), "View": world.view("*")}
+    asked |= {"WorldBuilder": cardan.WorldBuilder(), "MotionSubspace": arm.joint("joint1").subspace([0.0])}
+    unanswered = []
+    for place, found in WORDS_OF_GUIDES.items():
+        for word in found:
+            try:
+                getattr(asked[place], word)
+            except AttributeError as error:
+                said = str(error)
+                if not re.search(rf"has no attribute '{word}'[:;] ", said) or "did you mean" in said:
+                    unanswered.append((place, said))
+    assert unanswered == []
+
+
+PROBED = """
+import sys, cardan
+world = cardan.robots.arm7().world()
+model = world.model
+things = cardan, cardan.joints, world, model, world.mechanism, world.state(), cardan.SE3(), model.joint("joint1")
+before = set(sys.modules)
+assert not any(hasattr(thing, name) for thing in things for name in ("shape_of_it", "rnea", "__dataframe__"))
+assert set(sys.modules) == before, set(sys.modules) - before
+"""
+
+
+def test_probing_for_a_name_imports_nothing():
+    subprocess.run([sys.executable, "-c", PROBED], check=True)
 
 
 PAGES = sorted((Path(__file__).parents[1] / "docs" / "coming-from").glob("*.md"))
@@ -273,7 +310,9 @@ def test_what_the_pages_say_of_others_is_theirs(page, module):
 @pytest.mark.parametrize(("library", "module"), [("Pinocchio", "pinocchio"), ("MuJoCo", "mujoco")])
 def test_words_of_others_are_theirs(library, module):
     theirs = pytest.importorskip(module)
-    assert [word for word in words.ELSEWHERE[library] if not hasattr(theirs, word)] == []
+    guides = WORDS_OF_GUIDES["package"]  # of C++, which the Python package lacks in part
+    table = words.tables()["package"][library]
+    assert [word for word in table if not hasattr(theirs, word) and word not in guides] == []
 
 
 def test_names_of_arguments_are_arguments():
@@ -284,7 +323,8 @@ def test_names_of_arguments_are_arguments():
 @pytest.mark.parametrize("name", ["_repr_html_", "__wrapped__", "program", "content"])
 def test_probing_for_a_name_costs_and_says_nothing(name):
     words.answers.cache_clear()
-    assert words.of_package(name) == words.of_instance(cardan.Model, "_" + name) == ""
+    assert not hasattr(cardan, name + "_of_it")
+    assert not hasattr(cardan.Model, name + "_of_it")
     assert words.answers.cache_info().currsize == 0
 
 

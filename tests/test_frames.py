@@ -103,3 +103,82 @@ def test_a_word_that_is_no_frame_leads_to_what_is_meant(word, said):
         cardan.jacobian(arm, arm.neutral(), "tool", at=word)
     with pytest.raises(UnknownNameError, match=said):
         cardan.frame_transform(arm, arm.neutral(), word)
+
+
+# --- relative to another frame ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("reference_target")
+@pytest.mark.parametrize("given", [*REFERENCES, {"at": "body3", "expressed_in": "frame5"}], ids=str)
+@pytest.mark.parametrize("other", ["frame6", "frame1", "body2"])
+def test_relative_motion_agrees_with_itself_and_with_differences(model, given, other):
+    """`frame6` is relative to itself, too: nothing moves."""
+    q, v, a = random_state(model, seed=3)
+    options = {**given, "relative_to": other}
+    for frame in ("frame6", "body2"):
+        J = cardan.jacobian(model, q, frame, **options)
+        rate = cardan.jacobian_derivative(model, q, v, frame, **options)
+        velocity = cardan.frame_velocity(model, q, v, frame, **options)
+        acceleration = cardan.frame_acceleration(model, q, v, a, frame, **options)
+        np.testing.assert_allclose(J @ v, velocity, atol=1e-12)
+        np.testing.assert_allclose(J @ a + rate @ v, acceleration, atol=1e-11 * (1 + np.abs(acceleration).max()))
+        if frame == other:
+            assert not J.any()
+        moved = [cardan.jacobian(model, cardan.integrate(model, q, s * v), frame, **options) for s in (1e-6, -1e-6)]
+        np.testing.assert_allclose(rate, (moved[0] - moved[1]) / 2e-6, atol=1e-6)
+
+
+@pytest.mark.usefixtures("reference_target")
+def test_relative_velocity_is_the_rate_of_the_relative_pose(model):
+    q, v, _ = random_state(model, seed=4)
+    X = [
+        cardan.SE3.of(cardan.frame_transform(model, cardan.integrate(model, q, s * v), "frame6", relative_to="frame1"))
+        for s in (-1e-6, 1e-6)
+    ]
+    rate = np.array(X[0].inverse().__matmul__(X[1]).log()) / 2e-6
+    got = cardan.frame_velocity(model, q, v, "frame6", expressed_in="frame", relative_to="frame1")
+    np.testing.assert_allclose(got, rate, atol=1e-8)
+    by = cardan.frame_velocity_derivatives(model, q, v, "frame6", expressed_in="frame", relative_to="frame1")
+    np.testing.assert_allclose(by.dv @ v, got, atol=1e-12)
+
+
+@pytest.mark.usefixtures("reference_target")
+def test_several_relative_frames_and_an_unknown_one(model):
+    q, v, _ = random_state(model, seed=4)
+    both = cardan.frame_velocity(model, q, v, ["frame6", "body2"], relative_to="frame1")
+    one = cardan.frame_velocity(model, q, v, "body2", relative_to="frame1")
+    np.testing.assert_allclose(both[1], one, atol=1e-14)
+    with pytest.raises(UnknownNameError, match="no frame named 'frame99'"):
+        cardan.jacobian(model, q, "body2", relative_to="frame99")
+
+
+def test_relative_motion_is_that_of_idyntree():
+    iDynTree = pytest.importorskip("idyntree.bindings")
+    text = cardan.to_urdf(cardan.robots.quadruped())
+    dog = cardan.read_urdf(text).model(base="floating")
+    loader = iDynTree.ModelLoader()
+    assert loader.loadModelFromString(text, "urdf")
+    kin = iDynTree.KinDynComputations()
+    assert kin.loadRobotModel(loader.model())
+    q, v, _ = random_state(dog, seed=7)
+    base = kin.getFloatingBase()
+    names = [kin.model().getJointName(i) for i in range(kin.model().getNrOfDOFs())]
+    v_own = [dog.v_slice(n).start for n in names]
+    twist = cardan.frame_velocity(dog, q, v, base)
+    kin.setRobotState(
+        cardan.frame_transform(dog, q, base),
+        q[[dog.q_slice(n).start for n in names]],
+        twist,
+        v[v_own],
+        np.array([0.0, 0.0, -9.81]),
+    )
+    here, there = dog.body_names[-1], dog.body_names[4]
+    frames = kin.getFrameIndex(there), kin.getFrameIndex(here)
+    matrix = iDynTree.MatrixDynSize(6, len(names))
+    for representation, axes in ((iDynTree.MIXED_REPRESENTATION, there), (iDynTree.BODY_FIXED_REPRESENTATION, "frame")):
+        kin.setFrameVelocityRepresentation(representation)
+        assert kin.getRelativeJacobian(*frames, matrix)
+        J = cardan.jacobian(dog, q, here, expressed_in=axes, relative_to=there)
+        np.testing.assert_allclose(J[:, v_own], matrix.toNumPy(), atol=1e-12)
+        velocity = cardan.frame_velocity(dog, q, v, here, expressed_in=axes, relative_to=there)
+        np.testing.assert_allclose(velocity, matrix.toNumPy() @ v[v_own], atol=1e-12)

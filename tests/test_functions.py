@@ -1,7 +1,9 @@
 """The public functions: arguments, errors, the user's own functions, symbols of other libraries."""
 
+import functools
 import inspect
 import pickle
+import re
 import tracemalloc
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import cardan
 from cardan.errors import DTypeError, MechanismError, ShapeError, TraceError, UnknownNameError
+from cardan.joints import CATALOGUE
 from mechanisms import central_difference, random_model, random_state
 
 
@@ -34,6 +37,32 @@ def test_the_users_own_function(arm, state):
     np.testing.assert_allclose(energy(arm, q, v), expected, rtol=1e-14)
     assert energy(arm, q[0], v[0]).shape == ()
     assert energy.__doc__ == "The user's own."
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        lambda g: lambda *args: 2.0 * g(*args),
+        lambda g: lambda model, *args: 2.0 * g(model, *args),
+        lambda g: lambda *args, **named: 2.0 * g(*args, **named),
+        lambda g: lambda model, **named: 2.0 * g(model, **named),
+        lambda g: lambda model, place, /, *args, **named: 2.0 * g(model, place, *args, **named),
+    ],
+)
+def test_a_kernel_under_a_decorator(arm, state, wrapper):
+    """Parameters with places are given by position, as the wrapper takes them."""
+
+    def doubled(g):
+        return functools.wraps(g)(wrapper(g))
+
+    @cardan.function
+    @doubled
+    def moved(model, q, v, gain: float = 0.5):
+        return q + gain * v
+
+    q, v = state[:2]
+    np.testing.assert_allclose(moved(arm, q, v), 2.0 * (q + 0.5 * v))
+    np.testing.assert_allclose(moved(arm, v=v, q=q, gain=0.25), 2.0 * (q + 0.25 * v))
 
 
 def test_own_function_with_numpy_inside_and_declared_arrays(arm, state):
@@ -337,7 +366,7 @@ def test_bound_functions(arm, state, target):
 
 def test_what_a_bound_function_takes_can_be_asked_of_it(arm):
     """Failed before; redteam.md, 12."""
-    assert str(inspect.signature(cardan.inverse_dynamics.bind(arm))) == "(q, v, a, /, *, out=None)"
+    assert str(inspect.signature(cardan.inverse_dynamics.bind(arm))) == "(q, v, a, *, out=None)"
     assert list(inspect.signature(cardan.jacobian.bind(arm, frame="tool")).parameters) == ["q", "out"]
 
 
@@ -367,17 +396,70 @@ def test_wrong_out(arm, state, out, error, words):
 
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_bound_function_has_its_model_and_takes_arrays_by_position(arm, target, packed):
+def test_a_bound_function_has_its_model_and_takes_arrays_by_position_and_by_keyword(arm, target, packed):
     """It said that `Bound.__call__()` got an unexpected keyword argument, or one array too many."""
     function = cardan.mass_matrix.on(target)
     fast, q = function.bind_packed(arm) if packed else function.bind(arm), arm.neutral()
+    np.testing.assert_array_equal(fast(q=q), fast(q))
+    out = np.empty_like(fast(q))
+    assert fast(q=q, out=out) is out
+    assert fast(q=q, out=None).tobytes() == fast(q, out=None).tobytes() == out.tobytes()
     for call, words in (
-        (lambda: fast(q=q), "1, q="),
-        (lambda: fast(arm, q), "2, the model"),
-        (lambda: fast(x=q), "x="),
+        (lambda: fast(arm, q), "2, the model among them: it is bound to arm7"),
+        (lambda: fast(arm), "1, the model among them: it is bound to arm7"),
+        (lambda: fast(x=q), "1; there is no argument 'x'; missing q"),
+        (lambda: fast(q, q=q), "2; q is given twice"),
+        (lambda: fast(), "0; missing q"),
     ):
-        with pytest.raises(TypeError, match=rf"mass_matrix takes 1 arrays \(q\), got .*{words} among .* bound to arm7"):
+        with pytest.raises(TypeError, match=rf"mass_matrix takes 1 arrays \(q\), got {re.escape(words)}"):
             call()
+
+
+@cardan.function(shapes={"target": (3,)})
+def pulls(model, q, v, target=(0, 0, 1), stiffness: float = 400.0, *, damping=60.0):
+    J = cardan.jacobian(model, q, model.body_names[-1])[:3]
+    x = cardan.frame_transform(model, q, model.body_names[-1])[:3, 3]
+    return J.T @ (stiffness * (target - x) - damping * (J @ v))
+
+
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+def test_a_bound_function_keeps_its_defaults_and_keywords(arm, state, target):
+    """It wanted all arguments, by position; values given to `bind` for them were thrown away."""
+    q, v, _ = (x[0] for x in state)
+    function, place = pulls.on(target), np.array([0.1, 0.2, 0.3])
+    fast, other = function.bind(arm), function.bind(arm, stiffness=100.0)
+    expected = function(arm, q, v, place, 300.0, damping=50.0)
+    for found in (
+        fast(q, v, place, 300.0, 50.0),
+        fast(q, v, place, 300.0, damping=50.0),
+        fast(damping=50, stiffness=np.float64(300.0), target=place.tolist(), v=v, q=q),
+        function.bind(arm, stiffness=300.0, damping=50.0)(q, v, place),
+        pickle.loads(pickle.dumps(function.bind(arm, stiffness=300.0, damping=50.0)))(q, v, place),
+    ):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(fast(q, v), function(arm, q, v))
+    np.testing.assert_array_equal(fast(q, v, damping=1.0), function(arm, q, v, damping=1.0))
+    np.testing.assert_array_equal(other(q, v), function(arm, q, v, stiffness=100.0))
+    said = "(q, v, target=(0, 0, 1), stiffness=400.0, damping=60.0, *, out=None)"
+    assert str(inspect.signature(fast)) == said
+    assert repr(other).startswith("<pulls(q, v, target=(0, 0, 1), stiffness=100.0, damping=60.0) of one model")
+    with pytest.raises(TypeError, match=r"there is no argument 'stifness'; did you mean 'stiffness'"):
+        fast(q, v, stifness=1.0)
+    with pytest.raises(TypeError, match="missing v"):
+        fast(q)
+
+
+def test_inputs_of_a_model_follow_defaults_by_keyword():
+    """Python has no positional argument without a default behind one with a default; by position it goes, too."""
+    model = cardan.robots.cart_pole().model().with_inputs("gravity")
+    swing = cardan.function(lambda model, q, v, kp=3.0: kp * q + cardan.gravity_forces(model, q))
+    fast, (q, g) = swing.bind(model), (np.array([0.1, 0.2]), np.array([0.0, 0.0, -9.0]))
+    assert str(inspect.signature(fast)) == "(q, v, kp=3.0, *, gravity, out=None)"
+    expected = swing(model, q, q, gravity=g)
+    np.testing.assert_array_equal(fast(q, q, gravity=g), expected)
+    np.testing.assert_array_equal(fast(q, q, 3.0, g), expected)
+    with pytest.raises(TypeError, match="missing gravity"):
+        fast(q, q)
 
 
 def test_wrong_use_of_bound_functions(arm, state):
@@ -783,3 +865,37 @@ def test_results_by_name_have_texts_as_names():
 def test_numbers_of_threads_are_checked(threads):
     with pytest.raises(cardan.errors.ParameterError, match="number of threads"):
         cardan.inverse_dynamics.on(threads=threads)
+
+
+# --- all joints at once ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("reference_target")
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_joint_quantities_are_those_of_each_joint(base):
+    model = random_model(3, joints=(*CATALOGUE[:16:3], CATALOGUE[1], CATALOGUE[-1]), base=base)
+    q, v, _ = random_state(model, seed=1, shape=(2,))
+    found = cardan.joint_quantities(model, q, v)
+    joints = len(model.joint_names)
+    width = max(len(node.v) for node in model.nodes)
+    shapes = [(2, joints, 4, 4), (2, joints, 6, width), (2, joints, 6), (2, joints, 6)]
+    assert [part.shape for part in found] == shapes
+    for node in model.nodes:
+        k, own, rates = model.joint_names.index(node.name), q[:, list(node.q)], v[:, list(node.v)]
+        for name, part in zip(found._fields, found, strict=True):
+            got = part[:, k, :, : len(node.v)] if name == "motion_subspace" else part[:, k]
+            arrays = (own, rates) if name in ("twist", "bias") else (own,)
+            np.testing.assert_allclose(got, cardan.evaluate_joint(node.joint, name, *arrays), atol=1e-13, err_msg=name)
+        assert not found.motion_subspace[:, k, :, len(node.v) :].any()
+    still = [k for k, c in enumerate(model.connections) if c.name not in {node.name for node in model.nodes}]
+    assert still
+    np.testing.assert_array_equal(found.transform[:, still], np.broadcast_to(np.eye(4), (2, len(still), 4, 4)))
+    assert not found.twist[:, still].any()
+
+
+def test_joint_quantities_of_one_body():
+    m = cardan.Mechanism("block")
+    m.add_body("block", cardan.Inertia(1.0))
+    m.add_joint("glue", cardan.joints.Fixed(), "world", "block")
+    found = cardan.joint_quantities(m.model(), [], [])
+    assert [part.shape for part in found] == [(1, 4, 4), (1, 6, 0), (1, 6), (1, 6)]

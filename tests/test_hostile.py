@@ -334,6 +334,39 @@ def test_names_drive_no_terminal(tmp_path, capsys, command):
     assert not set("\x1b\x07\u202e\ud800") & set(out)
 
 
+HOSTILE_NAMES = ["\x1b[2J", "\u202eright", "half\ud800", "two\nlines", "zero\0", "\u2066isolated", "r\rn", "\x85next"]
+
+
+def named(names):
+    """Return a chain whose bodies and joints have some names."""
+    m = cardan.Mechanism(names[0])
+    for k, name in enumerate(names):
+        m.add_body(f"b{name}", Inertia(1.0, (0.1, 0.0, 0.0)))
+        m.add_joint(f"j{name}", Revolute((0, 0, 1)), f"b{names[k - 1]}" if k else "world", f"b{name}")
+    return m
+
+
+def test_what_is_printed_of_a_robot_obeys_no_name():
+    m = named(HOSTILE_NAMES)
+    plain = named([f"n{k}" for k in range(len(HOSTILE_NAMES))])
+    texts = {str(m): str(plain), str(m.model()): str(plain.model()), str(m.world()): str(plain.world())}
+    texts[m.graphviz()] = plain.graphviz()
+    for text, other in texts.items():
+        assert len(text.split("\n")) == len(other.split("\n"))
+        assert all(line.isprintable() for line in text.split("\n"))
+        text.encode()
+
+
+def test_no_name_is_obeyed_by_what_is_generated(tmp_path):
+    """Direction marks in comments show other code than is compiled; two question marks begin a trigraph."""
+    model = named([*HOSTILE_NAMES, "??/", "???/", "*/", "back\\"]).model()
+    cardan.generate(cardan.gravity_forces, model, tmp_path / "lib")
+    for file in (tmp_path / "lib").rglob("*.[ch]*"):
+        text = file.read_text(encoding="utf-8")
+        assert all(line.isprintable() for line in text.split("\n")), file
+        assert "??" not in text
+
+
 COMMANDS = (("info",), ("info", "--graph"), ("info", "--json"), ("check",))
 
 

@@ -220,6 +220,9 @@ def test_steps_of_a_simulation(jax):
             for e in np.eye(2)
         ]
         np.testing.assert_allclose(by, np.transpose(moved), atol=1e-8)
+    for count in (1, 5, 2):  # other counts of the same program
+        again = solver.function.repeated(count)
+        close(jax, jax.jit(wrap(again, world.model))(**given), again(world.model, **given), 0.0)
 
 
 @pytest.mark.parametrize(

@@ -345,6 +345,11 @@ def test_a_chain_of_sliders_has_a_constant_subspace():
     assert not D6(linear=[X], angular=[Z]).has_constant_motion_subspace
 
 
+IDENTITY_AT_NEUTRAL = (Fixed, Revolute, Prismatic, Helical, UnboundedRevolute, Universal, Spherical, SphericalZYX)
+IDENTITY_AT_NEUTRAL += (Translation, Planar, PlanarAngle, FreeFlyer, FloatingMRP, D6, Cable, Distance)
+IDENTITY_AT_NEUTRAL += (joint_types.Cylindrical, joint_types.VariableScrew)
+
+
 @catalogue
 def test_neutral(joint):
     q = joint.neutral()
@@ -361,7 +366,7 @@ def test_neutral(joint):
         np.testing.assert_allclose(pose(joint.transform(q)), pose(SE3(translation=(-0.16, 0.0, 0.12))), atol=1e-16)
     elif isinstance(joint, (Spline, OpenSimCustom)):
         assert np.abs(pose(joint.transform(q)) - np.eye(4)).max() > 0.05
-    else:
+    elif isinstance(joint, IDENTITY_AT_NEUTRAL):
         np.testing.assert_array_equal(pose(joint.transform(q)), np.eye(4))
 
 
@@ -550,6 +555,26 @@ REFUSED = [
 def test_bad_parameters_are_refused_with_a_reason(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+@pytest.mark.parametrize("given", [(Revolute(), Prismatic()), ([Revolute(), SE3(), Prismatic()],), ([],)])
+def test_a_composite_says_how_its_joints_are_given(given):
+    with pytest.raises(
+        ParameterError, match="at least one joint, all in one list; poses before them go to placements="
+    ):
+        Composite(*given)
+
+
+def test_a_domain_that_is_no_limits_is_refused():
+    class Pair(Joint):
+        manifold = cardan.manifolds.Euclidean(1)
+        domain = ([-0.1], [0.1])
+
+        def transform(self, q):
+            return SE3(None, (q[0], 0.0, 0.0))
+
+    with pytest.raises(ParameterError, match=r"domain of Pair: got .*expected positions as cardan\.Limits"):
+        Pair().random_configuration(seed=0)
 
 
 def test_numpy_numbers_are_numbers():
@@ -821,6 +846,12 @@ QUANTITIES = [
 ]
 
 
+QUANTITIES += [
+    ("subspace", ("q",), lambda j: (6, j.nv)),
+    ("efforts", ("q", "v"), lambda j: (j.nv,)),
+]
+
+
 def arguments(joint, kinds, shape):
     rng = np.random.default_rng(22)
     sizes = {"v": joint.nv, "qdot": joint.nq, "f": 6}
@@ -863,6 +894,84 @@ def test_evaluate_joint_equals_the_methods(joint):
     close("bias", q, v)(numbers(joint.bias(scalars, rates)))
     close("torque", q, np.arange(6.0))(np.array(joint.torque(scalars, f), dtype=float))
     close("integrate", q, v)(np.array(joint.integrate(scalars, rates), dtype=float))
+
+
+def flat(value):
+    """Return what a joint's method returned as one vector of floats."""
+    if isinstance(value, SE3):
+        value = value.matrix()
+    if isinstance(value, (tuple, list)):
+        return np.concatenate([flat(e) for e in value] or [np.zeros(0)])
+    return np.ravel(np.asarray(value, dtype=float))
+
+
+@every
+def test_every_method_takes_a_state_as_a_tuple_a_list_or_an_array(joint):
+    for quantity, kinds, _ in [*QUANTITIES, ("local_coordinates", ("q", "q", "v"), None)]:
+        given = arguments(joint, kinds, ())
+        method = getattr(joint, quantity)
+        wrench = [i for i, kind in enumerate(kinds) if kind == "f"]
+        forms = [
+            [Force.of(a) if i in wrench else form(a) for i, a in enumerate(given)]
+            for form in (floats, list, np.asarray)
+        ]
+        expected, *others = (flat(method(*form)) for form in forms)
+        for got in others:
+            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-14, err_msg=quantity)
+
+
+@catalogue
+def test_a_batch_is_refused_and_led_to_evaluate_joint(joint):
+    for quantity, kinds, _ in [*QUANTITIES, ("local_coordinates", ("q", "q", "v"), None)]:
+        given = [
+            Force.of(np.arange(6.0)) if k == "f" else a
+            for k, a in zip(kinds, arguments(joint, kinds, (5,)), strict=True)
+        ]
+        for form in (np.asarray, lambda a: a.tolist() if isinstance(a, np.ndarray) else a):
+            if not joint.nq and form is not np.asarray:
+                continue
+            with pytest.raises(ShapeError, match=f"one state. Of a batch.*evaluate_joint.joint, '{quantity}'"):
+                getattr(joint, quantity)(*(a if isinstance(a, Force) else form(a) for a in given))
+
+
+def test_a_number_or_a_vector_of_another_length_is_no_state():
+    with pytest.raises(
+        ShapeError, match=r"Revolute\.transform: argument 'q' has shape \(\), expected \(1,\), one state"
+    ):
+        Revolute().transform(0.5)
+    with pytest.raises(ShapeError, match=r"argument 'q' has shape \(2,\), expected \(1,\)"):
+        Revolute().transform(q=[0.5, 0.1])
+    with pytest.raises(ShapeError, match=r"Revolute\.bias: argument 'v' has shape \(2,\)"):
+        Revolute().bias([0.5], np.zeros(2))
+
+
+def test_the_joint_of_a_user_takes_a_state_in_any_form_and_no_batch():
+    class Bent(Joint):
+        manifold = cardan.manifolds.Euclidean(1)
+
+        def transform(self, q):
+            return SE3(rotation_about_axis(Z, q[0]), (0.1 * q[0] ** 2, 0.0, 0.0))
+
+    for quantity, args in (("transform", ([2],)), ("bias", ([2], [1]))):
+        method = getattr(Bent(), quantity)
+        np.testing.assert_array_equal(flat(method(*args)), flat(method(*map(np.array, args))))
+        with pytest.raises(ShapeError, match="evaluate_joint"):
+            method(*(np.array([a, a]) for a in args))
+
+
+@catalogue
+def test_evaluate_joint_knows_local_coordinates_and_the_inverse(joint):
+    q0, q, v = arguments(joint, ("q", "q", "v"), (3,))
+    phi, rate = cardan.evaluate_joint(joint, "local_coordinates", q0, q, v)
+    for k in range(3):
+        expected = joint.local_coordinates(q0[k], q[k], v[k])
+        np.testing.assert_allclose(phi[k], expected[0], atol=1e-14)
+        np.testing.assert_allclose(rate[k], expected[1], atol=1e-14)
+    X = cardan.evaluate_joint(joint, "transform", q)
+    if joint.nq and not searched(joint):
+        found = cardan.evaluate_joint(joint, "configuration_from_transform", X)
+        assert found.shape == q.shape
+        np.testing.assert_allclose(cardan.evaluate_joint(joint, "transform", found), X, atol=1e-7)
 
 
 def test_evaluate_joint_broadcasts():

@@ -249,6 +249,26 @@ def test_large_results_are_lent_again_and_earlier_ones_stay(arm):
         assert len({address(a) for a in (first, *kept)}) == 7
 
 
+@pytest.mark.parametrize(
+    "size", [memory.ALIGNED, memory.ALIGNED + 8, memory.LEAST - 8, memory.LEAST, 4 * memory.LEAST + 8]
+)
+def test_large_results_begin_at_a_line_of_the_cache(size):
+    """At 16 mod 64, where C's allocator puts them, each store of 64 bytes crossed two lines."""
+    for _ in range(3):  # new, and lent again
+        kept = [memory.empty((size // 8,), DOUBLE), memory.empty((size // 8, 1), DOUBLE)]
+        assert [address(x) % 64 for x in kept] == [0, 0]
+        assert [(x.nbytes, x.flags.c_contiguous, x.flags.writeable) for x in kept] == 2 * [(size, True, True)]
+        del kept
+
+
+def test_results_of_calls_begin_at_a_line_of_the_cache(arm):
+    """Where rows are multiples of half a line; other rows lie across lines wherever they begin."""
+    q, pose = arm.random_configuration((2 * ROWS,), seed=0), cardan.frame_transform
+    for call in (lambda q: pose(arm, q, "tool"), pose.bind(arm, frame="tool")):
+        for rows in (1024, 1500, ROWS, 2 * ROWS):  # 131 kB and more
+            assert [address(call(q[:rows])) % 64 for _ in range(3)] == [0, 0, 0]
+
+
 def test_the_environment_turns_it_off(arm):
     code = (
         "import numpy as np\nfrom cardan.runtime import memory\n"

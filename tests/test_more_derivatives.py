@@ -10,6 +10,7 @@ import pytest
 
 import cardan
 from cardan.errors import ParameterError, ShapeError, UnknownNameError
+from cardan.functions.derivatives import CONFIGURATION
 from mechanisms import central_difference, random_model, random_state
 
 ARM = cardan.robots.arm7().model()
@@ -152,9 +153,55 @@ def test_what_names_no_arguments_is_refused(wrt):
 
 
 def test_those_by_one_argument_name_the_one_by_several():
-    for made in (cardan.gradient, cardan.hessian, cardan.jacobian_vector_product, cardan.vector_jacobian_product):
+    for made in (cardan.jacobian_vector_product, cardan.vector_jacobian_product):
         with pytest.raises(ParameterError, match=r"one argument\. cardan\.derivative takes several"):
             made(cardan.kinetic_energy, ("q", "v"))
+
+
+def spent(model, q, v, u):
+    return cardan.kinetic_energy(model, q, v) * u + cardan.potential_energy(model, q) * (v @ v)
+
+
+SPENT = cardan.function(spent)
+
+
+def test_gradients_by_several_arguments():
+    q, v, _ = random_state(DOG, 5, shape=(2,))
+    by = cardan.gradient(SPENT, ("q", "v", "u"))(DOG, q, v, 2.0)
+    for name, part in zip(("q", "v", "u"), by, strict=True):
+        close(part, cardan.gradient(SPENT, name)(DOG, q, v, 2.0))
+    assert by._fields == ("dq", "dv", "du")
+    assert by.du.shape == (2,)
+
+
+def test_hessians_by_several_arguments_are_blocks():
+    q, v, _ = random_state(DOG, 5, shape=(2,))
+    H = cardan.hessian(SPENT, ("q", "v", "u"))(DOG, q, v, 2.0)
+    for name, row in zip(("q", "v", "u"), H, strict=True):
+        close(getattr(row, f"d{name}"), cardan.hessian(SPENT, name)(DOG, q, v, 2.0))
+    again = cardan.derivative(cardan.gradient(SPENT, ("q", "v", "u")), ("q", "v", "u"))(DOG, q, v, 2.0)
+    close(H.dq.dv, again.dv.dq)  # rows along q: the gradient's; columns along v
+    close(H.dq.dv, np.swapaxes(H.dv.dq, -1, -2))
+    close(H.dv.du, again.du.dv)
+    close(H.dq.du, H.du.dq)
+    close(H.du.du, np.zeros(2))
+    assert np.block([list(row[:2]) for row in H[:2]]).shape == (2, 36, 36)
+    step = np.random.default_rng(0).normal(size=36)
+    f = lambda h: SPENT(DOG, cardan.integrate(DOG, q, h * step[:18]), v + h * step[18:], 2.0)  # noqa: E731
+    second = (f(1e-3) - 2.0 * f(0.0) + f(-1e-3)) / 1e-6
+    whole = np.block([list(row[:2]) for row in H[:2]])
+    np.testing.assert_allclose(step @ whole @ step, second, rtol=1e-4)
+
+
+def test_hessians_by_several_arguments_pickle_and_refuse():
+    of = cardan.hessian(SPENT, ["q", "v"])
+    q, v, _ = random_state(DOG, 5)
+    first, again = of(DOG, q, v, 1.0), pickle.loads(pickle.dumps(of(DOG, q, v, 1.0)))
+    np.testing.assert_array_equal(again.dq.dv, first.dq.dv)
+    with pytest.raises(ParameterError, match="one number"):
+        cardan.hessian(cardan.inverse_dynamics, ("q", "v"))(DOG, q, v, v)
+    with pytest.raises(ParameterError, match="several, each once"):
+        cardan.gradient(SPENT, ("q", "q"))
 
 
 def test_unknown_arguments_are_named():
@@ -198,6 +245,20 @@ def test_of_several_results_those_that_are_configurations():
     flat = cardan.derivative(step, "q", tangent=True)(CART, CART.neutral(), np.zeros(CART.nv), np.zeros(CART.nv))
     plain = cardan.derivative(step, "q")(CART, CART.neutral(), np.zeros(CART.nv), np.zeros(CART.nv))
     np.testing.assert_array_equal(flat, plain)
+
+
+@pytest.mark.parametrize("rate", ["q_dot", "q_ddot", "q_rate", "q_vel", "q_velocity_next", "q_base_dot"])
+def test_a_rate_of_coordinates_is_no_configuration(rate):
+    @cardan.function
+    def moving(model, q, v):
+        return {"q": q, rate: cardan.velocity_to_configuration_derivative(model, q, v)}
+
+    q, v, _ = random_state(KITE, 6)
+    plain, along = (cardan.derivative(moving, "v", tangent=chosen)(KITE, q, v) for chosen in (False, True))
+    assert along[rate].shape == (KITE.nq, KITE.nv)
+    np.testing.assert_array_equal(along[rate], plain[rate])
+    for name in ("q_next", "q_relative", "q_dots", "q_accurate"):
+        assert CONFIGURATION.fullmatch(name)
 
 
 def test_what_is_no_configuration_is_refused():

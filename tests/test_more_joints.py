@@ -644,3 +644,10 @@ DIFFERENT = [
 def test_equality_sees_parameters(a, b):
     assert a != b
     assert len({a, b}) == 2
+
+
+def test_a_function_of_one_coordinate_takes_it_alone():
+    spline, parabola = cardan.joints.NaturalSpline([0, 1, 2], [0, 1, 3]), cardan.joints.Polynomial([0, 1, 2])
+    for function in (spline, parabola):
+        for one in (0.5, np.float64(0.5), np.array(0.5), mpmath.mpf(0.5)):
+            assert float(function(one)) == float(function([one])) == float(function([0.5]))

@@ -272,12 +272,16 @@ def test_what_does_not_fit_is_named(arm, options, error, words):
         cardan.plot(arm, **options)
 
 
-def test_a_mechanism_and_a_quaternion_of_length_0_are_refused():
-    dog = cardan.robots.quadruped()
-    for draw in (cardan.plot, cardan.pictures.workspace):
-        with pytest.raises(DTypeError, match=re.escape("Mechanism(...).model()")):
-            draw(dog, "trunk")
-    model = dog.model(base="floating")
+def test_a_mechanism_and_a_world_are_drawn_as_their_models(arm):
+    arm7 = cardan.robots.arm7()
+    drawn = [cardan.plot(thing) for thing in (arm, arm7, arm7.world())]
+    assert len({tuple(ax.get_xlim()) for ax in drawn}) == 1
+    with pytest.raises(DTypeError, match=r"expected a cardan\.Model"):
+        cardan.plot("arm7.urdf")
+
+
+def test_a_quaternion_of_length_0_is_refused():
+    model = cardan.robots.quadruped().model(base="floating")
     with pytest.raises(ConfigurationError, match="quaternion"):
         cardan.plot(model, np.zeros(model.nq))
 
@@ -555,3 +559,65 @@ def test_a_floor_below_asks_by_name_alone():
     code = "import sys, cardan; cardan.robots.arm7().model(); print('cardan.pictures' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "False"
+
+
+# --- films -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fall():
+    world = cardan.robots.double_pendulum().world()
+    state = world.state(worlds=2)
+    state.q[1] = 1.0
+    return world, cardan.solvers.Featherstone(world, dt=0.001).rollout(state, steps=40, every=20)
+
+
+def test_a_film_has_its_pictures_and_is_written_whole(fall, tmp_path):
+    from PIL import Image
+
+    world, motion = fall
+    place = cardan.pictures.animate(world, motion, path=tmp_path / "fall.gif", world=1, fps=100, dpi=30)
+    with Image.open(place) as film:
+        assert film.n_frames == 5  # of 0.04 s, both ends among them
+        assert film.info["duration"] == 10
+    assert [file.name for file in tmp_path.iterdir()] == ["fall.gif"]
+    assert pyplot.get_fignums() == []
+
+
+def test_a_film_moves_evenly_along_the_manifold(arm):
+    from cardan.pictures.animation import _between
+
+    q0, q1 = arm.neutral(), arm.neutral() + 0.4
+    found = _between(arm, np.array([q0, q0 + 0.1, q1]), np.array([0.0, 0.1, 0.4]), np.linspace(0.0, 0.4, 9))
+    np.testing.assert_allclose(found, q0 + np.linspace(0.0, 0.4, 9)[:, None], atol=1e-15)
+
+
+def test_a_notebook_shows_a_film(fall):
+    world, motion = fall
+    film = cardan.pictures.animate(world.model, motion.q[:, 0], motion.time[:, 0], fps=50, dpi=30)
+    assert film._repr_html_().count("data:image/png;base64") >= 3
+
+
+def test_an_mp4_is_written(fall, tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    place = cardan.pictures.animate(*fall, path=str(tmp_path / "fall.mp4"), fps=50, dpi=30)
+    assert place.read_bytes()[4:8] == b"ftyp"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"path": "film.avi"}, "a name in .mp4, .gif, .html"),
+        ({"world": 2}, "one from 0 to 1"),
+        ({"fps": 1e6}, "at most 3000"),
+        ({"time": [0.0, 0.0, 1.0]}, "times that ascend"),
+        ({"speed": 0.0}, "speed"),
+        ({"path": "no/such/folder/film.gif"}, "no/such/folder"),
+    ],
+)
+def test_what_is_no_film_is_named_and_nothing_is_written(fall, options, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((cardan.CardanError, OSError), match=re.escape(words)):
+        cardan.pictures.animate(*fall, **{"dpi": 20, **options})
+    assert list(tmp_path.iterdir()) == []
+    assert pyplot.get_fignums() == []

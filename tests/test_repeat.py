@@ -1,6 +1,7 @@
 """Programs run several times on their own results: as many calls, bit for bit, on every target."""
 
 import copy
+import gc
 import os
 import pickle
 import shutil
@@ -13,6 +14,7 @@ import pytest
 
 import cardan
 from cardan.errors import DTypeError, ParameterError, ProgramError, ShapeError, UnknownNameError
+from cardan.functions.traced import Kernel
 from cardan.joints import CATALOGUE
 from cardan.program import Array, Program, expr, trace, verify
 from cardan.program.autodiff import vector_jacobian_product
@@ -21,6 +23,7 @@ from cardan.program.repeated import repeated
 from cardan.program.replay import LONGEST, replay, straight
 from cardan.targets import Outline
 from cardan.targets.llvm import plan
+from cardan.targets.llvm import target as native
 from mechanisms import random_model
 from programs import LOOPS, WRITTEN_OUT, evaluated, item_by_item, long_chain, random_program, run_c, same, written_out
 from representatives import represented
@@ -230,11 +233,88 @@ def test_constants_as_inputs():
     assert same(step.repeated(3)(model, *given, gravity=gravity), (q, v))
 
 
-def test_one_pass_is_the_function():
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+def test_one_pass_does_what_the_function_does(target):
+    model, given = pendulum(), arguments(pendulum(), (9,))
+    once = step.repeated(1).on(target)
+    assert once.program(model).regions == (Region(0, 67, 1, ((0, 65), (1, 66), (2, 61), (3, 62))),)
+    assert same(once(model, *given), step.on(target)(model, *given))
+
+
+def counted_events(monkeypatch):
+    """Return the list of what was traced and compiled from now on."""
+    events = []
+
+    def noted(module, name):
+        made = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, **kw: (events.append(name), made(*a, **kw))[1])
+
+    noted(native, "_compiled")
+    noted(Kernel, "traced")
+    return events
+
+
+def test_another_count_neither_traces_nor_compiles(monkeypatch, tmp_path):
+    """One machine code serves all counts: those of `repeated`, of a solver's steps and a rollout's `every`."""
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
+    model, given = pendulum(), arguments(pendulum(), (9,))
+    for rows in ([a[0] if np.ndim(a) else a for a in given], given):  # one world and many have machine code each
+        step.repeated(7)(model, *rows)
+    counts = (1, 2, 3, 7, 100)
+    expected = [chained(step, model, count, *given) for count in counts]
+    events = counted_events(monkeypatch)
+    for count, wanted in zip(counts, expected, strict=True):
+        many = step.repeated(count)
+        assert same(many(model, *given), wanted)
+        assert same(many.bind(model)(*given), many(model, *given))
+        many.bind_packed(model)(*[a[0] if np.ndim(a) else a for a in given])
+    assert events == []
+
+
+def test_a_solver_takes_any_number_of_steps_by_one_program(monkeypatch, tmp_path):
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
+    world = cardan.robots.double_pendulum().world()
+    solver, state = cardan.solvers.Featherstone(world, dt=1e-3), world.state()
+    state.q[...] = 0.3
+    control = world.control()
+    solver.step(state)
+    solver.step(state, control)
+    events = counted_events(monkeypatch)
+    for count in (1, 2, 5, 20):
+        once = state
+        for _ in range(count):
+            once = solver.step(once)
+        assert solver.step(state, steps=count) == once
+        path = solver.rollout(state, steps=2 * count, every=count)
+        assert same([path.q[1], path.v[1]], [once.q, once.v])
+        advance = solver.stepper(state, steps=count)
+        advance()
+        assert advance.state == once
+        solver.step(state, control, steps=count)
+    assert events == []
+
+
+def test_counts_of_equal_models_outlive_the_first_one():
+    first, given = pendulum(), arguments(pendulum())
+    expected = step.repeated(6)(first, *given)
+    del first
+    gc.collect()
     model = pendulum()
-    program = step.repeated(1).program(model)
-    assert program.regions == ()
-    assert Outline.of(program).digest == Outline.of(step.program(model)).digest
+    assert same(step.repeated(6)(model, *given), expected)
+    assert step.repeated(6).program(model).work == 6 * step.program(model).operations
+
+
+@pytest.mark.parametrize("target", ["llvm", "numpy"])
+def test_any_split_of_a_count_has_the_same_bits(target):
+    model = cardan.robots.quadruped().model(base="floating")
+    for rows in ((), (11,)):
+        given = arguments(model, rows)
+        whole = step.repeated(12).on(target)(model, *given)
+        for split in ((1,) * 12, (5, 7), (11, 1), (4, 4, 4)):
+            q, v = given[:2]
+            for count in split:
+                q, v = step.repeated(count).on(target)(model, q, v, *given[2:])
+            assert same((q, v), whole), split
 
 
 def test_repeats_of_repeats(reference_target):
@@ -317,12 +397,14 @@ def test_printed_pickled_explained():
     again = pickle.loads(pickle.dumps(program))
     assert again == program
     assert again != straight(program)
-    digests = {
-        Outline.of(f.program(model)).digest for f in (step, many, step.repeated(4), step.repeated(3, {"q": "q"}))
-    }
-    assert len(digests) == 4
+    others = (step.repeated(4), step.repeated(3, {"q": "q"}))
+    digests = [Outline.of(f.program(model)).digest for f in (step, many, *others)]
+    assert len(set(digests)) == 3
+    assert digests[1] == digests[2]  # one machine code for all counts
+    assert Outline.of(program).passes == 3
+    assert Outline.of(program) != Outline.of(others[0].program(model))
     assert program.work == 3 * step.program(model).operations == 3 * program.operations
-    assert "3 times" in many.explain(model)
+    assert "3 times (by machine code for any number)" in many.explain(model)
     assert pickle.loads(pickle.dumps(many)) is many
     bound = pickle.loads(pickle.dumps(many.bind(model)))
     given = arguments(model, (9,))
@@ -360,8 +442,8 @@ def test_replayed_on_numbers():
     assert [replay(out, x)[r] for r in out.results] == expected
 
 
-def test_another_process_finds_the_program_of_its_own_count(tmp_path):
-    """In memory and on disk, outline and machine code: no count is served what was made for another."""
+def test_another_process_finds_one_program_for_all_counts(tmp_path):
+    """Outline and machine code are kept once; each count is run so often as it says."""
     (tmp_path / "stepping.py").write_text(
         "import cardan\n@cardan.function\ndef push(model, v):\n    return {'v': 1.5 * v - 0.25 * v * v}\n"
     )
@@ -382,8 +464,7 @@ def test_another_process_finds_the_program_of_its_own_count(tmp_path):
         done = subprocess.run(run, capture_output=True, text=True, env=environment, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         found.append(done.stdout.strip())
-    assert found[0] == found[1]  # new ones are compiled
-    assert found[2] == "False"  # known ones are not
+    assert found[1:] == ["False", "False"]
 
 
 # --- derivatives ---

@@ -1,6 +1,8 @@
 """Functions made of the operations: right near 0 and far away, with their first and second derivatives."""
 
 import math
+import shutil
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
@@ -11,6 +13,7 @@ from cardan.program import Array, trace
 from cardan.program.autodiff import jacobian
 from cardan.targets import evaluate
 from duals import Dual
+from programs import evaluated, run_c
 
 POINTS = (0.0, -0.0, 1e-300, 1e-20, -1e-12, 1e-8, -1e-4, 0.01, 0.3, -0.5, 1.0, -3.0, 10.0, -18.0, 25.0, -40.0, 300.0)
 FAR = (700.0, -700.0, -800.0, 1e5, -1e5, 1e300, -1e300, math.inf, -math.inf)
@@ -149,6 +152,91 @@ def test_remainders_are_pythons():
     p = program(lambda x: x % 0.7 + x // 0.3 + 5.0 % x)
     for x in (2.3, -1.1, 0.4):
         assert run(p, x) == pytest.approx(x % 0.7 + x // 0.3 + 5.0 % x, rel=1e-13)
+
+
+def divided(count, dtype, seed=0):
+    """Return dividends and divisors over all scales; half of them rounded multiples and their neighbours."""
+    rng, single = np.random.default_rng(seed), dtype == np.float32
+    far = 30 if single else 290
+    y = (rng.choice((-1.0, 1.0), count) * 10.0 ** rng.uniform(-far, far, count)).astype(dtype)
+    y[: count // 4] = 2 * np.pi
+    ratio = 10.0 ** rng.uniform(-3, 7 if single else 15.5, count)
+    x = (rng.choice((-1.0, 1.0), count) * ratio * y).astype(dtype)
+    x[::2] = (np.floor(ratio).astype(dtype) * y)[::2]
+    x[::4] = np.nextafter(x[::4], dtype(0.0))
+    kept = np.isfinite(x) & (x != 0.0)
+    return x[kept], y[kept]
+
+
+DIVISIONS = trace("f", lambda x, y: {"r": x % y, "n": x // y}, [Array("x", ()), Array("y", ())])
+LENGTH = trace("f", lambda x, y: {"h": cardan.scalar.hypot(x, y)}, [Array("x", ()), Array("y", ())])
+
+
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_remainders_have_the_bits_of_numpys(dtype, target):
+    x, y = divided(20_000, dtype)
+    r, n = (e[:, 0] for e in evaluated(DIVISIONS, target, [x[:, None], y[:, None]]))
+    np.testing.assert_array_equal(r, np.remainder(x, y))
+    np.testing.assert_array_equal(np.signbit(r), np.signbit(y))
+    for k in range(0, len(x), 29):  # quotients against exact ones, as NumPy's are not the nearest
+        assert int(n[k]) == math.floor(Fraction(float(x[k])) / Fraction(float(y[k])))
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs a C compiler")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_remainders_in_c_whatever_is_joined(tmp_path, dtype):
+    x, y = divided(20_000, dtype)
+    r, n = np.empty_like(x), np.empty_like(x)
+    native = ["-O3", "-march=native", "-ffp-contract=fast"]  # products are joined to sums, where the processor can
+    for flags in ([], native):
+        run_c(tmp_path, DIVISIONS, [x, y], [r, n], *flags)
+        np.testing.assert_array_equal(r, np.remainder(x, y))
+        (tmp_path / "f.so").unlink()
+
+
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_remainders_of_extremes_are_numpys(dtype, target):
+    large, small = np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal
+    values = np.array([0.0, 1.0, 3.0, 0.1, 7e-2, np.inf, np.nan, large, 0.3 * large, small, 5 * small], dtype)
+    x, y = (e.ravel() for e in np.meshgrid(*[np.concatenate([values, -values])] * 2))
+    with np.errstate(all="ignore"):
+        r, n = np.remainder(x, y), np.floor_divide(x, y)
+        known = (np.abs(x / y) < (2.0**24 if dtype == np.float32 else 2.0**53)) | ~np.isfinite(x / y) & (y == 0.0)
+        known |= np.isinf(x) | np.isnan(x / y)
+    found = [e[:, 0] for e in evaluated(DIVISIONS, target, [x[:, None], y[:, None]])]
+    np.testing.assert_array_equal(found[0], np.where(known, r, np.nan))
+    np.testing.assert_array_equal(found[1][known], n[known])
+
+
+def test_slopes_of_remainders_are_1_and_minus_the_quotient():
+    x = np.array([0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -3.0, 7.3, -7.3, 7.3, -7.3, 1e-300])
+    y = np.array([1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 2.0, 2.0, -2.0, -2.0, 1e-300])
+    for mode in ("forward", "reverse"):
+        p = jacobian(DIVISIONS, ["x", "y"], mode=mode)
+        by_x, n_by_x, by_y, n_by_y = (e[:, 0] for e in evaluated(p, "llvm", [x[:, None], y[:, None]]))
+        np.testing.assert_array_equal(by_x, np.ones_like(x))
+        np.testing.assert_array_equal(by_y, -np.floor(x / y))
+        assert not n_by_x.any()
+        assert not n_by_y.any()
+
+
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+@pytest.mark.parametrize(("dtype", "far"), [(np.float64, 300), (np.float32, 36)])
+def test_lengths_neither_overflow_nor_vanish(dtype, far, target):
+    rng, eps = np.random.default_rng(0), np.finfo(dtype).eps
+    x, y = (10.0 ** rng.uniform(-far, far, (2, 5000))).astype(dtype)
+    y[::2] = x[::2] * dtype(0.75)
+    x[:6], y[:6] = [0.0, 0.0, -2.0, np.inf, -np.inf, 3.0], [0.0, -2.0, 0.0, 1.0, np.inf, -4.0]
+    (h,) = evaluated(LENGTH, target, [x[:, None], y[:, None]])
+    np.testing.assert_allclose(h[:, 0], np.hypot(x, y), rtol=2 * eps)
+    finite = np.isfinite(x)
+    expected = [e[finite] / np.maximum(np.hypot(x, y)[finite], np.finfo(dtype).tiny) for e in (x, y)]
+    for mode in ("forward", "reverse"):
+        found = evaluated(jacobian(LENGTH, ["x", "y"], mode=mode), target, [x[:, None], y[:, None]])
+        for slope, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(slope[finite, 0], wanted, rtol=4 * eps, atol=eps)
 
 
 def test_functions_of_arrays_of_symbols_go_entry_by_entry():

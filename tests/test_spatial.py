@@ -15,13 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cardan
 from cardan import scalar
-from cardan.errors import ParameterError, ShapeError
+from cardan.errors import DTypeError, ParameterError, ShapeError
 from cardan.program import Array, trace
 from cardan.spatial import (
     SE3,
     ArticulatedInertia,
     Force,
+    ForceSubspace,
     Inertia,
     Matrix3,
     Motion,
@@ -1086,3 +1088,86 @@ def test_an_axis_that_is_all_but_a_coordinate_axis_is_not_one(tilt):
     expected = exact @ matrix @ exact.T
     for found in (Matrix3.of(matrix).rotated(Matrix3(R)), Symmetric3.of(matrix).rotated(Matrix3(R)).matrix()):
         np.testing.assert_allclose(np.array(found.entries(), float).reshape(3, 3), expected, rtol=0.0, atol=2e-15)
+
+
+# --- the motion subspace as a matrix ---------------------------------------------------------------------------------
+
+
+def a_subspace():
+    joint = cardan.joints.Ellipsoid((0.5, 0.7, 1.1))
+    return joint, joint.subspace([0.3, -0.4, 0.5])
+
+
+@pytest.mark.parametrize("joint", cardan.joints.CATALOGUE, ids=lambda j: type(j).__name__)
+def test_subspaces_as_arrays_have_six_rows(joint):
+    q = joint.random_configuration(seed=0)
+    for S in (joint.subspace(q), joint.motion_subspace(q), joint.motion_subspace_rate(q, np.ones(joint.nv))):
+        assert np.array(S).shape == S.matrix().shape == (6, joint.nv)
+    np.testing.assert_array_equal(joint.subspace(q), cardan.evaluate_joint(joint, "motion_subspace", q))
+    T = joint.constraint_wrench_subspace(q)
+    assert np.array(T).shape == (6, joint.num_constraints)
+    np.testing.assert_allclose(np.array(T).T @ np.array(joint.subspace(q)), 0.0, atol=1e-12)
+
+
+def test_what_acts_on_a_motion_acts_on_every_column_of_a_subspace():
+    _, S = a_subspace()
+    X = SE3.from_rpy((0.3, -0.5, 0.8), (0.1, -0.2, 0.3))
+    V = Motion((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+    body = Inertia(2.0, (0.1, 0.2, 0.3), np.diag([0.3, 0.2, 0.4]))
+    F = body @ S
+    np.testing.assert_allclose(X @ S, X.adjoint() @ np.array(S), atol=1e-15)
+    np.testing.assert_allclose(X.inverse_act(S), np.linalg.inv(X.adjoint()) @ np.array(S), atol=1e-14)
+    np.testing.assert_allclose(F, body.matrix() @ np.array(S), atol=1e-15)
+    np.testing.assert_allclose(body.articulated() @ S, F, atol=1e-15)
+    np.testing.assert_allclose(X @ F, X.dual_adjoint() @ np.array(F), atol=1e-15)
+    np.testing.assert_allclose(np.array(V.cross(S)).T, [np.array(V.cross(s)) for s in S], atol=0)
+    np.testing.assert_allclose(np.array(V.cross(F)).T, [np.array(V.cross(f)) for f in F], atol=0)
+    np.testing.assert_allclose(S.T @ F, np.array(S).T @ np.array(F), atol=1e-15)
+    assert type(X @ S) is type(V.cross(S)) is MotionSubspace
+    assert type(F) is type(X @ F) is ForceSubspace
+
+
+def test_matrices_of_motions_and_forces_are_dual():
+    X = SE3.from_rpy((0.3, -0.5, 0.8), (0.1, -0.2, 0.3))
+    np.testing.assert_allclose(X.dual_adjoint(), np.linalg.inv(X.adjoint()).T, atol=1e-15)
+    batch = SE3.from_translation(np.ones((4, 5, 3)))
+    assert batch.adjoint().shape == batch.dual_adjoint().shape == (4, 5, 6, 6)
+    body = Inertia(2.0, (0.1, 0.2, 0.3), np.diag([0.3, 0.2, 0.4]))
+    np.testing.assert_allclose(
+        (X @ body).matrix(), X.dual_adjoint() @ np.array(body) @ X.inverse().adjoint(), atol=1e-14
+    )
+    np.testing.assert_allclose(X.inverse_act(X @ body), body.matrix(), atol=1e-14)
+
+
+def test_a_subspace_in_a_function_is_a_matrix_as_outside():
+    joint, S = a_subspace()
+    model = cardan.robots.arm7().model()
+
+    @cardan.function
+    def parts(model, q):
+        S = joint.subspace(q[:3])
+        return S, joint.constraint_wrench_subspace(q[:3]), model.nodes[0].inertia
+
+    got = parts(model, [0.3, -0.4, 0.5, 0, 0, 0, 0])
+    expected = (S, joint.constraint_wrench_subspace([0.3, -0.4, 0.5]), model.nodes[0].inertia)
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-14)
+
+
+@pytest.mark.parametrize("left", [SE3(), Inertia(1.0), Inertia(1.0).articulated(), MotionSubspace([Motion.zero()])])
+def test_a_map_is_applied_by_matmul_and_not_by_times(left):
+    for right in (Motion.zero(), 2.0, 2, np.ones(3), SE3()):
+        for product in (lambda a, b: a * b, lambda a, b: b * a):
+            with pytest.raises(DTypeError, match=r"expected `@`, as in X @ V"):
+                product(left, right)
+
+
+@quick
+@given(poses, motions)
+def test_wedge_is_the_rate_of_a_pose_and_vee_its_inverse(X, m):
+    rate = (np.array(X @ SE3.exp(np.array(m) * 1e-6)) - np.array(X @ SE3.exp(np.array(m) * -1e-6))) / 2e-6
+    np.testing.assert_allclose(np.linalg.inv(np.array(X)) @ rate, m.wedge(), atol=1e-7 * (1.0 + np.abs(rate).max()))
+    np.testing.assert_array_equal(Motion.vee(m.wedge()), np.array(m))
+    assert Motion.of(np.ones((2, 3, 6))).wedge().shape == (2, 3, 4, 4)
+    with pytest.raises(ShapeError, match="matrix"):
+        Motion.vee(np.eye(3))

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan.cli.main import main
 from cardan.errors import DTypeError, ParameterError
 from cardan.joints import CATALOGUE
 from cardan.verification import CHECKS
 from cardan.verification.differences import derivative
+from linkages import WattSlider, WattWithin
 from planted_faults import FAULTS, Polar, Sign
 from representatives import represented
 
@@ -94,7 +96,7 @@ def test_plain_data_is_stable():
     data = json.loads(json.dumps(certificate.plain(), allow_nan=False))
     assert list(data) == [
         *("certificate", "joint", "type", "nq", "nv", "samples", "seed", "passed", "verdict"),
-        *("findings", "singularities", "speed"),
+        *("findings", "singularities", "speed", "limits"),
     ]
     assert (data["certificate"], data["type"], data["nq"], data["passed"]) == (1, "Sign", 2, False)
     keys = ["name", "identity", "status", "error", "tolerance", "q", "v", "entries", "cause", "note", "message"]
@@ -124,3 +126,114 @@ def test_the_documentation_shows_these_messages():
     for joint, name, words in FAULTS:
         row = next(line for line in page.splitlines() if line.startswith(f"| `{named(joint)}` | {name} |"))
         assert words.replace("`", "") in row.replace("`", "") or words in "lower <= limit_coordinates(q) <= upper"
+
+
+# --- joints that are defined somewhere only --------------------------------------------------------------------------
+
+
+def test_a_linkage_passes_within_limits_or_its_domain():
+    limits = cardan.Limits([-0.3], [0.3])
+    for certificate in (
+        cardan.verify_joint(WattSlider(), 6, limits=limits),
+        cardan.verify_joint(WattWithin(), 6),
+        cardan.verify_joint(WattWithin(), 6, limits=cardan.Limits([0.1], [0.2])),
+        cardan.verify_joint(cardan.joints.reverse(WattWithin()), 6),
+    ):
+        assert certificate.passed, str(certificate)
+    assert not cardan.verify_joint(WattSlider(), 6).passed
+    certificate = cardan.verify_joint(WattSlider(), 6, limits=limits)
+    assert "within (-0.3,) to (0.3,)" in str(certificate)
+    assert certificate.plain()["limits"] == [[-0.3], [0.3]]
+
+
+def test_a_wrong_subspace_is_still_found_within_limits():
+    class Wrong(WattWithin):
+        def motion_subspace(self, q):
+            return [s * 1.001 for s in super().motion_subspace(q)]
+
+    assert "motion subspace" in {f.name for f in cardan.verify_joint(Wrong(), 6).failures}
+
+
+def test_limits_outside_of_the_domain_are_refused():
+    with pytest.raises(ParameterError, match=r"limits of WattWithin.*positions of its domain, \(-0\.3,\) to \(0\.3,\)"):
+        cardan.verify_joint(WattWithin(), limits=cardan.Limits([0.4], [0.5]))
+    with pytest.raises(ParameterError, match="1 numbers"):
+        cardan.verify_joint(WattWithin(), limits=cardan.Limits([0.1, 0.1], [0.2, 0.2]))
+
+
+def test_what_samples_and_searches_keeps_to_the_domain():
+    joint = WattWithin()
+    q = joint.random_configuration((200,), seed=0)
+    assert np.abs(q).max() <= 0.3
+    assert joint.random_configuration((50,), seed=0, limits=cardan.Limits([0.2], [9.0])).min() >= 0.2
+    found = cardan.evaluate_joint(joint, "configuration_from_transform", cardan.evaluate_joint(joint, "transform", q))
+    np.testing.assert_allclose(found, q, atol=1e-9)
+    assert joint.configuration_from_transform(joint.transform([0.3]))[0] == pytest.approx(0.3)
+    assert abs(joint.nearest_configuration(cardan.SE3.from_translation((0.0, 0.0, 5.0)))[0]) <= 0.3 + 1e-12
+
+
+def test_the_neutral_configuration_is_in_the_domain():
+    class Above(WattSlider):
+        domain = cardan.Limits([0.1], [0.3])
+
+    assert Above().neutral() == (0.2,)
+    m = cardan.Mechanism("watt")
+    m.add_body("coupler", cardan.Inertia(1.0, (0.0, 0.0, 0.1), np.eye(3) * 0.01))
+    m.add_joint("watt", Above(), "world", "coupler")
+    np.testing.assert_array_equal(m.model().neutral(), [0.2])
+
+
+def test_a_mechanism_takes_the_domain_for_limits():
+    def of(limits):
+        m = cardan.Mechanism("watt")
+        m.add_body("coupler", cardan.Inertia(1.0, (0.0, 0.0, 0.1), np.eye(3) * 0.01))
+        m.add_joint("watt", WattWithin(), "world", "coupler", limits=limits)
+        return m.model()
+
+    for limits, bounds in (
+        (None, (-0.3, 0.3)),
+        (cardan.Limits(upper=[0.1], effort=[5.0]), (-0.3, 0.1)),
+        (cardan.Limits([-0.2], [0.2]), (-0.2, 0.2)),
+    ):
+        model = of(limits)
+        assert (model.lower[0], model.upper[0]) == bounds
+    assert of(cardan.Limits(effort=[5.0])).effort_upper[0] == 5.0
+    with pytest.raises(
+        ParameterError, match=r"limits of joint 'watt': upper: got \(0\.5,\), expected at most \(0\.3,\)"
+    ):
+        of(cardan.Limits([-0.2], [0.5]))
+
+
+def test_domains_of_joints_made_of_joints():
+    watt = WattWithin()
+    assert cardan.joints.Reversed(watt).domain == watt.domain
+    assert cardan.joints.Composite([watt, cardan.joints.Revolute()]).domain.upper == (0.3, np.inf)
+    assert cardan.joints.Mimic(watt, "lead", -2.0, 0.1).domain == cardan.Limits([-0.09999999999999999], [0.2])
+    assert cardan.joints.Revolute().domain == cardan.Limits()
+
+
+def test_eval_ik_of_a_linkage_finds_its_angle_from_the_pose_alone():
+    m = cardan.Mechanism("watt")
+    m.add_body("coupler", cardan.Inertia(1.0, (0.0, 0.0, 0.1), np.eye(3) * 0.01))
+    m.add_joint("watt", WattWithin(), "world", "coupler", limits=cardan.Limits([-0.29], [0.29]))
+    model = m.model()
+    q = model.random_configuration((50,), seed=1)
+    poses, twists = cardan.eval_fk(model, q, np.ones((50, 1)))
+    found = cardan.eval_ik(model, poses, twists)
+    np.testing.assert_allclose(found.q, q, atol=1e-9)
+    np.testing.assert_allclose(found.v, 1.0, atol=1e-9)
+
+
+def test_limits_on_the_command_line(tmp_path, capsys):
+    file = tmp_path / "watt.py"
+    file.write_text(
+        "import cardan\nfrom cardan import SE3\n\n\n"
+        "class Root(cardan.Joint):\n    manifold = cardan.manifolds.Euclidean(1)\n\n    def transform(self, q):\n"
+        "        return SE3(None, (q[0], 0.0, cardan.sqrt(0.2 - q[0] * q[0])))\n"
+    )
+    where = ["joints", "verify", f"{file}:Root", "--samples", "4"]
+    assert main(where) == 1
+    assert main([*where, "--limits", "[[-0.3], [0.3]]"]) == 0
+    assert "within (-0.3,) to (0.3,)" in capsys.readouterr().out
+    assert main([*where, "--limits", "0.3"]) != 0
+    assert "JSON of lower and upper positions" in capsys.readouterr().err

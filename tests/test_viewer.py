@@ -7,6 +7,7 @@ own thoughts. The last ones open it in Chromium: `CARDAN_CHROMIUM`, or `chromium
 import itertools
 import logging
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -615,6 +616,12 @@ def test_a_port_in_use_and_a_host_that_is_not_here(arm):
         cardan.show(arm, port=70000)
 
 
+@pytest.mark.parametrize("host", [None, "", " ", 5, b"127.0.0.1"])
+def test_a_host_that_is_no_text_is_not_everybody(arm, host):
+    with pytest.raises(cardan.errors.ParameterError, match=r"host of the viewer: got .*expected an address, as a text"):
+        cardan.show(arm, host=host)
+
+
 def test_it_serves_this_machine_alone_and_closes(arm):
     with cardan.show(arm) as view:
         assert view.url.startswith("http://127.0.0.1:")
@@ -674,6 +681,79 @@ def test_the_command(tmp_path):
         assert "http://127.0.0.1:" in said
         running.terminate()
         assert running.wait(timeout=20) == 143
+
+
+# --- worlds ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def crates():
+    builder = cardan.WorldBuilder()
+    builder.add_ground()
+    for k in range(3):
+        builder.add_body(f"crate{k}", pose=cardan.SE3(translation=(0.5 * k, 0.0, 0.3)))
+        builder.add_shape(f"crate{k}", Box((0.2, 0.2, 0.2)))
+    return builder.finalize()
+
+
+def test_a_world_is_shown_as_it_begins_and_its_bodies_are_told_apart(crates):
+    with cardan.show(crates) as view, Page(view) as page:
+        robot = view.robot()
+        np.testing.assert_array_equal(robot.q, crates.initial)
+        assert robot.placement().matrix("crate2", 0)[:3, 3].tolist() == [1.0, 0.0, 0.3]
+        low, high = robot.bounds
+        np.testing.assert_allclose((low[:2], high[:2]), ((-0.1, -0.1), (1.1, 0.1)), atol=1e-12)
+        solids = page.until(lambda: [n for path, n in page.nodes.items() if "visual/" in path and "crate" in path])
+        assert len({tuple(np.ravel(n["batched_colors"])) for n in solids}) == len(solids) == 3
+        assert not [label for label in page.labels() if "crate" in label]  # no sliders of loose bodies
+
+
+def test_it_is_looked_at_again_where_a_world_went(crates):
+    with cardan.show(crates) as view:
+        before = np.array(view.server.initial_camera.look_at)
+        state = crates.state()
+        view.update(state)
+        np.testing.assert_array_equal(view.server.initial_camera.look_at, before)  # it is where it was seen
+    with cardan.show(crates) as view:
+        far = crates.initial.copy()
+        far[crates.model.q_slice("crate0_free").start] = 30.0
+        view.update(far)
+        assert view.server.initial_camera.look_at[0] > before[0] + 5.0
+
+
+def test_a_body_that_is_picked_is_named(crates):
+    with cardan.show(crates, np.tile(crates.initial, (2, 1))) as view, Page(view) as page:
+        view.robot().select("crate1", 1)
+        view.flush()
+        page.until(
+            lambda: any(
+                str(w.get("_markdown", w.get("content", ""))).startswith("**crate1**") for w in page.widgets.values()
+            )
+        )
+        assert view.robot().world == 1
+        with pytest.raises(cardan.errors.UnknownNameError, match="did you mean 'crate1'"):
+            view.robot().select("crate11")
+
+
+def test_what_a_rollout_recorded_is_played_and_saved(tmp_path, crates):
+    motion = cardan.solvers.Featherstone(crates, dt=0.002).rollout(crates.state(), steps=20, every=10)
+    with cardan.show(crates) as view:
+        playback = view.play(motion, start=False)
+        np.testing.assert_array_equal(playback.times, motion.time[:, 0])
+        playback.save(tmp_path / "fall.html", fps=100)
+        playback.save(tmp_path / "fall.viser", fps=100)
+        assert (tmp_path / "fall.html").read_text(encoding="utf-8").startswith("<!")
+        assert (tmp_path / "fall.viser").stat().st_size > 1000
+        with pytest.raises(cardan.errors.ParameterError, match=r"a name in \.html or \.viser"):
+            playback.save(tmp_path / "fall.mp4")
+
+
+def test_by_ssh_it_says_how_to_reach_it(arm, monkeypatch):
+    with cardan.show(arm) as view:
+        monkeypatch.delenv("SSH_CONNECTION", raising=False)
+        assert view.how_to_reach == ""
+        monkeypatch.setenv("SSH_CONNECTION", "10.0.0.2 50000 10.0.0.7 22")
+        assert re.search(r"ssh -L (\d+):127\.0\.0\.1:\1 \w+@10\.0\.0\.7", view.how_to_reach)
 
 
 # --- in a browser -------------------------------------------------------------------------------------------------

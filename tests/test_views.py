@@ -25,12 +25,12 @@ ANCHORS = (SE3(TURNED.rotation, [0.3, 0, 0.1]), SE3(TURNED.rotation, [0, 0.2, -0
 def arm(name="arm"):
     """Two hinges on a fixed base with an anchor, and a wrist."""
     m = Mechanism(name)
-    for body in ("base", "upper", "fore", "hand"):
+    for body in ("base", "upper", "fore", "tool"):
         m.add_body(body, Inertia(1.0, (0.1, 0, 0), np.eye(3) * 0.01))
     m.add_joint("mount", Revolute([0, 0, 1]), "world", "base", *ANCHORS)
     m.add_joint("shoulder", Revolute([0, 1, 0]), "base", "upper", SE3(translation=[0, 0, 0.5]))
     m.add_joint("elbow", Revolute([0, 1, 0]), "upper", "fore", SE3(translation=[0.4, 0, 0]))
-    m.add_joint("wrist", Spherical(), "fore", "hand", SE3(translation=[0.3, 0, 0]))
+    m.add_joint("wrist", Spherical(), "fore", "tool", SE3(translation=[0.3, 0, 0]))
     return m
 
 
@@ -365,3 +365,83 @@ def test_a_view_of_one_world_serves_its_variants(world):
     """The same coordinates: a view is of indices."""
     varied = world.with_inputs("gravity")
     assert world.view("robot*").positions(varied.state(2)).shape == (2, 2, 9)
+
+
+# --- masks of worlds and articulations, what is excluded, fixed links ---
+
+
+def test_a_mask_of_worlds_and_articulations(world, state):
+    robots = world.view("robot*")
+    count = len(robots.articulations)
+    mask = np.zeros((len(state), count), dtype=bool)
+    mask[0, 1] = mask[2, 0] = True
+    before, values = robots.velocities(state), np.arange(robots.velocities(state).size, dtype=float)
+    values = values.reshape(before.shape)
+    robots.set_velocities(state, values, worlds=mask)
+    assert np.array_equal(robots.velocities(state), np.where(mask[..., None], values, before))
+    control = world.control(len(state))
+    robots.set_efforts(control, 3.0, worlds=mask.tolist())
+    assert np.array_equal(robots.efforts(control) == 3.0, np.broadcast_to(mask[..., None], before.shape))
+
+
+def test_a_mask_of_articulations_of_different_sizes_and_of_roots(world, state):
+    everything = world.view("*")
+    assert everything.v_indices.ndim == 1
+    mask = np.zeros((len(state), len(everything.articulations)), dtype=bool)
+    mask[1, -1] = mask[0, 0] = True
+    everything.set_velocities(state, 7.0, worlds=mask)
+    for k, own in enumerate(everything.articulations):
+        assert np.array_equal((state.v[:, own.v_slice] == 7.0).all(axis=-1), mask[:, k])
+    floating = world.view([a.name for a in everything.articulations if a.is_floating])
+    chosen = np.zeros((len(state), len(floating.articulations)), dtype=bool)
+    chosen[1, 0] = True
+    before = floating.root_poses(state)
+    floating.set_root_poses(state, before + np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]), worlds=chosen)
+    assert np.allclose((floating.root_poses(state) - before)[..., 2], chosen)
+
+
+def test_masks_that_do_not_fit_are_refused(world, state):
+    robots = world.view("robot*")
+    for mask in (np.ones((len(state), 7), bool), np.ones((len(state), len(robots.names)))):
+        with pytest.raises(ParameterError, match="mask of worlds and articulations"):
+            robots.set_velocities(state, 1.0, worlds=mask)
+
+
+def test_joints_and_links_are_excluded_by_pattern():
+    world = cardan.robots.quadruped().world("floating")
+    legs = world.view("quad*", exclude_joints=["root", "*_shank_*"])
+    assert not any("shank" in joint or joint == "root" for joint in legs.joints[0])
+    assert len(legs.joints[0]) == 8
+    trunk = world.view("quad*", exclude_links=re.compile(".*_(hip|upper|lower|thigh|shank|foot).*"))
+    assert trunk.links[0] == ("trunk",)
+    with pytest.raises(UnknownNameError, match="exclude"):
+        world.view("quad*", exclude_joints="*elbow*")
+    with pytest.raises(UnknownNameError, match="left"):
+        world.view("quad*", joints="*_shank_*", exclude_joints="*")
+
+
+def test_fixed_links_have_poses_velocities_and_wrenches():
+    world = cardan.robots.arm7().world().with_inputs("mass")
+    model, state, control = world.model, world.state(2), world.control(2)
+    state.q, state.v = model.random_configuration((2,), seed=3), np.ones((2, model.nv))
+    view = world.view("arm7", links="*")
+    assert set(view.links[0]) == set(world.articulations["arm7"].bodies) > set(world.links)
+    assert view.links[0][: len(world.links)] == world.links
+    tool_at = view.links[0].index("tool")
+    given = state.model_constants
+    X = cardan.frame_transform(model, state.q, "tool", **given)
+    pose = view.link_poses(state)[:, 0, tool_at]
+    assert np.allclose(pose[:, :3], X[:, :3, 3])
+    assert np.allclose(cardan.SE3.from_quaternion(pose[:, 3:], pose[:, :3]).matrix(), X)
+    V = cardan.frame_velocity(model, state.q, state.v, frame="tool", expressed_in="frame", **given)
+    assert np.allclose(view.link_twists(state)[:, 0, tool_at], V)
+    J = cardan.jacobian(model, state.q, "tool", **given)
+    assert np.allclose(view.jacobian(state)[:, 0, tool_at], J)
+    moving = world.view("arm7")
+    assert np.array_equal(view.link_poses(state)[:, :, : len(world.links)], moving.link_poses(state))
+    tool = world.view("arm7", links=["tool"])
+    tool.set_wrenches(control, (0.0, 0.0, -5.0, 0.0, 0.0, 0.0), worlds=[1])
+    assert control.wrenches[1, model.body_names.index("tool"), 2] == -5.0
+    assert (np.count_nonzero(control.wrenches), tool.wrenches(control).shape) == (1, (2, 1, 1, 6))
+    with pytest.raises(cardan.errors.MechanismError, match="body_indices"):
+        print(tool.link_indices)

@@ -1,9 +1,8 @@
-"""Files written in xacro: expanded as the package does, with the lines of elements, and without reaching outside."""
+"""Files written in xacro: expanded by the package, with the lines of elements, and without reaching outside."""
 
+import os
 import re
 import threading
-import time
-import tracemalloc
 from pathlib import Path
 from xml.dom import minidom
 
@@ -13,6 +12,7 @@ import pytest
 import cardan
 from cardan.errors import DescriptionError, MissingExtraError, ParameterError
 from cardan.formats import check, load_mechanism
+from cardan.formats.sandbox import Bounds
 from representatives import represented
 
 pytest.importorskip("xacro", reason="the extra xacro is not installed")
@@ -70,7 +70,7 @@ def test_arguments_are_given():
         load_mechanism(ARM, xacro_args={"nn": 5})
     with pytest.raises(ParameterError, match="option xacro_args: got 'n:=5', expected a mapping"):
         load_mechanism(ARM, xacro_args="n:=5")
-    assert "argument 'k' has no value: pass xacro_args={'k': ...}" in fault(robot('<thing k="$(arg k)"/>'))
+    assert "Undefined substitution argument k; pass xacro_args={'k': ...}" in fault(robot('<thing k="$(arg k)"/>'))
 
 
 @pytest.mark.parametrize("ending", [".xacro", ".urdf.xacro", ".urdf", ".xml", ""])
@@ -87,79 +87,74 @@ def test_what_is_expanded_already_needs_no_expansion(monkeypatch):
         load_mechanism(ARM)
 
 
-@pytest.mark.parametrize(
-    ("expression", "value"),
-    [
-        ("${1 + 2 * 3 ** 2}", 19.0),
-        ("${7 // 2 + 7 % 4 - -1}", 7.0),
-        ("${1 if 2 > 1 and not False else 3}", 1.0),
-        ("${math.sqrt(16) + sqrt(9) + python.abs(-1)}", 8.0),
-        ("${round(2.345, 2)}", 2.35),
-        ("${max(1, 2, 3) + min([4, 5])}", 7.0),
-        ("${python.sum([k * k for k in python.range(4) if k != 2])}", 10.0),
-        ("${dict(a=1, b=2)['b']}", 2.0),
-        ("${'1.5 2.5'.split()[1]}", 2.5),
-        ("${len('abc'[1:]) + float('2')}", 4.0),
-        ("${xacro.tokenize('3;4')[0]}", 3.0),
-        ("$(eval 2 * 3)", 6.0),
-        ("${factorial(5)}", 120.0),
-        ("${list(map(float, ['1', '2']))[1]}", 2.0),
-        ("${2.0**0.5 * 2**0.5}", 2.0),
-    ],
-)
-def test_expressions(expression, value):
-    assert mass(expression) == pytest.approx(value, rel=1e-15)
+EXPRESSIONS = {
+    "${1 + 2 * 3 ** 2}": 19.0,
+    "${7 // 2 + 7 % 4 - -1}": 7.0,
+    "${1 if 2 > 1 and not False else 3}": 1.0,
+    "${math.sqrt(16) + sqrt(9) + python.abs(-1)}": 8.0,
+    "${round(2.345, 2)}": 2.35,
+    "${max(1, 2, 3) + min([4, 5])}": 7.0,
+    "${python.sum([k * k for k in python.range(4) if k != 2])}": 10.0,
+    "${dict(a=1, b=2)['b']}": 2.0,
+    "${'1.5 2.5'.split()[1]}": 2.5,
+    "${len('abc'[1:]) + float('2')}": 4.0,
+    "${xacro.tokenize('3;4')[0]}": 3.0,
+    "$(eval 2 * 3)": 6.0,
+    "${factorial(5)}": 120.0,
+    "${list(map(float, ['1', '2']))[1]}": 2.0,
+    "${2.0**0.5 * 2**0.5}": 2.0,
+    "${'%02d' % 7}": 7.0,
+    "${(1 &lt;&lt; 3) + (6 &amp; 3) + (6 ^ 3)}": 15.0,
+    "${(lambda x: x + 1)(2)}": 3.0,
+}
 
 
+@pytest.mark.parametrize("trusted", [False, True])
+def test_expressions_are_those_of_the_package(trusted):
+    """Also formats of texts, shifts and functions, which real files have."""
+    link = '<link name="{}"><inertial><mass value="{}"/>' + INERTIA + "</inertial></link>"
+    joint = '<joint name="j{0}" type="fixed"><parent link="l0"/><child link="l{0}"/></joint>'
+    links = [link.format(f"l{k}", expression) for k, expression in enumerate(EXPRESSIONS)]
+    text = robot("".join(links + [joint.format(k) for k in range(1, len(links))]), "")
+    masses = [body.inertia.mass for body in load_mechanism(text, trusted=trusted).bodies]
+    np.testing.assert_allclose(masses, list(EXPRESSIONS.values()), rtol=1e-15)
+
+
+ESCAPE = "(lambda: [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'catch_warnings'][0]()._module"
+ESCAPE += ".__builtins__{})()"
+"""Passes by the package's check of names, and has all of Python."""
+
+
+def escape(inside: str) -> str:
+    return ESCAPE.format(inside)
+
+
+IMPORTED = "['__import__']('{}')"
 REFUSED_EXPRESSIONS = [
-    ("().__class__", "has no '__class__'"),
-    ("(lambda: ().__class__.__bases__)()", "Lambda is not allowed"),
-    ("[c for c in ().__class__.__base__.__subclasses__()]", "has no '__class__'"),
-    ("__import__('os').system('true')", "name '__import__' is not defined"),
+    ("().__class__", "Use of invalid name(s)"),
     ("open('/etc/passwd')", "name 'open' is not defined"),
-    ("eval('1')", "name 'eval' is not defined"),
-    ("python.type(1)", "NameSpace has no 'type'"),
-    ("python.vars(math)", "has no 'vars'"),
-    ("math.__class__", "has no '__class__'"),
-    ("'x'.format(1)", "str has no 'format'"),
-    ("'%99999999d' % 1", "% of a text is not allowed"),
-    ("f'1'", "JoinedStr is not allowed"),
-    ("(x := 1)", "NamedExpr is not allowed"),
-    ("9**9**9", "more than 1024 bits"),
-    ("10**400", "more than 1024 bits"),
-    ("1 &lt;&lt; 10**9", "LShift is not allowed"),
-    ("'a' * 10**9", "entries at most"),
-    ("[0] * 10**9", "entries at most"),
-    ("python.range(10**12)", "entries at most"),
-    ("list(map(len, ['a' * 80000] * 80000))", "entries"),
-    ("math.prod([2**1000] * 19999)", "more than 1024 bits"),
-    ("factorial(10**6)", "of more than 170"),
-    ("comb(10**6, 5 * 10**5)", "of more than 200"),
-    ("round(1, -10**9)", "that many digits"),
-    ("[[[i for i in python.range(9999)] for j in python.range(9999)] for k in python.range(9999)]", "more work"),
-    ("python.sum([[]], [])", "positional argument"),
+    ("1 / 0", "division by zero"),
+    ("(" * 300, "too many nested parentheses"),
     ("load_yaml('/etc/passwd')", "outside of the description's folder"),
     ("xacro.load_yaml('../../x')", "outside of the description's folder"),
-    ("(" * 300, "no expression"),
-    ("-" * 3900 + "1", ""),
-    ("+".join("1" * 1900), ""),
-    ("1 if" + " " * 5000, "letters"),
-    ("1 / 0", "ZeroDivisionError"),
-    ("missing", "name 'missing' is not defined"),
-    ("print('x')", "name 'print' is not defined"),
-    ("self", "name 'self' is not defined"),
-    ("list.mro()", "Exposed has no 'mro'"),
-    ("list.call", "Exposed has no 'call'"),
-    ("'a'.join(5)", "TypeError"),
-    ("exit()", "name 'exit' is not defined"),
+    (escape("['open']('/etc/passwd').read()"), "'/etc/passwd' is outside of the description's folder"),
+    (escape("['open']('written', 'w')"), "an expression may not write files"),
+    (escape(IMPORTED.format("os") + ".system('touch written')"), "an expression may not do that (os.system)"),
+    (escape(IMPORTED.format("os") + ".fork()"), "an expression may not do that (os.fork)"),
+    (escape(IMPORTED.format("os") + ".remove('kept')"), "an expression may not do that (os.remove)"),
+    (escape(IMPORTED.format("socket")), "an expression may not do that (import)"),
+    (escape(IMPORTED.format("resource") + ".setrlimit(2, (-1, -1))"), "an expression may not do that"),
 ]
 
 
 @pytest.mark.parametrize(("expression", "message"), REFUSED_EXPRESSIONS)
-def test_no_expression_is_code(expression, message):
+def test_no_expression_leaves_its_process(expression, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kept").touch()
     told = fault(robot(f'<thing x="${{{expression}}}"/>'))
     assert told.startswith("<string>:2: error: ")
     assert message in told
+    assert os.listdir(tmp_path) == ["kept"]
 
 
 def hostile_chain(count: int, first: str, step: str, use: str) -> str:
@@ -176,38 +171,56 @@ def doubling(count: int) -> str:
 
 USE = '<thing x="${P}"/>'
 PART = '<xacro:macro name="part" params="name"><link name="${name}"/></xacro:macro>'
-MANY_ATTRIBUTES = " ".join(f'a{k}="x"' for k in range(250))
+TIME, MEMORY = "takes more than 0.3 s of processor time", "takes more than 200 MB of memory"
 HOSTILE = {
-    "texts that double": hostile_chain(60, "abcdefgh", "${P}${P}", USE),
-    "texts that double by +": hostile_chain(60, "${'abc'}", "${P + P}", USE),
-    "lists that double": hostile_chain(60, "${[1]}", "${[P, P]}", USE),
-    "lists that grow": hostile_chain(60, "${[1]}", "${P + P}", USE),
-    "dictionaries that double": hostile_chain(60, "${[1]}", "${dict(a=P, b=P)}", USE),
-    "numbers that double": hostile_chain(60, "${2}", "${P * P}", USE),
-    "macros that double": doubling(40),
-    "a macro that calls itself": robot('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>'),
-    "a macro that calls itself twice": robot(
-        '<xacro:macro name="m" params="k"><xacro:if value="${k &lt; 150}"><xacro:m k="${k+1}"/><xacro:m k="${k+1}"/>'
-        '</xacro:if></xacro:macro><xacro:m k="0"/>'
+    "texts that double": (hostile_chain(60, "abcdefgh", "${P}${P}", USE), f"{TIME}|{MEMORY}"),
+    "macros that double": (doubling(40), TIME),
+    "a macro that calls itself": (
+        robot('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>'),
+        "macros or values call one another too deep",
     ),
-    "values in a circle": robot('<xacro:property name="a" value="${b}"/><xacro:property name="b" value="${a}"/>' + USE),
-    "a long chain of values": hostile_chain(5000, "1", "${P + 1}", USE),
-    "many dollars": robot('<thing x="${1}' + "$x" * 500_000 + '"/>'),
-    "many texts of many dollars": robot(('<thing x="${1}' + "$x" * 10_000 + '"/>') * 200),
-    "parameters that go back": robot(
-        '<xacro:macro name="m" params="a=' + "a" * 60 + '\'"><link name="x"/></xacro:macro><xacro:m b="1"/>'
+    "a long chain of values": (hostile_chain(5000, "1", "${P + 1}", USE), f"{TIME}|too deep"),
+    "parameters that go back": (
+        robot('<xacro:macro name="m" params="a=' + "a" * 60 + '\'"><link name="x"/></xacro:macro><xacro:m b="1"/>'),
+        f"{TIME}|Invalid parameter",
     ),
-    "many large macros": robot(
-        '<xacro:macro name="m">' + "<thing/>" * 1000 + "</xacro:macro>" + "<xacro:m/>" * 100_000
+    "a power": (robot('<thing x="${9**9**9}"/>'), TIME),
+    "a list": (robot('<thing x="${[0] * 10**9}"/>'), MEMORY),
+    "map of split": (robot("<thing x=\"${len(list(map(('a,'*39000).split, [',']*15000)))}\"/>"), f"{TIME}|{MEMORY}"),
+    "map of count": (robot("<thing x=\"${len(list(map(('a'*79000).count, ['aab']*19000)))}\"/>"), TIME),
+    "bounds that are turned off": (
+        robot(f'<thing x="${{{escape(IMPORTED.format("signal") + ".signal(27, 1)")}}}${{9**9**9}}"/>'),
+        TIME,
     ),
-    "many attributes in macros of macros": robot(
-        f"<xacro:macro name='m0'><thing {MANY_ATTRIBUTES}/></xacro:macro>"
-        + "".join(f"<xacro:macro name='m{k + 1}'><s>{f'<xacro:m{k}/>' * 10}</s></xacro:macro>" for k in range(5))
-        + "<xacro:m5/>"
-    ),
-    "a file of attributes": robot(f"<xacro:if value='1'/><thing {MANY_ATTRIBUTES}/>" * 7000),
-    "many blocks": robot("<xacro:if value='1'><link/></xacro:if>" * 60_000),
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), represented(HOSTILE.values(), by=lambda case: "signal" not in case[0]), ids=HOSTILE.keys()
+)
+def test_a_hostile_file_meets_a_bound_that_is_named(text, message, monkeypatch):
+    bounds = Bounds(seconds=0.3, memory=200 * 2**20, clock=20.0, guarded=True)
+    monkeypatch.setattr("cardan.formats.xacro.expansion.BOUNDS", bounds)
+    with pytest.raises(DescriptionError, match=message) as caught:
+        load_mechanism(text)
+    assert all(f.line >= 1 for f in caught.value.faults)
+    if "processor time" in str(caught.value):
+        assert "pass trusted=True" in str(caught.value)
+
+
+def test_where_no_process_can_be_started_this_is_told(monkeypatch):
+    monkeypatch.setattr("sys.executable", "")
+    with pytest.raises(DescriptionError, match=r"none can be started here; pass trusted=True"):
+        load_mechanism(ARM)
+    assert load_mechanism(ARM, trusted=True).bodies
+
+
+def test_what_a_trusted_file_says_is_as_that_of_another():
+    text = robot(PART + '\n<xacro:part nme="b"/>${xacro.warning("loud")}')
+    assert check(text) == check(text, trusted=True)
+    assert check(ARM) == check(ARM, trusted=True)
+
+
 FAULTS = {
     "no such macro": (robot("<xacro:none/>"), "unknown macro name: xacro:none"),
     "macro without name": (robot("<xacro:macro/>"), "xacro:macro: missing attribute 'name'"),
@@ -233,7 +246,10 @@ FAULTS = {
         robot('<xacro:property name="a" value="${b}"/><xacro:property name="b" value="${a}"/><thing x="${a}"/>'),
         "circular variable definition: a -> b -> a",
     ),
-    "argument not given": (robot('<thing x="$(arg n)"/>'), "argument 'n' has no value: pass xacro_args={'n': ...}"),
+    "argument not given": (
+        robot('<thing x="$(arg n)"/>'),
+        "Undefined substitution argument n; pass xacro_args={'n': ...}",
+    ),
     "argument without name": (robot("<xacro:arg/>"), "xacro:arg: missing attribute 'name'"),
     "include of no file": (robot("<xacro:include/>"), "missing attribute 'filename'"),
     "include of no package": (
@@ -250,16 +266,16 @@ FAULTS = {
     ),
     "include by file://": (
         robot('<xacro:include filename="file:///etc/passwd"/>'),
-        "'/etc/passwd' is outside of the description's folder",
+        "'file:///etc/passwd' is not looked for",
     ),
     "include of what may be missing": (
         robot('<xacro:include filename="/etc/passwd" optional="true"/>'),
         "'/etc/passwd' is outside of the description's folder",
     ),
     "environment": (robot('<thing x="$(env HOME)"/>'), "pass xacro_args={'HOME': ...}"),
-    "unknown substitution": (robot('<thing x="$(exec rm)"/>'), "$(exec rm) is not known: there are $(arg NAME)"),
+    "unknown substitution": (robot('<thing x="$(exec rm)"/>'), "Unknown substitution command [exec rm]"),
     "not closed": (robot('<thing x="${1 + "/>'), "invalid expression: ${1 +"),
-    "empty expression": (robot('<thing x="${}"/>'), "no expression"),
+    "empty expression": (robot('<thing x="${}"/>'), "invalid syntax"),
     "other root": (f'<thing {XMLNS} x="${{1}}"/>', "expands to <thing>, expected <robot>"),
     "a mass that is none": (
         robot('<link name="b"><inertial><mass value="${1 - 2}"/>' + INERTIA + "</inertial></link>", ""),
@@ -273,29 +289,6 @@ def test_a_planted_fault_is_named_with_its_place(text, message):
     told = fault(text)
     assert re.match(r"<string>:[12]: error: ", told)
     assert message in told
-
-
-LONG = [HOSTILE[name] for name in ("many blocks", "many large macros", "a file of attributes")]
-
-
-@pytest.mark.parametrize("text", represented(HOSTILE.values(), by=lambda text: text not in LONG), ids=HOSTILE.keys())
-def test_a_hostile_file_ends_soon_with_a_place(text):
-    start = time.process_time()
-    faults = [f for f in check(text) if f.severity == "error"]
-    assert time.process_time() - start < 10.0  # 2 s on a free core
-    assert faults
-    assert all(f.line >= 1 for f in faults)
-
-
-@pytest.mark.full
-def test_memory_stays_small():
-    tracemalloc.start()
-    try:
-        for name in ("lists that double", "macros that double", "many attributes in macros of macros"):
-            assert check(HOSTILE[name])
-        assert tracemalloc.get_traced_memory()[1] < 300e6
-    finally:
-        tracemalloc.stop()
 
 
 # --- files ---
@@ -360,7 +353,7 @@ def test_an_include_may_be_missing_if_it_says_so(package):
 
 
 def test_files_that_include_one_another_end(package):
-    with pytest.raises(DescriptionError, match="include one another more than 16 deep"):
+    with pytest.raises(DescriptionError, match="call one another too deep"):
         read(package, '<xacro:include filename="arm.urdf.xacro"/>')
 
 
@@ -374,18 +367,10 @@ def test_yaml_is_read(package):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "a: &a [1]\nb: &b [*a, *a]\n"
-            + "".join(f"c{k}: &c{k} [*{'b' if k == 0 else f'c{k - 1}'}, *b]\n" for k in range(9)),
-            None,
-        ),
-        ("a: &a {x: 1}\nb: {<<: *a}", "merge keys"),
-        ("a: &a [*a]", "more than"),
-        ("!!python/object/apply:os.system ['true']", "is not known"),
-        ("!leagues 3", "'!leagues' is not known"),
-        ("a: " + "x" * 70_000, "YAML may have 65536"),
-        ("[" * 2000, "more than 500 brackets"),
-        ("[" * 400, "flow|node|recursion|deep"),
+        ("a: &a {x: 1}\nb: {<<: *a}", None),
+        ("!!python/object/apply:os.system ['true']", "could not determine a constructor"),
+        ("!leagues 3", "could not determine a constructor for the tag '!leagues'"),
+        ("[" * 2000, "too deep"),
         ("{", "flow|node"),
     ],
 )
@@ -399,11 +384,14 @@ def test_yaml_is_data(package, content, message):
         read(package, text)
 
 
-def test_the_environment_is_given_not_read(monkeypatch):
+def test_the_environment_is_given_unless_the_file_is_trusted(monkeypatch):
     monkeypatch.setenv("SECRET", "7")
     assert mass("$(optenv SECRET 2)") == 2.0
     assert mass("$(optenv SECRET 2)", xacro_args={"SECRET": 3}) == 3.0
     assert mass("$(env SECRET)", xacro_args={"SECRET": 3}) == 3.0
+    assert mass("$(env SECRET)", trusted=True) == 7.0
+    everything = escape(IMPORTED.format("os") + ".environ['SECRET']")
+    assert fault(robot(f'<thing x="${{{everything}}}"/>')).startswith("<string>:2: error: 'SECRET' when evaluating")
 
 
 def test_nothing_is_left_behind(capsys):
@@ -413,12 +401,14 @@ def test_nothing_is_left_behind(capsys):
     assert minidom.Element.writexml is before
 
 
-def test_threads_expand_at_once():
+@pytest.mark.parametrize("trusted", [False, True])
+def test_threads_expand_at_once(trusted):
     found: list[int] = []
-    work = [
-        threading.Thread(target=lambda n=n: found.append(len(load_mechanism(ARM, xacro_args={"n": n}).bodies)))
-        for n in range(8)
-    ]
+
+    def expand(n: int) -> None:
+        found.append(len(load_mechanism(ARM, xacro_args={"n": n}, trusted=trusted).bodies))
+
+    work = [threading.Thread(target=expand, args=(n,)) for n in range(8)]
     for thread in work:
         thread.start()
     for thread in work:

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from cardan import errors, joints, manifolds, scalar, spatial
 from cardan._version import __version__
-from cardan.arrays import determinant, each, interpolate, inverse, norm, repeat, solve
+from cardan.arrays import determinant, each, interp, inverse, norm, repeat, solve
 from cardan.errors import CardanError, DescriptionError
 from cardan.functions import (
     Function,
+    articulated_inertias,
     assemble,
+    average_velocity,
     bias_forces,
     body_accelerations,
     body_velocities,
@@ -36,6 +38,7 @@ from cardan.functions import (
     derivative,
     difference,
     difference_derivatives,
+    distance,
     eval_fk,
     eval_ik,
     evaluate_joint,
@@ -53,14 +56,20 @@ from cardan.functions import (
     hessian,
     integrate,
     integrate_derivatives,
+    integrate_transport,
+    interpolate,
     inverse_dynamics,
     inverse_dynamics_derivatives,
+    is_same_configuration,
     jacobian,
     jacobian_derivative,
     jacobian_vector_product,
+    joint_quantities,
+    joint_wrenches,
     kinetic_energy,
     kinetic_energy_regressor,
     limit_coordinates,
+    locked_inertia,
     loop_bias,
     loop_jacobian,
     loop_rank,
@@ -114,7 +123,6 @@ from cardan.scalar import (
     where,
 )
 from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
-from cardan.words import of_package
 
 if TYPE_CHECKING:
     from cardan import distributed, generation, identification, pictures, robots, solvers, tasks, trajectories
@@ -140,21 +148,22 @@ __all__ = [  # noqa: RUF022 -- by subject
     "WorldBuilder", "World", "State", "Control", "solvers",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
-    "gravity_forces", "passive_forces", "torque_regressor", "wrench_at",
+    "gravity_forces", "passive_forces", "torque_regressor", "joint_wrenches",
+    "wrench_at", "articulated_inertias",
     # motions in time, parameters from measurements
     "trajectories", "identification",
     # many machines, other machines
     "distributed", "generate", "generation",
     # kinematics
     "forward_kinematics", "frame_transform", "frame_velocity", "frame_acceleration", "jacobian", "jacobian_derivative",
-    "body_velocities", "body_accelerations", "eval_fk", "eval_ik",
+    "body_velocities", "body_accelerations", "joint_quantities", "eval_fk", "eval_ik",
     # mass centre, momentum, energy
     "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "centroidal_momentum",
     "centroidal_momentum_matrix", "centroidal_momentum_rate", "kinetic_energy", "potential_energy",
-    "kinetic_energy_regressor", "potential_energy_regressor",
+    "kinetic_energy_regressor", "potential_energy_regressor", "locked_inertia", "average_velocity",
     # moving in configuration space
-    "integrate", "difference", "normalize", "principal_value", "limit_coordinates",
-    "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
+    "integrate", "difference", "interpolate", "distance", "is_same_configuration", "normalize", "principal_value",
+    "limit_coordinates", "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
     # inverse kinematics
     "inverse_kinematics", "solve_ik", "tasks",
     # closed loops
@@ -163,13 +172,13 @@ __all__ = [  # noqa: RUF022 -- by subject
     # derivatives
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
     "jacobian_vector_product", "vector_jacobian_product", "integrate_derivatives", "difference_derivatives",
-    "frame_velocity_derivatives", "frame_acceleration_derivatives", "packed_indices",
+    "integrate_transport", "frame_velocity_derivatives", "frame_acceleration_derivatives", "packed_indices",
     # one's own functions, and the scalar functions they are made of
     "Function", "function", "clear_memory", "num_threads", "set_num_threads",
     "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",
     "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan",
     "tanh", "where",
-    "determinant", "interpolate", "inverse", "norm", "solve", "repeat", "each",
+    "determinant", "interp", "inverse", "norm", "solve", "repeat", "each",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries
@@ -183,7 +192,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "__version__",
 ]  # fmt: skip
 
-_fetch = fetcher(
+__getattr__ = fetcher(
     __name__,
     {
         ".description": "Mechanism",
@@ -201,13 +210,4 @@ _fetch = fetcher(
     modules="cli comparison description distributed coordinates formats generation geometry identification interop "
     "pictures robots simulation solvers tasks trajectories verification viewer",
 )
-
-
-def __getattr__(name: str) -> Any:
-    try:
-        return _fetch(name)
-    except AttributeError as error:
-        raise AttributeError(f"{error}{of_package(name)}", name=name) from None
-
-
 __dir__ = __all__.copy

@@ -60,6 +60,14 @@ def quoted(value: Any, length: int = 120) -> str:
     return shortened(repr(value), MAX_MESSAGE // 2)
 
 
+def visible(text: str) -> str:
+    """Return a name as repr shows it: control characters, direction marks and half surrogates are escaped.
+
+    Names are any text; a terminal, a log or source code that they stand in must not obey them.
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> list[str]:
     """Return the up to three names nearest to one, among the first 1000 and by their first 80 characters.
 
@@ -348,9 +356,8 @@ class StaleProgramError(CardanError, RuntimeError):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(
-            f"{name}: what was found on disk for the first call is not what tracing gives now. Something it reads (a "
-            "global, a class, a helper) was changed in between, or it goes through a set in an order of chance. Make "
-            "the function anew after the change, or give what changes as an argument."
+            f"{name}: what was found on disk for the first call is not what tracing gives now. Something of cardan was "
+            "replaced in this process; set CARDAN_CACHE_DIR to an empty folder for it."
         )
 
 

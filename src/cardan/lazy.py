@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cardan.words import UnknownAttributeError
+
 
 def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
     """Return the `__getattr__` of a package.
@@ -28,7 +30,7 @@ def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callab
         elif name in modules.split():
             value = importlib.import_module(f".{name}", package)
         else:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+            raise UnknownAttributeError(package, name)
         setattr(sys.modules[package], name, value)  # found at once from now on
         return value
 

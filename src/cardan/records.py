@@ -13,7 +13,8 @@ import numpy as np
 
 from cardan.by_fields import ByFields
 from cardan.errors import ParameterError
-from cardan.joints import Joint, Limits, reverse
+from cardan.joints import Joint, Limits, Mimic, reverse
+from cardan.joints.domain import limits_within
 from cardan.joints.first_checks import check_joint
 from cardan.joints.state import frozen, is_frozen
 from cardan.spatial import SE3, Inertia, Vector3, checked_pose
@@ -380,7 +381,10 @@ class Connection(ByFields):
             object.__setattr__(self, "joint", frozen(self.joint))
         for side in ("parent_pose", "child_pose"):
             object.__setattr__(self, side, checked_pose(f"{side} of joint {self.name!r}", getattr(self, side)))
-        object.__setattr__(self, "limits", (self.limits or Limits()).resolved(self.joint.nv, self.name))
+        limits = (self.limits or Limits()).resolved(self.joint.nv, self.name)
+        if not isinstance(self.joint, Mimic):  # whose limits are its own, in a file, and are not felt
+            limits = limits_within(self.joint, limits, self.name)
+        object.__setattr__(self, "limits", limits)
         for name in ("damping", "friction", "armature"):
             values = _non_negative(f"{name} of joint {self.name!r}", getattr(self, name), self.joint.nv)
             object.__setattr__(self, name, values)
@@ -418,7 +422,8 @@ class Connection(ByFields):
 
 def checked_gravity(gravity: Any) -> Vector3:
     """Return an acceleration of gravity as a vector, or raise `ParameterError`."""
-    return Vector3(*_numbers("gravity", gravity, 3, "three finite numbers [m/s^2], in world axes", math.isfinite))
+    expected = "three finite numbers [m/s^2], in world axes (for symbols: model.with_inputs('gravity'))"
+    return Vector3(*_numbers("gravity", gravity, 3, expected, math.isfinite))
 
 
 def check_name(kind: str, name: Any) -> None:

@@ -92,14 +92,29 @@ _FLOAT: Backend = {
 }
 REQUIRED = tuple(_FLOAT)
 """The functions every type of scalar has."""
+
+
+def _float_by(function: Callable[..., Any]) -> Callable[[float, float], float]:
+    """Return a function of NumPy for two floats, with no warning of what is not finite."""
+
+    def evaluate(x: float, y: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(function(np.float64(x), np.float64(y)))
+
+    return evaluate
+
+
 _FLOAT |= {
     "expm1": elementary.expm1,
     "log1p": elementary.log1p,
     "tanh": elementary.tanh,
     "power": _float_power,
+    "remainder": _float_by(np.remainder),
+    "floor_divide": _float_by(np.floor_divide),
+    "hypot": math.hypot,
 }
 _ARITY = dict.fromkeys(_FLOAT, 1) | dict.fromkeys(
-    ("atan2", "minimum", "maximum", "logical_and", "logical_or", "power"), 2
+    ("atan2", "minimum", "maximum", "logical_and", "logical_or", "power", "remainder", "floor_divide", "hypot"), 2
 )
 _ARITY["where"] = 3
 
@@ -125,6 +140,9 @@ _DERIVED: Backend = {
     "log1p": lambda x: log(1.0 + x),
     "tanh": _tanh,
     "power": general_power,
+    "remainder": lambda x, y: x - y * floor(x / y),
+    "floor_divide": lambda x, y: floor(x / y),
+    "hypot": lambda x, y: sqrt(x * x + y * y),
 }
 """What stands in for a function that a type of scalar does not have itself."""
 
@@ -166,7 +184,8 @@ def _sympy() -> Backend:
 def _casadi() -> Backend:
     names = {"absolute": "fabs", "minimum": "fmin", "maximum": "fmax", "where": "if_else"}
     names |= {"logical_and": "logic_and", "logical_or": "logic_or", "logical_not": "logic_not"}
-    return _named(importlib.import_module("casadi"), names)
+    backend = _named(importlib.import_module("casadi"), names)
+    return backend | {"remainder": _DERIVED["remainder"], "floor_divide": _DERIVED["floor_divide"]}  # its own are C's
 
 
 def _mpmath() -> Backend:
@@ -211,8 +230,9 @@ def register_scalar(scalar_type: type, functions: Backend, *, outer: bool = Fals
 
     Args:
         scalar_type: the class.
-        functions: for each name in `REQUIRED`, its implementation; those of `expm1`, `log1p`, `tanh` and `power`, if it
-            has better ones than exp(x) - 1, log(1 + x) and what follows from these.
+        functions: for each name in `REQUIRED`, its implementation; those of `expm1`, `log1p`, `tanh`, `power`,
+            `remainder`, `floor_divide` and `hypot`, if it has better ones than exp(x) - 1, log(1 + x), x - y floor(x /
+            y) and what follows from these.
         outer: whether it wraps other scalars (as a dual number does) and so decides where both meet.
 
     Raises:
@@ -371,6 +391,21 @@ def power(x: Any, p: Any) -> Any:
     the last place; at x = 0 its slope for 0 < p < 1, which is infinite, counts as 0.
     """
     return _backend((x, p))["power"](x, p)
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """Return x - y floor(x / y): with the sign of y, below |y|."""
+    return _backend((x, y))["remainder"](x, y)
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """Return the largest whole number not above x / y."""
+    return _backend((x, y))["floor_divide"](x, y)
+
+
+def hypot(x: Any, y: Any) -> Any:
+    """Return the square root of x^2 + y^2."""
+    return _backend((x, y))["hypot"](x, y)
 
 
 def absolute(x: Any) -> Any:

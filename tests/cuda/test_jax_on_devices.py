@@ -74,8 +74,8 @@ class Frame:
         return ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)(handler.address)(ctypes.addressof(self.words))
 
 
-def handler_of(function, model, dtype):
-    compiled = function.on("cuda").compiled(model, ("q", "v", "tau"), ())
+def handler_of(function, model, dtype, names=("q", "v", "tau")):
+    compiled = function.on("cuda").compiled(model, names, ())
     found = driver().on_all(compiled.run.outline, compiled.run.program, dtype == np.float32)
     shapes = [a.shape for a in compiled.inputs], [a.shape for a in compiled.outputs]
     return Handler(found.words, np.dtype(dtype), *shapes, device=True, keep=found)
@@ -104,6 +104,20 @@ def test_a_call_launches_the_kernel_on_xlas_stream(current, dtype, batch):
         result, cardan.forward_dynamics(arm, *inputs), rtol=1e-12 if dtype == np.float64 else 2e-3
     )
     assert [launch[3] for launch in current.launches] == [stream]
+
+
+def test_a_repeated_function_is_told_how_often(current):
+    @cardan.function(returns=("nv",))
+    def damped(model, q, v):
+        return v - 1e-2 * cardan.inverse_dynamics(model, q, v, v)
+
+    arm = cardan.robots.arm7().model()
+    inputs = list(np.random.default_rng(0).standard_normal((2, 5, 7)))
+    for count in (1, 4):
+        many, result = damped.repeated(count, {"v": "result"}), np.full((5, 7), np.nan)
+        frame = Frame(inputs, [result], current.stream())
+        assert frame.call(handler_of(many, arm, np.float64, ("q", "v"))) == 0
+        np.testing.assert_allclose(result, many(arm, *inputs), rtol=1e-12)
 
 
 def test_no_states_launch_nothing(current):

@@ -7,6 +7,7 @@ from host_cuda import ORDERS, HostKernel, needs_compiler
 import cardan
 from cardan.program import Array, trace
 from cardan.program.fusing import joined_products
+from cardan.program.repeated import whole
 from cardan.targets.cuda import text
 from cardan.targets.cuda.teams import team_of
 from cardan.targets.cuda.text import cuda_code
@@ -24,10 +25,9 @@ def run(program, inputs, order="forward", strides=None, count=None):
     outputs = [np.full((count, a.size), 7.0, dtype) for a in program.outputs]
     strides = [*(strides or [a.size for a in program.inputs]), *(a.size for a in program.outputs)]
     pointers = [x for a, s in zip([*inputs, *outputs], strides, strict=True) for x in (a.ctypes.data, s)]
-    kernel = HostKernel(code.source, code.launch.name)
-    kernel.launch(
-        -(-count // code.launch.states), code.launch.threads, code.launch.shared, [count, *pointers], order, 3
-    )
+    kernel, region = HostKernel(code.source, code.launch.name), whole(program)
+    arguments = [count, *pointers, *([region.passes] if region else [])]
+    kernel.launch(-(-count // code.launch.states), code.launch.threads, code.launch.shared, arguments, order, 3)
     return outputs
 
 

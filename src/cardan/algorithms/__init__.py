@@ -1,7 +1,9 @@
 """The algorithms, one textbook page each, over scalars of any type."""
 
 from cardan.algorithms.aba import forward_dynamics
+from cardan.algorithms.across import JointQuantities, joint_quantities
 from cardan.algorithms.applied import wrench_at
+from cardan.algorithms.articulated import ArticulatedInertias, articulated_inertias
 from cardan.algorithms.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -40,21 +42,27 @@ from cardan.algorithms.kinematics import (
     frame_transform,
     frame_velocity,
 )
+from cardan.algorithms.locked import average_velocity, locked_inertia
 from cardan.algorithms.loops import loop_bias, loop_jacobian, loop_residual
 from cardan.algorithms.mass_inverse import mass_matrix_inverse
 from cardan.algorithms.maximal import GeneralisedState, MaximalState, eval_fk, eval_ik
 from cardan.algorithms.passive import passive_forces
 from cardan.algorithms.regressor import kinetic_energy_regressor, potential_energy_regressor, torque_regressor
 from cardan.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
+from cardan.algorithms.transmitted import joint_wrenches
 
 __all__ = [
+    "ArticulatedInertias",
     "ConstrainedDynamics",
     "ConstrainedEfforts",
     "DifferenceDerivatives",
     "ForwardDynamicsDerivatives",
     "GeneralisedState",
     "InverseDynamicsDerivatives",
+    "JointQuantities",
     "MaximalState",
+    "articulated_inertias",
+    "average_velocity",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -83,8 +91,11 @@ __all__ = [
     "inverse_dynamics_derivatives_entries",
     "jacobian",
     "jacobian_derivative",
+    "joint_quantities",
+    "joint_wrenches",
     "kinetic_energy",
     "kinetic_energy_regressor",
+    "locked_inertia",
     "loop_bias",
     "loop_jacobian",
     "loop_residual",

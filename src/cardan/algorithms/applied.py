@@ -5,17 +5,24 @@ which force and torque are given,
 
     f_b = X_bf (1, r) (R_fe, 0) [force; torque]
 
-Source: Featherstone (2008), equation 2.26.
+and wrenches at the bodies' centres of mass c, in world axes, as the efforts along the joints that they amount to,
+
+    tau = J^T f,        f_n = (1, X_nb c) (R_wn^T, 0) [force; moment]        in the frame n that the body rides on
+
+Source: Featherstone (2008), equations 2.26 and 2.74.
+Cost: O(n).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cardan.algorithms.kinematics import Kinematics, Reference
-from cardan.algorithms.tree import Vector
+from cardan.algorithms.tree import Vector, relative_kinematics, world_poses
 from cardan.errors import ParameterError
 from cardan.model import Model
 from cardan.records import WORLD
-from cardan.spatial import SE3, Force
+from cardan.spatial import SE3, Force, Scalar, Vector3
 
 
 def wrench_at(
@@ -47,3 +54,30 @@ def _carrier(model: Model, frame: str) -> tuple[str, SE3]:
             "wrench_at: frame", got=frame, expected="a body, or a frame on one: the world does not move"
         )
     return body, pose
+
+
+def applied_efforts(model: Model, q: Vector, wrenches: Sequence[Force]) -> list[Scalar]:
+    """Return the efforts along the joints of wrenches on the bodies.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        wrenches: on each body, at its centre of mass (its origin, if it has no inertia), in world axes; those on what
+            is fixed on the world do nothing.
+    """
+    X, S, _ = relative = relative_kinematics(model, q)
+    axes = [pose.rotation for pose in world_poses(model, relative.X)]
+    felt = [Force.zero() for _ in model.nodes]
+    for body, wrench in zip(model.bodies, wrenches, strict=True):
+        node, X_nb = model.attachments[body.name].node, model.attachments[body.name].pose
+        if node >= 0:
+            turn = axes[node].transpose_apply
+            com = Vector3.zero() if body.inertia is None else body.inertia.com
+            felt[node] = felt[node] + SE3(None, X_nb @ com) @ Force(turn(wrench.linear), turn(wrench.angular))
+    tau: list[Scalar] = [0.0] * model.nv
+    for node in reversed(model.nodes):
+        i = node.index
+        node.scatter(tau, S[i].T @ felt[i])
+        if node.parent >= 0:
+            felt[node.parent] = felt[node.parent] + X[i] @ felt[i]
+    return tau

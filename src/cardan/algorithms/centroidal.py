@@ -26,7 +26,7 @@ from cardan.scalar import is_zero
 from cardan.spatial import SE3, Force, Inertia, Scalar, Vector3
 
 
-def _total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
+def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
     """Return the inertia of all bodies in the world frame."""
     total = model.world_inertia()
     for node in model.nodes:
@@ -38,15 +38,15 @@ def _total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia])
 def center_of_mass(model: Model, q: Vector) -> Vector3:
     """Return the centre of mass of all bodies in the world [m]."""
     relative = relative_kinematics(model, q)
-    return _total_inertia(model, relative.X, composite_inertias(model, relative)).com
+    return total_inertia(model, relative.X, composite_inertias(model, relative)).com
 
 
 def center_of_mass_velocity(model: Model, q: Vector, v: Vector) -> Vector3:
     """Return the velocity of the centre of mass [m/s]."""
-    return centroidal_momentum(model, q, v).linear * _inverse_mass(model)
+    return centroidal_momentum(model, q, v).linear * inverse_mass(model)
 
 
-def _inverse_mass(model: Model) -> Scalar:
+def inverse_mass(model: Model) -> Scalar:
     """Return 1 / m.
 
     Raises:
@@ -67,12 +67,12 @@ def _momentum_columns(model: Model, q: Vector) -> tuple[list[Force], Vector3]:
     for node in model.nodes:
         for i, s in zip(node.v, relative.S[node.index], strict=True):
             columns[i] = columns[i] + poses[node.index] @ (composite[node.index] @ s)
-    return columns, _total_inertia(model, relative.X, composite).com
+    return columns, total_inertia(model, relative.X, composite).com
 
 
 def center_of_mass_jacobian(model: Model, q: Vector) -> Rows:
     """Return J (3 x nv): the centre of mass moves with J v."""
-    columns, inverse = _momentum_columns(model, q)[0], _inverse_mass(model)
+    columns, inverse = _momentum_columns(model, q)[0], inverse_mass(model)
     return [[column.linear[k] * inverse for column in columns] for k in range(3)]
 
 
@@ -108,4 +108,4 @@ def _about_com(model: Model, X: Sequence[SE3], composite: Sequence[Inertia], for
             carried[node.parent] = carried[node.parent] + outer
         else:
             total = total + outer
-    return SE3(translation=-_total_inertia(model, X, composite).com) @ total
+    return SE3(translation=-total_inertia(model, X, composite).com) @ total

@@ -34,13 +34,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from cardan.algorithms.applied import applied_efforts
 from cardan.algorithms.crba import composite_inertias
 from cardan.algorithms.passive import has_spring, to_rest
 from cardan.algorithms.tree import Vector, relative_kinematics
 from cardan.joints.derivation.efforts import linearised_efforts
 from cardan.model import Model
 from cardan.scalar import is_zero, maximum, minimum, where
-from cardan.spatial import Scalar
+from cardan.spatial import Force, Scalar
 
 RIGID = 1e6
 """By how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it."""
@@ -199,6 +200,7 @@ class Servo(NamedTuple):
         velocity: v_d.
         stiffness: kp.
         damping: kd.
+        wrenches: on each body, at its centre of mass in world axes; None for no such wrench.
     """
 
     effort: Vector
@@ -206,6 +208,7 @@ class Servo(NamedTuple):
     velocity: Vector
     stiffness: Vector
     damping: Vector
+    wrenches: Sequence[Force] | None = None
 
 
 class Elements:
@@ -223,7 +226,7 @@ class Elements:
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
-        self.efforts: list[Scalar] = [0.0] * model.nv
+        self.efforts = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
         self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
@@ -235,13 +238,13 @@ class Elements:
     def _add_drives(self, model: Model, q: Vector, v: Vector, servo: Servo) -> None:
         dt = self.dt
         error = model.manifold.difference(q, model.manifold.integrate(model.manifold.neutral(), servo.position))
-        ends = zip(model.effort_lower, model.effort_upper, strict=True)
+        ends = zip(model.effort_lower.tolist(), model.effort_upper.tolist(), strict=True)
         for j, (low, high) in enumerate(ends):
             kp, kd = servo.stiffness[j], servo.damping[j]
             force = servo.effort[j] + kp * error[j] + kd * servo.velocity[j] - (dt * kp + kd) * v[j]
             w = dt * (dt * kp + kd)
             if not (is_zero(force) and is_zero(w)):
-                self.of_joints[j].append(Element(force, w, float(low), float(high)))
+                self.of_joints[j].append(Element(force, w, low, high))
 
     def _add_passive(self, model: Model, v: Vector) -> None:
         for j, damping in enumerate(model.passive("damping")):
@@ -271,11 +274,11 @@ class Elements:
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
         dt, x = self.dt, model.manifold.limit_coordinates(q)
-        for j, (lower, upper) in enumerate(zip(model.lower, model.upper, strict=True)):
-            if math.isfinite(lower) or math.isfinite(upper):
+        for j, (lower, upper) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True)):
+            if not (_is_open(lower) and _is_open(upper)):
                 w = RIGID * self.inertias[j]
-                above = _coming_back(x[j] - float(upper), dt) + dt * v[j] if math.isfinite(upper) else None
-                below = _coming_back(float(lower) - x[j], dt) - dt * v[j] if math.isfinite(lower) else None
+                above = None if _is_open(upper) else _coming_back(x[j] - upper, dt) + dt * v[j]
+                below = None if _is_open(lower) else _coming_back(lower - x[j], dt) - dt * v[j]
                 self.of_joints[j].append(Stops(above, below, w / (dt * dt), w, dt * dt))
 
     def add(self, efforts: Vector) -> None:
@@ -301,7 +304,7 @@ class Elements:
         ]
 
     def total(self, lines: Lines) -> tuple[list[Scalar], list[Scalar]]:
-        """Return efforts tau and armature W along v of lines of the elements, and of what was added."""
+        """Return efforts tau and armature W along v of lines, of wrenches on bodies, and of what was added."""
         tau = list(self.efforts)
         W: list[Scalar] = [0.0] * len(self.of_joints)
         for (j, _), line in zip(self, lines, strict=True):

@@ -7,7 +7,9 @@ W_r the reference's own twist,
     V_r = X_rf V_f          dV_r/dt = X_rf A_f - W_r x V_r
 
 so an acceleration is the time derivative of the components of the twist; at the frame in world axes it is that of the
-origin's position, taken twice.
+origin's position, taken twice. Relative to a frame g it is X_rf V_f - X_rg V_g that is taken, with the rate
+
+    dV_r/dt = X_rf A_f - X_rg A_g - W_r x V_r
 
 Source: Featherstone (2008), section 2.10; Traversaro and Saccon, Multibody dynamics notation (2019).
 """
@@ -18,6 +20,7 @@ from typing import NamedTuple
 
 from cardan.algorithms.tree import Vector, accelerations, relative_kinematics, twists, velocity_products, world_poses
 from cardan.model import Model
+from cardan.records import WORLD
 from cardan.spatial import SE3, Motion, Vector3
 
 
@@ -106,27 +109,49 @@ def frame_transform(model: Model, q: Vector, frame: str, relative_to: str = "wor
 
 
 def frame_velocity(
-    model: Model, q: Vector, v: Vector, frame: str, at: str = "frame", expressed_in: str = "world"
+    model: Model,
+    q: Vector,
+    v: Vector,
+    frame: str,
+    at: str = "frame",
+    expressed_in: str = "world",
+    relative_to: str = "world",
 ) -> Motion:
-    """Return the twist of a frame."""
-    return _velocity(Kinematics(model, q, v), frame, at, expressed_in)
+    """Return the twist of a frame relative to another."""
+    return _velocity(Kinematics(model, q, v), frame, at, expressed_in, relative_to)
 
 
 def frame_acceleration(
-    model: Model, q: Vector, v: Vector, a: Vector, frame: str, at: str = "frame", expressed_in: str = "world"
+    model: Model,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    frame: str,
+    at: str = "frame",
+    expressed_in: str = "world",
+    relative_to: str = "world",
 ) -> Motion:
     """Return the time derivative of the components of `frame_velocity`."""
-    return _acceleration(Kinematics(model, q, v, a), frame, at, expressed_in)
+    return _acceleration(Kinematics(model, q, v, a), frame, at, expressed_in, relative_to)
 
 
-def _velocity(kinematics: Kinematics, frame: str, at: str, expressed_in: str) -> Motion:
-    return kinematics.in_reference(frame, Reference.of(frame, at, expressed_in)) @ kinematics.twist(frame)
+def _velocity(kinematics: Kinematics, frame: str, at: str, expressed_in: str, relative_to: str = "world") -> Motion:
+    return _twist(kinematics, frame, Reference.of(frame, at, expressed_in), relative_to)
 
 
-def _acceleration(kinematics: Kinematics, frame: str, at: str, expressed_in: str) -> Motion:
+def _twist(kinematics: Kinematics, frame: str, reference: Reference, relative_to: str) -> Motion:
+    """Return V_r, less that of what it is relative to."""
+    V_r = kinematics.in_reference(frame, reference) @ kinematics.twist(frame)
+    if relative_to == WORLD:
+        return V_r
+    return V_r - kinematics.in_reference(relative_to, reference) @ kinematics.twist(relative_to)
+
+
+def _acceleration(kinematics: Kinematics, frame: str, at: str, expressed_in: str, relative_to: str = "world") -> Motion:
     reference = Reference.of(frame, at, expressed_in)
-    X_rf = kinematics.in_reference(frame, reference)
-    V_r = X_rf @ kinematics.twist(frame)
-    if reference == (frame, frame):
+    if reference == (frame, frame) and relative_to == WORLD:
         return kinematics.acceleration(frame)  # W_r = V_r
-    return X_rf @ kinematics.acceleration(frame) - kinematics.reference_twist(reference).cross(V_r)
+    A_r = kinematics.in_reference(frame, reference) @ kinematics.acceleration(frame)
+    if relative_to != WORLD:
+        A_r = A_r - kinematics.in_reference(relative_to, reference) @ kinematics.acceleration(relative_to)
+    return A_r - kinematics.reference_twist(reference).cross(_twist(kinematics, frame, reference, relative_to))

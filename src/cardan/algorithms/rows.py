@@ -48,9 +48,9 @@ def joint_rows(joint: Joint, X: SE3, near: Sequence[Scalar] | None = None) -> Jo
         near: a configuration such as the last one (`Joint.nearest_configuration`).
     """
     q = joint.nearest_configuration(X, near)
-    S = MotionSubspace(joint.motion_subspace(q))
+    S = joint.subspace(q)
     T, e = sparse_complement(S), offset(X, joint.transform(q))
-    return JointRows([wrench.dot(e) for wrench in T], T, q, S)
+    return JointRows([wrench.dot(e) for wrench in T], list(T), q, S)
 
 
 def offset(X: SE3, X_J: SE3) -> Motion:

@@ -54,7 +54,7 @@ def relative_kinematics(model: Model, q: Vector) -> Relative:
     own = [node.configuration(q) for node in model.nodes]
     J = [node.joint.transform(qi) for node, qi in zip(model.nodes, own, strict=True)]
     X = [node.placement @ across for node, across in zip(model.nodes, J, strict=True)]
-    S = [MotionSubspace(node.joint.motion_subspace(qi)) for node, qi in zip(model.nodes, own, strict=True)]
+    S = [node.joint.subspace(qi) for node, qi in zip(model.nodes, own, strict=True)]
     return Relative(X, S, J)
 
 

@@ -1,6 +1,6 @@
 """Arrays of scalars of any type: what a kernel receives, and what NumPy's functions do with it."""
 
-from cardan.arrays.functions import determinant, interpolate, inverse, norm, solve
+from cardan.arrays.functions import determinant, interp, inverse, norm, solve
 from cardan.arrays.repeat import each, repeat
 from cardan.arrays.symbolic import SymbolicArray, array_of, as_argument, stack, symbolic
 
@@ -10,7 +10,7 @@ __all__ = [
     "as_argument",
     "determinant",
     "each",
-    "interpolate",
+    "interp",
     "inverse",
     "norm",
     "repeat",

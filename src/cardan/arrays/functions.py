@@ -9,7 +9,7 @@ import numpy as np
 from cardan.arrays.elsewhere import refused
 from cardan.arrays.linear import determinant, inverse, norm, solve
 from cardan.arrays.symbolic import OWN
-from cardan.arrays.tables import interpolate
+from cardan.arrays.tables import interp
 from cardan.scalar import maximum, minimum, where
 
 _where, _minimum, _maximum = np.frompyfunc(where, 3, 1), np.frompyfunc(minimum, 2, 1), np.frompyfunc(maximum, 2, 1)
@@ -47,14 +47,14 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     if any(option is not None for option in (left, right, period)):
         raise refused("interp(left=, right=, period=)")
-    return interpolate(x, xp, fp)
+    return interp(x, xp, fp)
 
 
 def _array(value: Any, dtype: Any = None, **_: Any) -> Any:
     return np.array(value, dtype=dtype)
 
 
-__all__ = ["determinant", "interpolate", "inverse", "norm", "solve"]
+__all__ = ["determinant", "interp", "inverse", "norm", "solve"]
 
 OWN |= {
     np.array: _array,  # with like=

@@ -11,7 +11,7 @@ from cardan.errors import ParameterError, TraceError, users_line
 from cardan.scalar import maximum, minimum, where
 
 
-def interpolate(x: Any, xp: Any, fp: Any) -> Any:
+def interp(x: Any, xp: Any, fp: Any) -> Any:
     """Return the piecewise linear function through points, constant beyond them, as `numpy.interp` does.
 
     For a curve without corners use `cardan.joints.NaturalSpline`.
@@ -28,7 +28,7 @@ def interpolate(x: Any, xp: Any, fp: Any) -> Any:
     Cost: four operations for each point, all points at each call.
 
     Examples:
-        >>> float(cardan.interpolate(0.25, [0.0, 1.0], [0.0, 8.0]))
+        >>> float(cardan.interp(0.25, [0.0, 1.0], [0.0, 8.0]))
         2.0
     """
     knots, values = _table(xp, fp)
@@ -41,12 +41,12 @@ def interpolate(x: Any, xp: Any, fp: Any) -> Any:
 
 def _table(xp: Any, fp: Any) -> tuple[list[float], list[float]]:
     if any(np.asarray(given).dtype == object for given in (xp, fp)):
-        what = "a table of interpolate, or np.interp, holds symbols"
+        what = "a table of interp, or np.interp, holds symbols"
         raise TraceError(f"{what}{users_line()}; its points must be numbers: blend such curves with cardan.where.")
     knots, values = (np.asarray(given, dtype=float) for given in (xp, fp))
     if knots.ndim != 1 or knots.shape != values.shape or not knots.size or not (np.diff(knots) > 0.0).all():
         expected = "increasing xp and as many fp, shape (n,) each"
-        raise ParameterError("points of interpolate", got=(knots.shape, values.shape), expected=expected)
+        raise ParameterError("points of interp", got=(knots.shape, values.shape), expected=expected)
     return knots.tolist(), values.tolist()
 
 

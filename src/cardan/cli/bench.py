@@ -36,9 +36,8 @@ USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinemat
 HEADER = ("function", "operations", "compile", "one thread", "all threads", "of peak", "one call")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("bench", help="how fast the functions of a robot are on this machine")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     add_robot(parser)
     add_json(parser)
     parser.add_argument("--batch", type=int, default=4096, metavar="N", help="states in a batch (default: 4096)")

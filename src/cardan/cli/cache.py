@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from cardan.runtime import disk_cache as cache
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("cache", help="where compiled programs are kept, how much there is, remove them")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("action", choices=("dir", "size", "clear"))
     parser.set_defaults(run=run)
 

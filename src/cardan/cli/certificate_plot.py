@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from cardan.cli.plots import pyplot_module, save_figure
-from cardan.joints import Joint
+from cardan.joints import Joint, Limits
+from cardan.joints.domain import kept_within
 from cardan.pictures.axes import draw_frame
 from cardan.verification import Certificate
 
@@ -29,7 +30,9 @@ def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
     figure = pyplot_module().figure(figsize=(15.0, 9.0), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1.0))
     for j in range(count):
-        _frames(left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d"), joint, j)
+        _frames(
+            left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d"), joint, j, certificate.limits
+        )
     left.suptitle("the child frame along each velocity, from light to dark (x red, y green, z blue)", fontsize=10)
     _errors(right.add_subplot(), certificate)
     colour = COLOURS["passed" if certificate.passed else "failed"]
@@ -37,10 +40,10 @@ def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
     save_figure(figure, file, 110)
 
 
-def _frames(axes: Any, joint: Joint, j: int) -> None:
+def _frames(axes: Any, joint: Joint, j: int, limits: Limits | None) -> None:
     """Draw the child frame as the joint moves along one velocity, through the neutral configuration."""
     try:
-        names, poses = _poses(joint, j)
+        names, poses = _poses(joint, j, limits)
     except Exception as error:  # the joint's code may raise anything
         axes.set_axis_off()
         axes.set_title(f"{type(error).__name__}: nothing to draw", fontsize=9)
@@ -60,11 +63,14 @@ def _frames(axes: Any, joint: Joint, j: int) -> None:
         axes.set(**{f"{name}label": name, f"{name}ticks": ticks, f"{name}lim": x + half * SIDES})
 
 
-def _poses(joint: Joint, j: int) -> tuple[str, np.ndarray]:
+def _poses(joint: Joint, j: int, limits: Limits | None) -> tuple[str, np.ndarray]:
     if not joint.nv:
         return "it does not move", np.array([joint.transform(joint.neutral()).homogeneous()], dtype=float)
     e = np.eye(joint.nv)[j]
-    stops = [joint.integrate(joint.neutral(), tuple(t * e)) for t in np.linspace(-REACH, REACH, STOPS)]
+    start = kept_within(joint, joint.neutral(), limits)
+    stops = [
+        kept_within(joint, joint.integrate(start, tuple(t * e)), limits) for t in np.linspace(-REACH, REACH, STOPS)
+    ]
     poses = np.array([joint.transform(q).homogeneous() for q in stops], dtype=float)
     return f"{joint.velocity_names[j]} = 1 for t in [{-REACH}, {REACH}] s", poses
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
 
 from cardan.cli.options import add_file, add_json, reading, tell
 from cardan.formats import check
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("check", help="all faults of a robot description; exit status 1 if there are errors")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     add_file(parser)
     add_json(parser)
     parser.set_defaults(run=run)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
 
 from cardan.cli.options import add_json, add_reading, reading, tell
 from cardan.comparison import compare
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("compare", help="what differs between two robots; exit status 1 if anything does")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("a", metavar="A", help="robot description")
     parser.add_argument("b", metavar="B", help="another")
     parser.add_argument("--tolerance", type=float, default=1e-9, help="relative, of all numbers (default: 1e-9)")

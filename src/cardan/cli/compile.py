@@ -15,9 +15,8 @@ from cardan.model import Model
 STATES = ("q", "q0", "q1")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("compile", help="compile functions of a robot now, so that later processes do not")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     add_robot(parser)
     help = "such as inverse_dynamics; may be given several times"
     add_functions(parser, action="extend", nargs="+", required=True, help=help)

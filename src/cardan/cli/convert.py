@@ -7,7 +7,7 @@ import re
 import warnings
 from typing import Any
 
-from cardan.cli.options import add_continuous, add_file, add_overwrite, check_output, read_file, reading, say
+from cardan.cli.options import add_continuous, add_file, add_lock, add_overwrite, check_output, read_file, reading, say
 from cardan.comparison import Difference, compare
 from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats import save
@@ -25,16 +25,17 @@ _CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
 """Kinds of differences, with what a warning that names the body or joint calls all of the kind."""
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     endings = ", ".join(ending for ending, form in FORMATS.items() if form.is_written)
-    parser = subparsers.add_parser("convert", help=f"a robot description in another format (to {endings})")
+    parser.epilog = f"Written: {endings}."
     add_file(parser, "IN")
     parser.add_argument("output", metavar="OUT", help="file to write; its ending says the format")
     parser.add_argument(
         "--check", action="store_true", help="read what was written and compare; exit status 1 for a loss not stated"
     )
     add_continuous(parser)
+    add_lock(parser)
     add_overwrite(parser)
     parser.set_defaults(run=run)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 import numpy as np
 
@@ -19,9 +18,8 @@ CHUNK = 4096
 LONG = 20_000  # rows from which progress is shown
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("dynamics", help="torques, energies and poses along a trajectory")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     add_robot(parser)
     help = (
         "a .csv whose rows are q, or q v, or q v a, a number a column, no time, with or without a line of names; "

@@ -20,13 +20,9 @@ from cardan.model import Model
 OF_STEPS = ("steps", "ground", "pd", "dt", "integrator", "contact", "no_limits")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "generate",
-        help="functions, controllers and simulation steps of a robot as C99, with a C++17 header and CMake",
-        epilog="With --step, what --function names is generated for the same world's robot.",
-    )
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.epilog = "With --step, what --function names is generated for the same world's robot."
     add_robot(parser)
     help = "such as inverse_dynamics, or one of your own in a Python file, which is run; may be given several times"
     metavar = "[AS=][FILE.py:]NAME"

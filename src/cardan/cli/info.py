@@ -13,9 +13,8 @@ from cardan.model import WORLD, Model
 from cardan.model.inputs import PASSIVE
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("info", help="layout, masses and tree of a robot")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     add_robot(parser)
     add_json(parser)
     parser.add_argument("--graph", action="store_true", help="print bodies and joints as a graph for Graphviz (dot)")

@@ -36,6 +36,7 @@ class $CLASS(Joint):
         slide, turn = q
         return SE3(rotation_about_axis(Z, turn), (slide, 0.0, self.rise * sin(turn)))
 
+    # Not defined everywhere? domain = cardan.Limits([-0.3, -1.0], [0.3, 1.0]) beside the manifold says where.
     # Everything below is optional: delete it, and it is derived from `transform`, or searched for.
 
     def motion_subspace(self, q):

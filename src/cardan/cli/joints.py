@@ -10,9 +10,8 @@ from cardan.cli.options import add_json, table, tell
 from cardan.joints import CATALOGUE, Joint, Mimic
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("joints", help="the joint types; `new` and `verify` for one of your own")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     add_json(parser)
     parser.set_defaults(run=run)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions (none: the list of joint types)")

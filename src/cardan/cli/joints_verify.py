@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from cardan.cli.certificate_plot import draw_certificate
 from cardan.cli.options import add_json, tell
 from cardan.errors import JointError, ParameterError, UnknownNameError
 from cardan.generation.user_file import imported
-from cardan.joints import CATALOGUE, Joint
+from cardan.joints import CATALOGUE, Joint, Limits
 from cardan.verification import verify_joint
 
 
@@ -23,6 +24,7 @@ def add_parser(actions: Any) -> None:
     parser.add_argument("--arguments", metavar="JSON", help="of the class, such as '{\"pitch\": 0.1}'")
     parser.add_argument("--samples", type=int, default=12, metavar="N", help="configurations (default: 12)")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument("--limits", metavar="JSON", help="lower and upper positions, as '[[-0.3], [0.3]]'")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the frames and the errors")
     add_json(parser)
     parser.set_defaults(run=run)
@@ -31,7 +33,7 @@ def add_parser(actions: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the certificate; return 1 if a check fails."""
     joint = joint_of(args.joint, args.arguments)
-    certificate = verify_joint(joint, args.samples, args.seed)
+    certificate = verify_joint(joint, args.samples, args.seed, limits=limits_of(args.limits))
     tell(args, certificate.plain(), certificate)
     if args.plot:
         draw_certificate(joint, certificate, args.plot)
@@ -51,6 +53,21 @@ def joint_of(what: str, arguments: str | None) -> Joint:
             return types[what]
         kind = type(types[what])
     return made(kind, arguments)
+
+
+def limits_of(text: str | None) -> Limits | None:
+    """Return the limits the command line names; null stands for no limit."""
+    if text is None:
+        return None
+    expected = "JSON of lower and upper positions, nv numbers (or null) each: '[[-0.3], [0.3]]'"
+    try:
+        lower, upper = (
+            [unlimited if e is None else float(e) for e in side]
+            for side, unlimited in zip(json.loads(text), (-math.inf, math.inf), strict=True)
+        )
+    except (TypeError, ValueError):
+        raise ParameterError("--limits", got=text, expected=expected) from None
+    return Limits(lower=lower, upper=upper)
 
 
 def class_of(file: Path, name: str) -> type[Joint]:

@@ -6,6 +6,7 @@ Exit status: 0 if all is well, 1 if the input is faulty, 2 if the command line i
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import signal
 import sys
@@ -16,26 +17,24 @@ from contextlib import contextmanager
 from typing import Any
 
 from cardan._version import __version__
-from cardan.cli import (
-    bench,
-    cache,
-    check,
-    compare,
-    compile,
-    convert,
-    dynamics,
-    generate,
-    info,
-    joints,
-    simulate,
-    tour,
-    view,
-)
-from cardan.cli.options import harmless
 from cardan.errors import CardanError, DescriptionWarning
 
-COMMANDS = (info, check, compare, convert, joints, dynamics, simulate, generate, compile, bench, tour, view, cache)
-"""One module a command, each with `add_parser(subparsers)`; a new command adds a line."""
+COMMANDS = {
+    "info": "layout, masses and tree of a robot",
+    "check": "all faults of a robot description; exit status 1 if there are errors",
+    "compare": "what differs between two robots; exit status 1 if anything does",
+    "convert": "a robot description in another format",
+    "joints": "the joint types; `new` and `verify` for one of your own",
+    "dynamics": "torques, energies and poses along a trajectory",
+    "simulate": "what a robot does over time, in one world or many",
+    "generate": "functions, controllers and simulation steps of a robot as C99, with a C++17 header and CMake",
+    "compile": "compile functions of a robot now, so that later processes do not",
+    "bench": "how fast the functions of a robot are on this machine",
+    "tour": "torques of a shipped 7-axis arm along a motion, checked and drawn",
+    "view": "show a robot in the browser, move it, drag it, play a trajectory",
+    "cache": "where compiled programs are kept, how much there is, remove them",
+}
+"""One module a command, with `fill(parser)` and what that sets as `run`; only the one that is asked for is imported."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,8 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cardan", description="Articulated rigid-body kinematics and dynamics.")
     parser.add_argument("--version", action="version", version=f"cardan {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for command in COMMANDS:
-        command.add_parser(subparsers)
+    asked = next((word for word in (sys.argv[1:] if argv is None else argv) if word in COMMANDS), None)
+    for name, help in COMMANDS.items():
+        command = subparsers.add_parser(name, help=help)
+        if name == asked:
+            importlib.import_module(f"cardan.cli.{name}").fill(command)
     args = parser.parse_args(argv)
     for stream in (sys.stdout, sys.stderr):  # a name may hold what the terminal's encoding does not
         if hasattr(stream, "reconfigure"):
@@ -56,6 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
+    from cardan.cli.options import harmless  # what commands share imports the formats
+
     try:
         with _ends_cleanly(), warnings.catch_warnings():
             warnings.simplefilter("always", DescriptionWarning)
@@ -78,6 +82,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _failed(args: argparse.Namespace, reason: str, status: int = 1) -> int:
+    from cardan.cli.options import harmless
+
     print(harmless(f"cardan {args.command}: {reason}"), file=sys.stderr)
     return status
 

@@ -6,13 +6,12 @@ import argparse
 import json
 import math
 import os
-import re
 from typing import Any
 
 import numpy as np
 
 from cardan import functions
-from cardan.errors import ParameterError, UnknownNameError
+from cardan.errors import ParameterError, UnknownNameError, visible
 from cardan.formats import load, read_robot
 from cardan.formats.load import FORMATS
 from cardan.functions import Function
@@ -32,11 +31,12 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
     parser.add_argument("--root", default=WORLD, metavar="BODY", help="body or frame that is held by the base instead")
     add_continuous(parser)
+    add_lock(parser)
 
 
 def add_file(parser: argparse.ArgumentParser, metavar: str = "FILE") -> None:
     """Add FILE and how it is read."""
-    parser.add_argument("file", metavar=metavar, help=f"robot description ({', '.join(FORMATS)})")
+    parser.add_argument("file", metavar=metavar, help=f"robot description ({', '.join((*FORMATS, '.xml'))})")
     add_reading(parser)
 
 
@@ -58,7 +58,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--orphans", choices=("warn", "error", "keep", "drop"), default="warn", help="joints on no robot"
     )
-    parser.add_argument("--trusted", action="store_true", help="import the joint classes that a .json file names")
+    parser.add_argument(
+        "--trusted",
+        action="store_true",
+        help="the file may run code: read xacro and USD without bounds, import the joint classes of a .json file",
+    )
 
 
 def _argument(text: str) -> tuple[str, str]:
@@ -88,14 +92,41 @@ def add_continuous(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_lock(parser: argparse.ArgumentParser) -> None:
+    """Add --lock."""
+    help = "fix a joint at this configuration [rad, m], with a number for each of its coordinates; may be given again"
+    parser.add_argument(
+        "--lock", action="append", metavar="JOINT=VALUE[,VALUE...]", default=[], type=_locked_joint, help=help
+    )
+
+
+def _locked_joint(text: str) -> tuple[str, list[float]]:
+    name, _, values = text.rpartition("=")  # a name may hold the sign, a number never does
+    try:
+        found = [float(value) for value in values.split(",")]
+    except ValueError:
+        found = []
+    if not name or not found:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected JOINT=VALUE, such as finger=0.02")
+    return name, found
+
+
+def locked(args: argparse.Namespace, robot: Any) -> Any:
+    """Return a mechanism or model with the joints fixed that --lock names."""
+    if not args.lock:
+        return robot
+    found = robot.lock(dict(args.lock))
+    return found if isinstance(robot, Model) else found.mechanism
+
+
 def read_file(args: argparse.Namespace) -> Any:
     """Return the mechanism, or model, that FILE holds."""
-    return read_robot(args.file, **reading(args))
+    return locked(args, read_robot(args.file, **reading(args)))
 
 
 def load_robot(args: argparse.Namespace) -> Model:
     """Return the model the arguments name."""
-    return load(args.file, base=args.base, root=args.root, **reading(args))
+    return locked(args, load(args.file, base=args.base, root=args.root, **reading(args)))
 
 
 # --- functions ----------------------------------------------------------------------------------------------------
@@ -149,12 +180,10 @@ def check_output(args: argparse.Namespace, *inputs: str, output: str | None = No
 
 # --- printing -----------------------------------------------------------------------------------------------------
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
 
 def harmless(text: str) -> str:
     """Return a text without what drives a terminal: a name in a file may hold its escape sequences."""
-    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
 
 
 def say(text: Any) -> None:

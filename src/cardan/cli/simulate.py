@@ -19,9 +19,11 @@ from cardan.cli.options import (
     add_continuous,
     add_file,
     add_json,
+    add_lock,
     add_overwrite,
     check_output,
     harmless,
+    locked,
     print_json,
     reading,
     say,
@@ -53,15 +55,12 @@ DIVERGED = 3  # exit status
 SHOWN = 12  # diverged worlds
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser(
-        "simulate",
-        help="what a robot does over time, in one world or many",
-        epilog=f"Exit status {DIVERGED}: written, but worlds diverged; they are named on stderr.",
-    )
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.epilog = f"Exit status {DIVERGED}: written, but worlds diverged; they are named on stderr."
     add_file(parser)
     add_continuous(parser)
+    add_lock(parser)
     parser.add_argument("-o", "--output", required=True, metavar="OUT.npz", help="arrays to write")
     parser.add_argument("--plot", metavar="OUT.png", help="picture of energies and forces to write")
     _add_worlds(parser)
@@ -182,7 +181,7 @@ def solver_of(args: argparse.Namespace) -> Solver:
 
 def world_of(args: argparse.Namespace) -> World:
     """Return the robot of FILE in a world, with drives and on ground if that is asked for."""
-    mechanism = load_mechanism(args.file, **reading(args))
+    mechanism = locked(args, load_mechanism(args.file, **reading(args)))
     if args.pd:
         mechanism = driven(mechanism, Drive(*args.pd))
     ground = args.base == "floating" if args.ground is None else args.ground

@@ -30,11 +30,12 @@ def simulation_figure(title: str, record: Recorded, weight: np.ndarray) -> Any:
         _draw(below, 0.5 * (time[1:] + time[:-1]), record.support[..., k], axis)
     held = "force that holds it still"
     below.axhline(-weight[2], color="black", linestyle="--", linewidth=1, label=held)
-    above.set(ylabel="energy [J], potential from the start", title=title)
+    figure.suptitle(title)
+    above.set(ylabel="energy [J], potential from the start")
     below.set(xlabel="time [s]", ylabel="force by base and contacts [N]")
     for axes in (above, below):
         axes.grid(alpha=0.3)
-        axes.legend(ncols=4, fontsize="small")
+        axes.legend(ncols=4, fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
     return figure
 
 

@@ -27,9 +27,8 @@ DURATION, SAMPLES, SHOWN = 4.0, 401, 9
 Motion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("tour", help="torques of a shipped 7-axis arm along a motion, checked and drawn")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("--output", default="cardan-tour", metavar="DIR", help="folder for the pictures")
     parser.set_defaults(run=run)
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from cardan.cli.options import add_robot, load_robot, say
 from cardan.cli.trajectory import read_trajectory
 from cardan.viewer import show
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command."""
-    parser = subparsers.add_parser("view", help="show a robot in the browser, move it, drag it, play a trajectory")
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     add_robot(parser)
     parser.add_argument("--trajectory", metavar="FILE", help=".csv or .npz of q to play")
     parser.add_argument("--dt", type=float, metavar="S", help="time between samples of the trajectory [s]")
@@ -36,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
         if args.drag is not None:
             viewer.drag(args.drag)
         say(f"{model.name} is shown at {viewer.url}; Ctrl-C ends it")
+        if viewer.how_to_reach:
+            say(viewer.how_to_reach)
         if not args.no_browser:
             viewer.open_browser()
         viewer.wait()

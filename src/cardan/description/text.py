@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cardan.description.paths import Graph
+from cardan.errors import visible
 from cardan.model import WORLD, Body, Connection, Frame
-from cardan.model.table import kind_of
+from cardan.model.table import closing_text, kind_of
 
 
 def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]) -> str:
     """Return the bodies as a tree of joints, part by part; joints that close loops at the end."""
     graph = Graph([b.name for b in bodies], joints, frames)
     mass = sum(b.inertia.mass for b in bodies if b.inertia is not None)
-    lines = [f"{name}: {len(bodies)} bodies, {mass:.6g} kg, {len(joints)} joints, {len(frames)} frames"]
+    lines = [f"{visible(name)}: {len(bodies)} bodies, {mass:.6g} kg, {len(joints)} joints, {len(frames)} frames"]
     children = {c.child for c in graph.tree.values()}
     seen: set[str] = set()
     for base in (WORLD, *[b.name for b in bodies if b.name not in children], *[b.name for b in bodies]):
@@ -24,9 +25,9 @@ def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], f
             seen.add(visit.body)
             if visit.parent is not None and visit.joint is not None:
                 below.setdefault(visit.parent, []).append((visit.body, visit.joint))
-        lines.append(base)
+        lines.append(visible(base))
         lines += _branches(graph, base, below, "")
-    lines += [f"closing: {c.parent} <-[{c.name}: {kind_of(c.joint)}]-> {c.child}" for c in graph.closures]
+    lines += [closing_text(c, kind_of(c.joint)) for c in graph.closures]
     return "\n".join(lines)
 
 
@@ -42,7 +43,7 @@ def _branches(graph: Graph, body: str, below: dict[str | None, list[tuple[str, s
         c = graph.tree[joint]
         arrow = "" if c.child == child else " (reversed)"
         last = not rest
-        lines.append(f"{indent}{'└─' if last else '├─'}[{joint}: {kind_of(c.joint)}{arrow}]─ {child}")
+        lines.append(f"{indent}{'└─' if last else '├─'}[{visible(joint)}: {kind_of(c.joint)}{arrow}]─ {visible(child)}")
         stack.append((list(below.get(child, ())), indent + ("   " if last else "│  ")))
     return lines
 
@@ -70,4 +71,4 @@ def graphviz_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection
 
 def _quoted(*lines: str) -> str:
     """Return lines as one string of DOT."""
-    return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines) + '"'
+    return '"' + "\\n".join(visible(line).replace("\\", "\\\\").replace('"', '\\"') for line in lines) + '"'

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
+from multiprocessing.connection import wait
 from typing import Any, Protocol
 
 from cardan.runtime.extras import package
@@ -68,7 +71,7 @@ class Processes:
         self._pool = self._new()
 
     def _new(self) -> Executor:
-        return ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"))
+        return ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), _end_with_parent)
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Let a process call something; those that died are replaced."""
@@ -82,6 +85,18 @@ class Processes:
     def close(self) -> None:
         """Wait for the processes."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that began it is gone: a caller that is killed closes no pool."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="cardan-parent", daemon=True).start()
+
+
+def _wait_and_end(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)  # what is half written is written again by whoever goes on
 
 
 class Dask:

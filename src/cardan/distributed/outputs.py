@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -57,6 +58,13 @@ class Files(ABC):
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
         """Write the results of some rows; writing them again changes nothing."""
 
+    @abstractmethod
+    def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
+        """Return what is wrong with what was written of the chunks that are done, or an empty text.
+
+        Files are looked at, not their numbers: reading those again takes as long as computing them.
+        """
+
     def finish(self, place: Path, table: Table) -> Path:
         """Return the file or folder that is to have the final name: the folder, if no format says otherwise."""
         return place
@@ -83,6 +91,22 @@ class Arrays(Files):
                 stream.write(np.ascontiguousarray(array, table.dtype).data.cast("B") if array.size else b"")
                 stream.flush()
                 os.fsync(stream.fileno())
+
+    def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
+        """Return the name of a file that is missing, begins otherwise or has another length."""
+        for name, shape in zip(table.names, table.shapes, strict=True):
+            file, header = place / f"{name}.npy", io.BytesIO()
+            length = _write_header(header, shape, table.dtype)
+            try:
+                with open(file, "rb") as stream:
+                    begin, found = stream.read(len(header.getvalue())), os.fstat(stream.fileno()).st_size
+            except OSError as error:
+                return f"{str(file)!r}, which cannot be read: {error.strerror}"
+            if found != length:
+                return f"{str(file)!r}, which has {found} bytes and not {length}"
+            if begin != header.getvalue():
+                return f"{str(file)!r}, which does not begin as it was begun"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +142,14 @@ class Parquet(Files):
 
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
         """Write a file named after its first row."""
-        write_part(place / f"part-{start:012d}.parquet", dict(zip(table.names, results, strict=True)))
+        write_part(place / _part(start), dict(zip(table.names, results, strict=True)))
+
+    def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
+        """Return the name of a file that is missing or has no numbers."""
+        for file in (place / _part(start) for start in sorted(done)):
+            if not file.is_file() or not file.stat().st_size:
+                return f"{str(file)!r}, which is missing or empty"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +165,21 @@ class Zarr(Files):
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
         """Write one chunk of each array."""
         zarr_groups.write(str(place), start, dict(zip(table.names, results, strict=True)))
+
+    def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
+        """Return why the group cannot be opened as it was made."""
+        try:
+            found = {
+                name: (column.shape, column.dtype) for name, column in zarr_groups.zarr_columns(str(place)).items()
+            }
+        except Exception as error:  # that package raises whatever its parts do
+            return f"{str(place)!r}, which cannot be opened: {type(error).__name__}"
+        wanted = {name: (shape, table.dtype) for name, shape in zip(table.names, table.shapes, strict=True)}
+        return "" if found == wanted else f"{str(place)!r}, which holds other arrays"
+
+
+def _part(start: int) -> str:
+    return f"part-{start:012d}.parquet"
 
 
 WRITERS: Mapping[str, Files] = {

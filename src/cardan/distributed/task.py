@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from cardan._version import __version__
-from cardan.content import digest
 from cardan.distributed.columns import Column, InMemory, columns_of
 from cardan.distributed.job import Job
 from cardan.distributed.outputs import Files, Table
@@ -83,7 +82,7 @@ class Task:
         by_row = {n for n, shape in leading.items() if len(shape) == len(batch) and shape[0] == batch[0]}
         compiled = function.compiled(model, tuple(arrays), chosen)
         shapes = tuple((*batch, *a.shape) for a in compiled.outputs)
-        table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(arrays.values()))
+        table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(a.dtype for a in arrays.values()))
         fixed = {n: _whole(a) for n, a in arrays.items() if n not in by_row}
         sent = {n: a for n, a in arrays.items() if n in by_row and a.path is None}
         opened = {n: a for n, a in arrays.items() if n in by_row and a.path is not None}
@@ -112,29 +111,27 @@ class Task:
         """Return what workers do who write results."""
         return replace(self.job, files=files, place=place.absolute())  # workers may be in another folder
 
-    def work(self, chunk: int) -> dict[str, Any] | None:
-        """Return what is computed, known by its content; None where that cannot be."""
-        job = self.job
-        fixed = tuple((n, _bytes(a)) for n, a in job.fixed.items())
-        content = digest(job.function, tuple(job.options.items()), fixed)
-        if content is None or job.model.digest is None:
-            return None
+    def work(self, chunk: int) -> dict[str, Any]:
+        """Return what is computed: the program, which holds all that function, robot and options say, and its data."""
+        job, program = self.job, self.compiled
+        arrays = [[a.name for a in side] for side in (program.inputs, program.outputs)]
         columns = {name: _stamp(column, chunk) for name, column in (*job.columns.items(), *self.sent.items())}
-        said = {"cardan": __version__, "function": content, "model": job.model.digest, "chunk": chunk}
-        return said | {"columns": columns, "target": job.function.target, "dtype": str(job.table.dtype)}
+        fixed = {name: [*_described(a), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in job.fixed.items()}
+        said = {"cardan": __version__, "program": program.digest, "arrays": arrays, "chunk": chunk, "columns": columns}
+        return said | {"fixed": fixed, "target": job.function.target, "dtype": str(job.table.dtype)}
 
 
 def _whole(column: Column) -> np.ndarray:
     return column.rows(0, column.shape[0]) if column.shape else np.asarray(column.rows(0, 1))
 
 
-def _bytes(array: np.ndarray) -> tuple[Any, ...]:
-    return array.shape, str(array.dtype), np.ascontiguousarray(array).tobytes()
+def _described(column: Column | np.ndarray) -> list[Any]:
+    return [list(column.shape), str(column.dtype)]
 
 
 def _stamp(column: Column, chunk: int) -> list[Any]:
     """Return what tells a column from another one: of files their sizes and times, of arrays the digest of numbers."""
-    described = [list(column.shape), str(column.dtype)]
+    described = _described(column)
     if column.path is not None:
         path = Path(column.path)
         files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cardan.distributed.outputs import Files, Table, remove
-from cardan.errors import ParameterError
+from cardan.errors import ParameterError, quoted
 from cardan.staging import write_whole
 
 
@@ -27,14 +27,14 @@ class Unfinished:
         files: their format.
         table: the results.
         chunk: how many rows are computed at a time.
-        work: what is computed, as JSON; what is not known by its content has none and cannot be gone on with.
+        work: what is computed, as JSON.
     """
 
     out: Path
     files: Files
     table: Table
     chunk: int
-    work: Mapping[str, Any] | None
+    work: Mapping[str, Any]
 
     @property
     def folder(self) -> Path:
@@ -50,13 +50,21 @@ class Unfinished:
         """Make the folder, or find it; return the first rows of the chunks that are done.
 
         Raises:
-            ParameterError: if results, or other unfinished ones, are there and are not to be replaced.
+            ParameterError: if results, or other or damaged unfinished ones, are there and are not to be replaced.
         """
         if os.path.lexists(self.out) and not overwrite:
             hint = "overwrite=True replaces it once the new results are whole."
             raise ParameterError(f"{where}: out", got=str(self.out), expected="a name that is free", hint=hint)
         if self._is_same():
-            return self._done()
+            done, damage = self._done()
+            if not damage:
+                return done
+            if not overwrite:
+                hint = f"Remove {str(self.folder)!r}, or pass overwrite=True, to begin anew."
+                expected = "unfinished results as they were left"
+                raise ParameterError(f"{where}: out", got=damage, expected=expected, hint=hint)
+            self._create()
+            return set()
         if self.folder.exists() and not overwrite:
             hint = f"Remove {str(self.folder)!r}, or pass overwrite=True; the same call as before would go on with it."
             expected = "no unfinished results of another function, robot, data or chunk"
@@ -70,14 +78,22 @@ class Unfinished:
             found = json.loads((self.folder / "work.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
-        return self.work is not None and found == json.loads(json.dumps(self.work)) and self.place.is_dir()
+        return found == json.loads(json.dumps(self.work)) and self.place.is_dir()
 
-    def _done(self) -> set[int]:
-        """Return what is listed; a line that was cut off does not count."""
-        lines = (self.folder / "done").read_text(encoding="ascii").splitlines(keepends=True)
-        whole = [line[:-1] for line in lines if line.endswith("\n") and line[:-1].isdecimal()]
-        (self.folder / "done").write_text("".join(f"{line}\n" for line in whole), encoding="ascii")
-        return {int(line) for line in whole}
+    def _done(self) -> tuple[set[int], str]:
+        """Return what is listed, and what is damaged, or an empty text; a last line that was cut off does not count."""
+        file = self.folder / "done"
+        try:
+            text = file.read_text(encoding="ascii")
+            whole, _, _ = text.rpartition("\n")
+            done = {int(line) for line in whole.split("\n") if line}
+            file.write_text("".join(f"{start}\n" for start in sorted(done)), encoding="ascii")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "no list of rows"
+            return set(), f"{str(file)!r}, which is damaged: {reason}"
+        if stray := sorted(start for start in done if start % self.chunk or not 0 <= start < max(self.table.rows, 1)):
+            return set(), f"{str(file)!r}, which is damaged: no chunk begins at row {quoted(stray[0])}"
+        return done, self.files.damage(self.place, self.table, done)
 
     def _create(self) -> None:
         remove(self.folder)

@@ -67,6 +67,7 @@ AMBIGUOUS = (".xml", "")
 WRITTEN = {".xml": FORMATS[".mjcf"]}
 """What is written under such an ending: MuJoCo's users call their files so."""
 
+NO_BODY = "holds no body, only what stands in the world; load_mechanism returns that"
 _PREAMBLE = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _LOOKED_AT = 1 << 16  # bytes of a file
 
@@ -176,9 +177,10 @@ def load(
         options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
-            contacts; and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
-            values of arguments by name), `trusted` (JSON: import the modules of joint classes that are not registered,
-            see `from_json`; USD: open binary files without a trial), `model` (the one model of an SDF world, the path
+            contacts; `trusted`, whether whoever wrote the files may run code here (xacro and USD are then read in this
+            process, without bounds; JSON imports the modules of joint classes that are not registered, see
+            `from_json`); and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
+            values of arguments by name), `model` (the one model of an SDF world, the path
             of a prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`,
             `"keep"` or `"drop"` joints that belong to no articulation).
 
@@ -201,8 +203,7 @@ def load(
     thing = outcome(found, made)
     if isinstance(thing, Mechanism):
         if not thing.bodies:
-            told = "holds no body, only what stands in the world; load_mechanism returns that"
-            raise DescriptionError([Fault(found.report.file, 0, told)])
+            raise DescriptionError([Fault(found.report.file, 0, NO_BODY)])
         return thing.model(root=root, base=base, closing=closing, gravity=gravity)
     if base != "fixed" or root != WORLD or closing:
         asked = f"base={base!r}, root={root!r}"
@@ -226,6 +227,8 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
     try:
         found = describe(source, Options.of(options))
         if isinstance(found.thing, Mechanism):
+            if not found.thing.bodies:
+                found.report.error(0, NO_BODY)
             folder = None if is_content(source) or is_named(source) else Path(os.fsdecode(source)).resolve().parent
             review(found.thing, found.places, found.report, Places(folder, options.get("package_dirs")).allow)
         return found.report.faults()

@@ -17,7 +17,7 @@ from cardan.formats.report import At, Report
 from cardan.formats.resources import Packages, check_packages
 from cardan.model import Model
 
-COMMON = frozenset({"package_dirs", "on_inertia", "srdf"})
+COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})
 """Options of all formats."""
 _WORDS = {
     "on_inertia": ("warn", "error", "ignore"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cardan.errors import DescriptionError, DTypeError, Fault
+from cardan.runtime import reading
 
 MAX_BYTES = 64 * 2**20
 
@@ -65,6 +66,7 @@ def is_content(source: Any) -> bool:
 
 def open_regular(name: str) -> int:
     """Return a descriptor of a regular file; a device or a pipe need never end, and opening one may wait for ever."""
+    reading.note()
     handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):

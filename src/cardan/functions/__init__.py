@@ -1,10 +1,14 @@
 """The public compiled functions."""
 
+from cardan.functions.all_joints import joint_quantities
 from cardan.functions.assembly import assemble, loop_rank, mobility, project_velocity
 from cardan.functions.configuration import (
     configuration_derivative_to_velocity,
     difference,
+    distance,
     integrate,
+    interpolate,
+    is_same_configuration,
     limit_coordinates,
     normalize,
     principal_value,
@@ -25,6 +29,7 @@ from cardan.functions.dynamics import (
     forward_dynamics,
     gravity_forces,
     inverse_dynamics,
+    joint_wrenches,
     mass_matrix,
     mass_matrix_inverse,
     passive_forces,
@@ -32,6 +37,7 @@ from cardan.functions.dynamics import (
     wrench_at,
 )
 from cardan.functions.function import Function, function
+from cardan.functions.inertias import articulated_inertias, average_velocity, locked_inertia
 from cardan.functions.kinematics import (
     body_accelerations,
     body_velocities,
@@ -65,6 +71,7 @@ from cardan.functions.named_derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
     integrate_derivatives,
+    integrate_transport,
 )
 from cardan.functions.one_joint import evaluate_joint
 from cardan.functions.packing import packed_indices
@@ -72,7 +79,9 @@ from cardan.functions.regressors import kinetic_energy_regressor, potential_ener
 
 __all__ = [
     "Function",
+    "articulated_inertias",
     "assemble",
+    "average_velocity",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
@@ -89,6 +98,7 @@ __all__ = [
     "derivative",
     "difference",
     "difference_derivatives",
+    "distance",
     "eval_fk",
     "eval_ik",
     "evaluate_joint",
@@ -106,14 +116,20 @@ __all__ = [
     "hessian",
     "integrate",
     "integrate_derivatives",
+    "integrate_transport",
+    "interpolate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "is_same_configuration",
     "jacobian",
     "jacobian_derivative",
     "jacobian_vector_product",
+    "joint_quantities",
+    "joint_wrenches",
     "kinetic_energy",
     "kinetic_energy_regressor",
     "limit_coordinates",
+    "locked_inertia",
     "loop_bias",
     "loop_jacobian",
     "loop_rank",

@@ -187,7 +187,7 @@ def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tup
     for name, array in arrays.items():
         check_core(where, name, array.shape, cores[name])
     shape = broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
-    dtype = common_dtype(arrays.values())
+    dtype = common_dtype({a.dtype for a in arrays.values()})
     size = math.prod(shape)
     flat = [_rows(array, shape, cores[name], size, dtype) for name, array in arrays.items()]
     return Batch(tuple(arrays), flat, shape, size, dtype)
@@ -278,8 +278,12 @@ def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, 
         raise ShapeError(where, name, got=shape, expected="leading dimensions that broadcast", hint=hint) from None
 
 
-def common_dtype(arrays: Any) -> np.dtype:
-    """Return float32 if that is what all floating-point arrays are, else float64."""
-    floats = {a.dtype for a in arrays if a.dtype.kind == "f"}
+def common_dtype(dtypes: Iterable[np.dtype]) -> np.dtype:
+    """Return float32 if that is what all floating-point arrays are, else float64.
+
+    Args:
+        dtypes: of the arrays.
+    """
+    floats = [d for d in dtypes if d.kind == "f"]
     single = bool(floats) and all(d.itemsize == 4 for d in floats)
     return np.dtype(np.float32 if single else np.float64)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from inspect import Parameter, Signature
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -13,14 +15,17 @@ import numpy as np
 
 from cardan.errors import DTypeError, ShapeError
 from cardan.functions.arguments import Batch, check_finite, checked_batch, pieces
+from cardan.functions.conversion import SecondTry
 from cardan.functions.kinds import module_of
 from cardan.functions.results import Form
 from cardan.functions.traced import Traced
 from cardan.program import Program
 from cardan.program.program import places_of
+from cardan.program.repeated import times
 from cardan.runtime.memory import empty
 from cardan.targets import Outline, Runner
 from cardan.targets.llvm.door_type import held_by
+from cardan.words import of_argument
 
 if TYPE_CHECKING:
     from cardan.functions.function import Function
@@ -37,6 +42,7 @@ class Compiled:
         run: the program on a target.
         target: its name.
         trace: gives the traced function; called when it is asked for, as a program from the disk does without.
+        read_files: whether a file was read while it was traced, so that another model must not be given it.
     """
 
     def __init__(
@@ -46,10 +52,23 @@ class Compiled:
         run: Runner,
         target: str,
         trace: Callable[[], Traced],
+        read_files: bool = False,
     ) -> None:
         self.inputs, self.outputs, self.digest = outline.inputs, outline.outputs, outline.digest
-        self.form, self.run, self.target, self._trace = form, run, target, trace
+        self.passes = outline.passes
+        self.form, self.run, self.target, self._trace, self.read_files = form, run, target, trace, read_files
         self.places = places_of(self.outputs)
+
+    def times(self, count: int) -> Compiled:
+        """Return the program run so many times as often, by the same machine code; see `program.repeated.times`."""
+
+        def trace() -> Traced:
+            traced = self.traced
+            return replace(traced, program=times(traced.program, count))
+
+        other = copy.copy(self)
+        other.run, other.passes, other._trace = self.run.times(count), self.passes * count, functools.cache(trace)
+        return other
 
     @property
     def traced(self) -> Traced:
@@ -67,17 +86,23 @@ class Compiled:
         return self.form.kind == "one"
 
     def door(
-        self, name: str, slow: Callable[..., Any], parts: Sequence[tuple[int, int, int]], *, packed: bool = False
+        self,
+        name: str,
+        slow: Callable[..., Any],
+        parts: Sequence[tuple[int, int, int]],
+        threads: int | None,
+        *,
+        packed: bool = False,
     ) -> Callable[..., Any] | None:
         """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`.
 
         Its results come as the form says, or packed, side by side in one array (batch..., total).
         """
         if packed or self.is_single:
-            return self.run.door(name, slow, parts, packed=packed)
+            return self.run.door(name, slow, parts, packed=packed, threads=threads)
         gathered = self.form.gathered
         finish = None if gathered else lambda *results: self.form.rebuilt(results)
-        return self.run.door(name, slow, parts, gathered=gathered, finish=finish)
+        return self.run.door(name, slow, parts, gathered=gathered, finish=finish, threads=threads)
 
     def shapes(self, packed: bool) -> list[tuple[int, ...]]:
         """Return the core shapes of the results, or of the one array where they are side by side."""
@@ -127,27 +152,44 @@ class Compiled:
 
 
 class _Signature:
-    """What `inspect.signature` says of a bound function: its arrays by position, and `out=`; of the class, nothing."""
+    """What `inspect.signature` says of a bound function: its arrays with their defaults, and `out=`."""
 
     def __get__(self, of: Bound | None, owner: type) -> Any:
         if of is None:
-            return None  # that is: look at `__init__`
-        arrays = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in of._cores]
-        return Signature([*arrays, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
+            return None  # of the class nothing, that is: look at `__init__`
+        return Signature([*_parameters(of), Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
+
+
+def _parameters(of: Bound) -> Iterator[Parameter]:
+    """Yield the arrays; from the first one without a default behind one with a default on they are by keyword."""
+    kind, before = Parameter.POSITIONAL_OR_KEYWORD, False
+    for name in of._cores:
+        has_default = name in of._defaults
+        kind = Parameter.KEYWORD_ONLY if before and not has_default else kind
+        before = before or has_default
+        yield Parameter(name, kind, default=of._defaults.get(name, Parameter.empty))
 
 
 class Bound:
     """A function of one model with fixed options: `fast(q, v, a, out=tau)`. Made by `Function.bind`.
 
-    A packed one returns all results side by side in one array, shape (..., total): `places` says where each is.
+    Arrays come by position or by keyword; those with a default may be left out. A packed one returns all results side
+    by side in one array, shape (..., total): `places` says where each is.
     """
 
-    __slots__ = ("_compiled", "_cores", "_door", "_made_by", "_name", "_packed", "_threads")
+    __slots__ = ("_compiled", "_cores", "_defaults", "_door", "_made_by", "_name", "_packed", "_threads")
 
     def __init__(
-        self, function: Function, model: Model, names: tuple[str, ...], options: Options, packed: bool = False
+        self,
+        function: Function,
+        model: Model,
+        names: tuple[str, ...],
+        options: Options,
+        packed: bool,
+        defaults: Mapping[str, Any],
     ) -> None:
         cores = function.interface.cores(model)
+        self._defaults = {n: defaults[n] for n in names if n in defaults}
         self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
         self._compiled = function.compiled(model, names, options)
         self._made_by, self._packed = (function, model, names, options, packed), packed
@@ -156,20 +198,21 @@ class Bound:
         """Evaluate; the arrays are those of the function, in its order, broadcast against each other.
 
         Args:
-            arrays: shapes (..., core shape).
+            arrays: shapes (..., core shape); numbers, lists and other arrays are converted.
             out: where to write the result: a contiguous, writable array of its shape and dtype. It may be one of the
                 inputs. For several results a tuple of such arrays, apart from each other, or what is returned: a named
                 tuple, a dictionary. It is returned itself.
-            named: nothing: arrays are given by position.
+            named: arrays by keyword.
 
         Raises:
             ShapeError, DTypeError: for arrays or an `out` that do not fit.
-            TypeError: for a wrong number of arrays, or arguments by keyword.
+            TypeError: for arrays that are missing, given twice, or not the function's.
         """
-        theirs = None if named else module_of(arrays)
+        arrays = self._complete(arrays, named)
+        theirs = module_of(arrays)
         if theirs is not None and (returned := theirs.called_bound(self, arrays, out)) is not NotImplemented:
             return returned
-        batch = self._checked(arrays, named)
+        batch = self._checked(arrays)
         given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
         apart = out is None or not any(np.may_share_memory(a, b) for a in given for b in batch.arrays)
         results = given if apart else self._compiled.new_results(batch, self._packed)
@@ -197,15 +240,34 @@ class Bound:
         return self._made_by
 
     def __reduce__(self) -> Any:
-        return bound, self._made_by
+        return bound, (*self._made_by, self._defaults)
 
-    def _checked(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> Batch:
+    def _complete(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return all arrays in order: those by position, those by keyword, and the defaults of those left out."""
+        first, names = dict(zip(self._cores, arrays, strict=False)), self._cores.keys()
+        given = {**self._defaults, **first, **named}
+        if len(arrays) > len(names) or given.keys() != names or first.keys() & named.keys():
+            raise TypeError(f"{self._name} takes {self._told(arrays, named)}")
+        return tuple([given[n] for n in names])
+
+    def _told(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> str:
+        """Return in words what a call should give, what it gives, and what is wrong with that."""
+        first, model = list(self._cores)[: len(arrays)], self._made_by[1]
+        told = [f"{len(self._cores)} arrays ({self._listed()}), got {len(arrays) + len(named)}"]
+        if any(isinstance(a, type(model)) for a in arrays):
+            told[0] += f", the model among them: it is bound to {model.name}"
+        told += [f"there is no argument {n!r}{of_argument(n, self._cores)}" for n in named if n not in self._cores]
+        told += [f"{n} is given twice" for n in first if n in named]
+        told += [f"missing {n}" for n in self._cores if n not in (*first, *named, *self._defaults)]
+        return "; ".join(told)
+
+    def _listed(self) -> str:
+        return ", ".join(f"{n}={self._defaults[n]!r}" if n in self._defaults else n for n in self._cores)
+
+    def _checked(self, arrays: tuple[Any, ...]) -> Batch:
         function, model, *_ = self._made_by
-        if named or len(arrays) != len(self._cores):
-            others = ["the model"] * any(isinstance(a, type(model)) for a in arrays) + [f"{name}=" for name in named]
-            hint = f", {', '.join(others)} among them: it is bound to {model.name}, and takes arrays by position alone"
-            wanted = f"{len(self._cores)} arrays ({', '.join(self._cores)})"
-            raise TypeError(f"{self._name} takes {wanted}, got {len(arrays) + len(named)}{hint * bool(others)}")
+        if any(isinstance(a, type(model)) for a in arrays):
+            raise TypeError(f"{self._name} takes {self._told(arrays, {})}")
         batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
         function.interface.check_configurations(model, batch)
         return batch
@@ -236,7 +298,7 @@ class Bound:
             raise DTypeError(self._name, name, got="read-only or not contiguous", expected="contiguous and writable")
 
     def __repr__(self) -> str:
-        return f"<{self._name}({', '.join(self._cores)}) of one model, on {self._compiled.target}>"
+        return f"<{self._name}({self._listed()}) of one model, on {self._compiled.target}>"
 
 
 def _contents(out: Any) -> str:
@@ -246,7 +308,14 @@ def _contents(out: Any) -> str:
     return f"a {type(out).__name__}{listed}" + (f" of {len(out)}" if isinstance(out, (tuple, list)) else "")
 
 
-def bound(function: Function, model: Model, names: tuple[str, ...], options: Options, packed: bool = False) -> Bound:
+def bound(
+    function: Function,
+    model: Model,
+    names: tuple[str, ...],
+    options: Options,
+    packed: bool = False,
+    defaults: Mapping[str, Any] | None = None,
+) -> Bound:
     """Return a function of one model with fixed options: one that is called as its door is, if it has one.
 
     Args:
@@ -255,14 +324,18 @@ def bound(function: Function, model: Model, names: tuple[str, ...], options: Opt
         names: of the arrays it will be given.
         options: values of the options.
         packed: whether results are side by side in one array.
+        defaults: of arrays that may be left out; the function's own by default.
     """
-    plain = Bound(function, model, names, options, packed)
-    slow, parts = functools.partial(Bound.__call__, plain), function.interface.unit_parts(model, names)
-    compiled = plain._compiled
-    door = None if function.checked else compiled.door(function.name, slow, parts, packed=packed)
+    defaults = function.interface.defaults if defaults is None else defaults
+    plain = Bound(function, model, names, options, packed, defaults)
+    cores, parts = plain._cores.values(), function.interface.unit_parts(model, names)
+    again, compiled = SecondTry(cores, functools.partial(Bound.__call__, plain), plain._complete), plain._compiled
+    door = None if function.checked else compiled.door(function.name, again, parts, function.threads, packed=packed)
     if door is None:
         return plain
+    again.of(door)
     quick = held_by(Bound, "_door")(door)
-    for slot in ("_compiled", "_cores", "_made_by", "_name", "_packed", "_threads"):
-        setattr(quick, slot, getattr(plain, slot))
+    for slot in Bound.__slots__:
+        if slot != "_door":
+            setattr(quick, slot, getattr(plain, slot))
     return quick

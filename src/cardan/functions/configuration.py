@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from cardan.arrays import norm
 from cardan.functions.function import function
 from cardan.functions.vocabulary import Reals
 from cardan.model import Model
@@ -73,6 +75,98 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Reals:
     Source: Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics (2018).
     """
     return _space(model).difference(q0, q1)
+
+
+@function(shapes={"u": ()}, returns=("nq",))
+def interpolate(model: Model, q0: ArrayLike, q1: ArrayLike, u: ArrayLike) -> Reals:
+    """Return the configuration a fraction u of the way from q0 to q1: integrate(q0, u difference(q0, q1)).
+
+    Every joint moves with a constant velocity along the shortest way; beyond 0 and 1 it goes on so. (What NumPy calls
+    `interp`, a table of numbers, is `cardan.interp`.)
+
+    Args:
+        model: the robot.
+        q0: configurations to begin with [rad, m], shape (..., nq).
+        q1: configurations to end with [rad, m], shape (..., nq).
+        u: fractions of the way [-], shape (...): 0 is q0, and 1 is q1, of the two signs of a quaternion the one nearer
+            to q0.
+
+    Returns:
+        Configurations [rad, m], shape (..., nq).
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> path = cardan.interpolate(arm, arm.neutral(), q, np.linspace(0.0, 1.0, 11))
+        >>> path.shape, bool(np.allclose(path[5], 0.5 * q))  # arm7's configurations are plain numbers
+        ((11, 7), True)
+
+    Peers: Pinocchio `interpolate`.
+
+    Source: Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics (2018).
+    """
+    space = _space(model)
+    return space.integrate(q0, [u * e for e in space.difference(q0, q1)])
+
+
+@function(returns=())
+def distance(model: Model, q0: ArrayLike, q1: ArrayLike) -> Reals:
+    """Return the length of `difference`: how far apart two configurations are. Metres and radians count alike.
+
+    The distance between shapes is `World.collide`, as a gap.
+
+    Args:
+        model: the robot.
+        q0: configurations [rad, m], shape (..., nq).
+        q1: others [rad, m], shape (..., nq).
+
+    Returns:
+        Distances [rad, m], shape (...): of one state a number. At 0, where a length has no slope, its slope is 0.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> float(cardan.distance(arm, q, q))
+        0.0
+
+    Peers: Pinocchio `distance` (and `squaredDistance`, by joint: np.square(cardan.difference(model, q0, q1))).
+
+    Source: Sola, Deray and Atchuthan (2018).
+    """
+    return norm(_space(model).difference(q0, q1))
+
+
+def is_same_configuration(
+    model: Model, q0: ArrayLike, q1: ArrayLike, *, tolerance: float = 1e-6
+) -> np.ndarray | np.bool_:
+    """Return whether coordinates are those of the same configuration: a quaternion and its negative are.
+
+    Angles that differ by turns are not, unless the joint's coordinates are a cosine and a sine.
+
+    Args:
+        model: the robot.
+        q0: configurations [rad, m], shape (..., nq).
+        q1: others [rad, m], shape (..., nq).
+        tolerance: largest accepted entry of `difference` [rad, m].
+
+    Returns:
+        Booleans [-], shape (...). Where an entry is not a number: False.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> turned = dog.neutral()
+        >>> turned[3:7] = 0.0, 0.0, 0.0, -1.0
+        >>> bool(cardan.is_same_configuration(dog, turned, dog.neutral()))
+        True
+
+    Peers: Pinocchio `isSameConfiguration`.
+    """
+    return np.all(np.abs(difference(model, q0, q1)) <= tolerance, axis=-1)
 
 
 @function(returns=("nq",))

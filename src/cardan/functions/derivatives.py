@@ -139,8 +139,9 @@ def derivative(
         mode: `"forward"` or `"reverse"` accumulation; by default the one with fewer directions.
         tangent: whether results that are configurations move along the tangent, too: nv rows, the velocity at which
             they move, instead of nq. With True these are the one result, or of several those of shape (nq,): in a
-            dictionary or named tuple, of these the ones called q, q0, q1 or q_..., such as `q_next`. Else their names,
-            or their places in a tuple: `tangent=("goal",)`, `tangent=(0,)`; one may stand alone.
+            dictionary or named tuple, of these the ones called q, q0, q1 or q_..., such as `q_next`; no rates, such as
+            `q_dot`, `q_rate` or `q_vel`. Else their names, or their places in a tuple: `tangent=("goal",)`,
+            `tangent=(0,)`; one may stand alone.
 
     Returns:
         A function of the same arguments; its results have the shapes (*y, nv) where x is a configuration, (*y, *x)
@@ -179,7 +180,7 @@ def derivative(
 
     made_by = _Maker(derivative, of, names, {"mode": mode, "tangent": chosen})
     called = (names,) if isinstance(names, str) else names
-    text = f"Return the derivative of {of.name} by {', '.join(called)}."
+    text = f"Return the derivative of {of.name} by {_listed(names)}."
     return _made(made_by, "_".join((of.name, *(f"d{n}" for n in called))), text, transform)
 
 
@@ -192,7 +193,7 @@ def _several(names: Any) -> tuple[str, ...]:
     return found
 
 
-def gradient(of: Function, wrt: str) -> Function:
+def gradient(of: Function, wrt: str | Sequence[str]) -> Function:
     """Return the compiled function of the gradient of a function with a single number as result.
 
     It has the shape (nv,) where `wrt` is a configuration, that of the argument otherwise; reverse accumulation makes
@@ -200,7 +201,10 @@ def gradient(of: Function, wrt: str) -> Function:
 
     Args:
         of: a function with a single number as result, made by `cardan.function` or one of cardan's own.
-        wrt: the name of one of its array arguments, or of an input of the model.
+        wrt: the name of one of its array arguments, or of an input of the model; or several names.
+
+    Returns:
+        A function of the same arguments. By several, its result is a named tuple: `by.dq, by.dv` for q and v.
 
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
@@ -210,26 +214,33 @@ def gradient(of: Function, wrt: str) -> Function:
         >>> slope = cardan.gradient(cardan.potential_energy, "q")
         >>> bool(np.allclose(slope(arm, q), cardan.gravity_forces(arm, q)))
         True
+        >>> cardan.gradient(cardan.kinetic_energy, ("q", "v"))(arm, q, v).dv.shape
+        (7,)
     """
-    _check_one_name(of, wrt)
+    _check_function(of)
+    names = wrt if isinstance(wrt, str) else _several(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
-        (tangent,) = tangents
         _check_one_number(of, program)
-        return _one_result(autodiff.jacobian(program, tangent, mode="reverse"), tangent.shape)
+        found = autodiff.jacobian(program, tangents, mode="reverse")
+        return _one_result(found, tangents[0].shape) if isinstance(names, str) else found
 
-    text = f"Return the gradient of {of.name} by {wrt}."
-    return _made(_Maker(gradient, of, wrt), f"{of.name}_gradient", text, transform)
+    text = f"Return the gradient of {of.name} by {_listed(names)}."
+    return _made(_Maker(gradient, of, names), _name(of, "gradient", names), text, transform)
 
 
-def hessian(of: Function, wrt: str) -> Function:
+def hessian(of: Function, wrt: str | Sequence[str]) -> Function:
     """Return the compiled function of the second derivatives of a function with a single number as result.
 
     Entry (i, j) is symmetric: for a configuration, v^T H v is the second derivative of t -> f(integrate(q, t v)) at 0.
 
     Args:
         of: a function with a single number as result, made by `cardan.function` or one of cardan's own.
-        wrt: the name of one of its array arguments, or of an input of the model.
+        wrt: the name of one of its array arguments, or of an input of the model; or several names.
+
+    Returns:
+        A function of the same arguments. By several, its result has a block for each two: of `H.dq.dv` the rows are
+        along q and the columns along v, and `np.block([list(row) for row in H])` is the whole, where all are vectors.
 
     Raises:
         UnknownNameError: when it is called, if neither the function nor the model has such an argument or input.
@@ -239,15 +250,28 @@ def hessian(of: Function, wrt: str) -> Function:
         >>> H = cardan.hessian(cardan.kinetic_energy, "v")(arm, q, v)
         >>> bool(np.allclose(H, cardan.mass_matrix(arm, q)))
         True
+        >>> H = cardan.hessian(cardan.kinetic_energy, ("q", "v"))(arm, q, v)
+        >>> H.dq.dv.shape, bool(np.allclose(H.dq.dv.T, H.dv.dq))
+        ((7, 7), True)
     """
-    _check_one_name(of, wrt)
+    _check_function(of)
+    names = wrt if isinstance(wrt, str) else _several(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
-        (tangent,) = tangents
-        return _one_result(autodiff.symmetric_jacobian(program, tangent), (*tangent.shape, *tangent.shape))
+        found = autodiff.symmetric_jacobian(program, tangents)
+        return _one_result(found, found.outputs[0].shape) if isinstance(names, str) else found
 
-    text = f"Return the Hessian of {of.name} by {wrt}."
-    return _made(_Maker(hessian, of, wrt), f"{of.name}_hessian", text, transform, inner=gradient(of, wrt))
+    text = f"Return the Hessian of {of.name} by {_listed(names)}."
+    return _made(_Maker(hessian, of, names), _name(of, "hessian", names), text, transform, inner=gradient(of, names))
+
+
+def _listed(names: str | tuple[str, ...]) -> str:
+    return names if isinstance(names, str) else ", ".join(names)
+
+
+def _name(of: Function, kind: str, names: str | tuple[str, ...]) -> str:
+    """Return the name of a function made from another one: by several arguments, with theirs."""
+    return f"{of.name}_{kind}" if isinstance(names, str) else "_".join((of.name, kind, *names))
 
 
 def jacobian_vector_product(of: Function, wrt: str) -> Function:
@@ -450,14 +474,15 @@ def moving_results(where: str, model: Model, program: Program, chosen: bool | Se
     found = [name for name, shape in shapes.items() if shape == (model.nq,) and CONFIGURATION.fullmatch(name)]
     unclear = len(found) > 1 and model.nq == model.nv and found[0] != found[0].removeprefix(f"{RESULT}_")
     if not found or (unclear and not _is_flat(model)):
-        expected = f"results of shape ({model.nq},): the one, one of a tuple, or called q, q0, q1, q_..."
+        expected = f"results of shape ({model.nq},): the one, one of a tuple, or called q, q0, q1, q_... (not q_dot)"
         hint = 'Say which are configurations: tangent=("goal",) by name, tangent=(0,) by place in a tuple.'
         raise ParameterError(f"configurations among the results of {where}", got=shapes, expected=expected, hint=hint)
     return found
 
 
-CONFIGURATION = re.compile(rf"{RESULT}(_\d+)?|q[01]?|q_.*")
-"""What results that are configurations are called; those of a tuple have no names."""
+_RATE = r"(.*_)?(d?dot|rates?|vel|velocity|velocities|acc|accelerations?|derivatives?)(_.*)?"
+CONFIGURATION = re.compile(rf"{RESULT}(_\d+)?|q[01]?|q_(?!{_RATE}$).*")
+"""What results that are configurations are called, and not their rates; those of a tuple have no names."""
 
 
 def _is_flat(model: Model) -> bool:

@@ -70,6 +70,47 @@ def inverse_dynamics(
     return algorithms.inverse_dynamics(model, q, v, a, wrenches(external_forces))
 
 
+@function(returns=("nbodies", 6))
+def joint_wrenches(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_forces: ArrayLike | None = None
+) -> Reals:
+    """Return the wrenches that go through the joints, all six components: what their bearings and sensors feel.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
+        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`.
+
+    Returns:
+        Wrenches [force; moment] [N, N m], shape (..., joints, 6), in the order of `model.joint_names`, fixed and mimic
+        joints among them: of the parent on the child, in the joint's child frame (where `child_pose` places it on the
+        child) at its origin. Along the freedoms, S^T f, they are the efforts of `inverse_dynamics`, less armature times
+        acceleration: a rotor's own inertia is not felt by the bearing. A base that floats freely transmits nothing.
+
+    Raises:
+        MechanismError: if the model has closed loops, whose forces are not determined by the tree: give those of the
+            joints that close them as external forces on `model.spanning_tree()`.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> f = cardan.joint_wrenches(arm, q, v, a)
+        >>> wrist = f[arm.joint_names.index("joint7")]
+        >>> S = np.array(arm.joint("joint7").subspace(q[6:7]))
+        >>> bool(np.allclose(S.T @ wrist + arm.passive("armature")[6] * a[6], cardan.inverse_dynamics(arm, q, v, a)[6]))
+        True
+
+    Peers: Pinocchio's data.f after `rnea`, MuJoCo's data.cfrc_int (about the centre of mass, moment first), iDynTree
+    `inverseDynamicsWithInternalJointForceTorques`, RigidBodyDynamics.jl's jointwrenches of `inverse_dynamics!`, Drake's
+    reaction forces.
+
+    Source: Featherstone (2008), table 5.1, equations 5.9 and 5.10.
+    """
+    model = without_loops(model, "joint_wrenches")
+    return algorithms.joint_wrenches(model, q, v, a, wrenches(external_forces))
+
+
 @function(returns=("nv",), simplified=True)
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from cardan.functions.compiled import Compiled
 from cardan.program import Array, Program
+from cardan.program.repeated import whole
 
 
 def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str:
@@ -37,7 +38,8 @@ def _passes(program: Program) -> list[str]:
     if not program.regions:
         return []
     passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.passes} times" for r in program.regions)
-    return [f"run again: {passes}; {program.work} operations in all"]
+    any_number = " (by machine code for any number)" if whole(program) else ""
+    return [f"run again: {passes}{any_number}; {program.work} operations in all"]
 
 
 def _stages(program: Program) -> list[str]:

@@ -16,11 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
-from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
-from cardan.errors import RecompilationWarning, StaleProgramError, check_known
+from cardan.by_identity import ByIdentity
+from cardan.errors import ParameterError, RecompilationWarning, StaleProgramError, check_known
 from cardan.functions import store
 from cardan.functions.arguments import Shape, checked_batch, is_symbolic, symbolic_array
 from cardan.functions.compiled import Bound, Compiled, bound
@@ -35,6 +36,7 @@ from cardan.functions.traced import Kernel, Source, Traced
 from cardan.model import Model
 from cardan.program import Program
 from cardan.program.ops import Op
+from cardan.runtime import reading
 from cardan.runtime.threads import checked_count
 from cardan.targets import KEEPERS, LOADERS, SOURCES, Outline, default_target, load_program
 from cardan.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
@@ -109,8 +111,8 @@ class Function(Generic[P, R]):
         self.target, self.threads = target, threads
         self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
         self._sites = CallSites(self.interface)
-        self._doors = self._sites.models
-        self._cache: WeakKeyDictionary[Model, dict[Any, Compiled]] = WeakKeyDictionary()
+        self._doors = self._sites.models.values
+        self._cache: ByIdentity[Model, dict[Any, Compiled]] = ByIdentity()
         self._shared: WeakValueDictionary[Any, Compiled] = WeakValueDictionary()  # by the model's content
         self._repeated: dict[Any, Function[P, R]] = {}
 
@@ -167,7 +169,7 @@ class Function(Generic[P, R]):
         results = compiled.new_results(batch)
         compiled.write(self.name, batch, results, self.threads, self.checked)
         if not self.checked:
-            self._sites.open(model, args, kwargs, compiled, self._call)
+            self._sites.open(model, args, kwargs, compiled, self._call, self.threads)
         return compiled.returned(results)
 
     # --- from the call to the program ---
@@ -192,28 +194,35 @@ class Function(Generic[P, R]):
         return programs[choice.key]
 
     def _of_content(self, model: Model, choice: Choice) -> Compiled:
-        """Return the program of a model of the same content, made now if there is none yet."""
+        """Return the program of an equal model, made now if there is none yet.
+
+        A model with a user's code in it shares none: what that code reads may be something else by now.
+        """
+        source = self.made_from
+        if isinstance(source, Repeated) and source.count > 1:  # one program, known to the function that is run once
+            once = source.once.on(choice.target)
+            return once.compiled(model, choice.names, choice.options).times(source.count)
         digest = model.digest
         found = self._shared.get((digest, choice.key)) if digest else None
         if found is None:
             found = self._made(model, choice)
-            if digest:  # of several threads that made it at once all take one, whose machine code is loaded once
+            if digest and not found.read_files:
+                # of several threads that made it at once all take one, whose machine code is loaded once
                 found = self._shared.setdefault((digest, choice.key), found)
         return found
 
     def _made(self, model: Model, choice: Choice) -> Compiled:
         """Return the program: as it was found before, on disk, or traced now."""
-        source = self.made_from
-        key = store.name_of(source, model, choice.names, choice.options) if choice.target in KEEPERS else None
+        key = store.name_of(self.made_from, model, choice.names, choice.options) if choice.target in KEEPERS else None
         kept = store.load(key) if key else None
         if kept is not None:
             return self._revived(key, *kept, model, choice)
-        traced = replace(source.traced(model, choice.names, choice.options), key=key)
-        outline = Outline.of(traced.program)
-        if key and store.is_still(key, source, model, choice.names, choice.options):
+        read_before = reading.latest()
+        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+        outline, read_files = Outline.of(traced.program), reading.latest() != read_before
+        if key and not read_files:
             store.save(key, outline, traced.form)
-        run = load_program(outline, lambda: traced.program, choice.target)
-        return Compiled(outline, traced.form, run, choice.target, lambda: traced)
+        return _compiled(outline, traced, choice.target, read_files)
 
     def _revived(self, key: str | None, outline: Outline, form: Form, model: Model, choice: Choice) -> Compiled:
         """Return a program of which all but the instructions is known; they are traced when they are asked for.
@@ -269,7 +278,35 @@ class Function(Generic[P, R]):
             >>> type(cardan.mass_matrix.traced(arm, ("q",), ())).__name__
             'Traced'
         """
-        return self.compiled(model, names, options).traced
+        compiled = self.compiled(model, names, options)
+        if compiled.read_files:  # so does the trace of what is made from it
+            reading.note()
+        return compiled.traced
+
+    def adopt(self, model: Model, traced: Traced, **options: Any) -> None:
+        """Take what `trace` returned, in another process perhaps, for calls with a model: they do not trace it again.
+
+        Args:
+            model: the robot.
+            traced: of this function, for a model and options that were the same.
+            options: values of the options it was traced with.
+
+        Raises:
+            ParameterError: for a trace that takes other arrays than the function does for this model.
+
+        Examples:
+            >>> import pickle
+            >>> kept = pickle.dumps(cardan.mass_matrix.trace(arm))
+            >>> cardan.mass_matrix.adopt(arm, pickle.loads(kept))
+        """
+        cores, given = self.interface.cores(model), traced.program.inputs
+        optional = [a.name for a in given if a.name in self.interface.shapes]
+        names, values = self.interface.required(model, options, optional)
+        expected = tuple((n, cores[n]) for n in names)
+        if tuple((a.name, a.shape) for a in given) != expected:
+            raise ParameterError(f"{self.name}: trace to adopt", got=given, expected=f"one of the arrays {expected}")
+        choice = Choice(names, values, self.target or default_target())
+        self._cache.setdefault(model, {})[choice.key] = _compiled(Outline.of(traced.program), traced, choice.target)
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the function of one model with fixed options, for loops: less to check at each call.
@@ -277,11 +314,13 @@ class Function(Generic[P, R]):
         Args:
             model: the robot.
             optional: names of optional array arguments that will be given, such as `"external_forces"`.
-            options: values of the options, such as `frame="tool"`.
+            options: values of the options, such as `frame="tool"`; defaults of arguments that are numbers.
 
-        The values of a model's inputs (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
+        Numbers that have a default, here or in the function, may be left out of a call. The values of a model's inputs
+        (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
         """
-        return bound(self, model, *self.interface.required(model, options, optional))
+        names, fixed = self.interface.required(model, options, optional)
+        return bound(self, model, names, fixed, defaults=self.interface.defaults | options)
 
     def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
@@ -292,13 +331,14 @@ class Function(Generic[P, R]):
         Args:
             model: the robot.
             optional: names of optional array arguments that will be given.
-            options: values of the options.
+            options: values of the options, and defaults of numbers.
 
         Examples:
             >>> cardan.mass_matrix.bind_packed(arm)(q).shape
             (49,)
         """
-        return bound(self, model, *self.interface.required(model, options, optional), packed=True)
+        names, fixed = self.interface.required(model, options, optional)
+        return bound(self, model, names, fixed, packed=True, defaults=self.interface.defaults | options)
 
     def on(
         self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None
@@ -336,7 +376,7 @@ class Function(Generic[P, R]):
         time so: a state stays in the processor's registers and first cache.
 
         Args:
-            count: how often, at least once; each count is a program of its own.
+            count: how often, at least once. All counts share one program and its machine code.
             carry: names of arguments, and of the results of the same shape that take their place in the next pass:
                 `{"q": "q_next"}`. By default, all results with the name and shape of an argument. The other
                 arguments are the same in each pass.
@@ -456,6 +496,12 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
+
+
+def _compiled(outline: Outline, traced: Traced, target: str, read_files: bool = False) -> Compiled:
+    """Return a traced function on a target."""
+    run = load_program(outline, lambda: traced.program, target)
+    return Compiled(outline, traced.form, run, target, lambda: traced, read_files)
 
 
 def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:

@@ -183,6 +183,7 @@ def frame_velocity(
     *,
     at: Reference = "frame",
     expressed_in: Reference = "world",
+    relative_to: str = "world",
 ) -> Reals:
     """Return the twist [linear; angular] of a body or frame.
 
@@ -199,6 +200,7 @@ def frame_velocity(
             "frame", "world"      LOCAL_WORLD_ALIGNED    MIXED_REPRESENTATION (the default)
             "frame", "frame"      LOCAL                  BODY_FIXED_REPRESENTATION
             "world", "world"      WORLD                  INERTIAL_FIXED_REPRESENTATION
+        relative_to: name of the frame whose own motion is taken off; the world by default.
 
     Returns:
         Twists [m/s, rad/s], shape (..., 6), or (..., n, 6).
@@ -213,11 +215,11 @@ def frame_velocity(
         True
 
     Peers: Pinocchio `getFrameVelocity`, MuJoCo `mj_objectVelocity` (angular first), Drake `CalcSpatialVelocity`
-    (angular first), iDynTree `getFrameVel`, RigidBodyDynamics.jl `twist_wrt_world`.
+    (angular first), iDynTree `getFrameVel`, RigidBodyDynamics.jl `twist_wrt_world` `relative_twist`.
 
     Source: Featherstone (2008), section 2.10; Traversaro and Saccon (2019).
     """
-    return _each(model, frame, lambda name: algorithms.frame_velocity(model, q, v, name, at, expressed_in))
+    return _each(model, frame, lambda name: algorithms.frame_velocity(model, q, v, name, at, expressed_in, relative_to))
 
 
 @function(returns=(6,))
@@ -230,6 +232,7 @@ def frame_acceleration(
     *,
     at: Reference = "frame",
     expressed_in: Reference = "world",
+    relative_to: str = "world",
 ) -> Reals:
     """Return the time derivative of the components of `frame_velocity`; without gravity.
 
@@ -244,6 +247,7 @@ def frame_acceleration(
         frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
         at: as for `frame_velocity`.
         expressed_in: as for `frame_velocity`.
+        relative_to: as for `frame_velocity`.
 
     Returns:
         Accelerations [m/s^2, rad/s^2], shape (..., 6), or (..., n, 6).
@@ -263,12 +267,20 @@ def frame_acceleration(
 
     Source: Featherstone (2008), sections 2.10 and 2.11; Traversaro and Saccon (2019).
     """
-    return _each(model, frame, lambda name: algorithms.frame_acceleration(model, q, v, a, name, at, expressed_in))
+    return _each(
+        model, frame, lambda name: algorithms.frame_acceleration(model, q, v, a, name, at, expressed_in, relative_to)
+    )
 
 
 @function(returns=(6, "nv"))
 def jacobian(
-    model: Model, q: ArrayLike, frame: Frames, *, at: Reference = "frame", expressed_in: Reference = "world"
+    model: Model,
+    q: ArrayLike,
+    frame: Frames,
+    *,
+    at: Reference = "frame",
+    expressed_in: Reference = "world",
+    relative_to: str = "world",
 ) -> Reals:
     """Return the Jacobian J of a body or frame: its twist is J v.
 
@@ -284,6 +296,7 @@ def jacobian(
             "frame", "world"      LOCAL_WORLD_ALIGNED    MIXED_REPRESENTATION (the default)
             "frame", "frame"      LOCAL                  BODY_FIXED_REPRESENTATION
             "world", "world"      WORLD                  INERTIAL_FIXED_REPRESENTATION
+        relative_to: name of the frame that the motion is relative to; the world by default.
 
     Returns:
         J, shape (..., 6, nv), or (..., n, 6, nv): three linear rows [m/s], then three angular ones [rad/s], for each
@@ -300,13 +313,13 @@ def jacobian(
         (2, 6, 7)
 
     Peers: Pinocchio `computeFrameJacobian` `getFrameJacobian` `computeJointJacobian`, MuJoCo `mj_jac` `mj_jacBody`
-    `mj_jacSite`, Drake `CalcJacobianSpatialVelocity` (angular first), iDynTree `getFrameFreeFloatingJacobian`,
-    RigidBodyDynamics.jl `geometric_jacobian` (angular first), Newton `eval_jacobian`, roboticstoolbox `jacob0`
-    `jacobe`.
+    `mj_jacSite`, Drake `CalcJacobianSpatialVelocity` (angular first), iDynTree `getFrameFreeFloatingJacobian`
+    `getRelativeJacobian`, RigidBodyDynamics.jl `geometric_jacobian` (angular first), Newton `eval_jacobian`,
+    roboticstoolbox `jacob0` `jacobe`.
 
     Source: Featherstone (2008), section 4.5.
     """
-    return _each(model, frame, lambda name: algorithms.jacobian(model, q, name, at, expressed_in))
+    return _each(model, frame, lambda name: algorithms.jacobian(model, q, name, at, expressed_in, relative_to))
 
 
 @function(returns=(6, "nv"))
@@ -318,6 +331,7 @@ def jacobian_derivative(
     *,
     at: Reference = "frame",
     expressed_in: Reference = "world",
+    relative_to: str = "world",
 ) -> Reals:
     """Return dJ/dt while q moves with velocity v: the frame's acceleration is J a + dJ/dt v.
 
@@ -328,6 +342,7 @@ def jacobian_derivative(
         frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
         at: as for `jacobian`.
         expressed_in: as for `jacobian`.
+        relative_to: as for `jacobian`.
 
     Returns:
         dJ/dt, shape (..., 6, nv), or (..., n, 6, nv), rows as those of `jacobian`, by the second.
@@ -344,4 +359,6 @@ def jacobian_derivative(
 
     Source: Featherstone (2008), section 4.5, with d(X_wk)/dt = X_wk [V_k].
     """
-    return _each(model, frame, lambda name: algorithms.jacobian_derivative(model, q, v, name, at, expressed_in))
+    return _each(
+        model, frame, lambda name: algorithms.jacobian_derivative(model, q, v, name, at, expressed_in, relative_to)
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan.algorithms import DifferenceDerivatives
+from cardan.errors import ParameterError, ShapeError
 from cardan.functions.configuration import integrate
 from cardan.functions.derivatives import derivative
 from cardan.functions.function import function
@@ -122,6 +124,47 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
     return algorithms.difference_derivatives(model, q0, q1)
 
 
+def integrate_transport(
+    model: Model, q: ArrayLike, v: ArrayLike, J: ArrayLike, *, by: Literal["q", "v"] = "q"
+) -> Reals:
+    """Return the columns of J, tangent vectors at q or changes of v, as they arrive at integrate(q, v).
+
+    It is the parallel transport of a Jacobian along the motion v: `integrate_derivatives` times J.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], held constant for one second, shape (..., nv).
+        J: matrices, shape (..., nv, n): derivatives of q along the tangent [rad, m], or of v [rad/s, m/s].
+        by: which of the two moves.
+
+    Returns:
+        Matrices, shape (..., nv, n): derivatives of integrate(q, v) [rad, m], along the tangent there.
+
+    Raises:
+        ParameterError: for another `by`.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> v = 0.1 * np.ones(dog.nv)
+        >>> J = cardan.integrate_transport(dog, dog.neutral(), v, np.eye(dog.nv))
+        >>> bool(np.allclose(J, cardan.integrate_derivatives(dog, dog.neutral(), v).dq))
+        True
+
+    Peers: Pinocchio `dIntegrateTransport` (ARG0 is by="q", ARG1 is by="v").
+
+    Source: Sola, Deray and Atchuthan (2018), equations 78 and 79.
+    """
+    if by not in ("q", "v"):
+        raise ParameterError("integrate_transport: by", got=by, expected="'q' or 'v'")
+    given = np.asarray(J)
+    if given.ndim < 2 or given.shape[-2] != model.nv:
+        expected = f"(..., {model.nv}, n)"
+        raise ShapeError("integrate_transport", "J", got=given.shape, expected=expected)
+    return getattr(integrate_derivatives(model, q, v), f"d{by}") @ given
+
+
 @function
 def frame_velocity_derivatives(
     model: Model,
@@ -131,6 +174,7 @@ def frame_velocity_derivatives(
     *,
     at: Reference = "frame",
     expressed_in: Reference = "world",
+    relative_to: str = "world",
 ) -> FrameVelocityDerivatives[Reals]:
     """Return the derivatives of `frame_velocity` by q and v.
 
@@ -141,6 +185,7 @@ def frame_velocity_derivatives(
         frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
         at: as for `frame_velocity`.
         expressed_in: as for `frame_velocity`.
+        relative_to: as for `frame_velocity`.
 
     Returns:
         `FrameVelocityDerivatives(dq, dv)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components [m/s,
@@ -159,7 +204,7 @@ def frame_velocity_derivatives(
 
     Source: differentiation of the program of `frame_velocity`.
     """
-    by = _of_velocity(model, q, v, frame, at=at, expressed_in=expressed_in)
+    by = _of_velocity(model, q, v, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
     return FrameVelocityDerivatives(by.dq, by.dv)
 
 
@@ -173,6 +218,7 @@ def frame_acceleration_derivatives(
     *,
     at: Reference = "frame",
     expressed_in: Reference = "world",
+    relative_to: str = "world",
 ) -> FrameAccelerationDerivatives[Reals]:
     """Return the derivatives of `frame_acceleration` by q, v and a.
 
@@ -184,6 +230,7 @@ def frame_acceleration_derivatives(
         frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
         at: as for `frame_velocity`.
         expressed_in: as for `frame_velocity`.
+        relative_to: as for `frame_velocity`.
 
     Returns:
         `FrameAccelerationDerivatives(dq, dv, da)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components
@@ -202,5 +249,5 @@ def frame_acceleration_derivatives(
 
     Source: differentiation of the program of `frame_acceleration`.
     """
-    by = _of_acceleration(model, q, v, a, frame, at=at, expressed_in=expressed_in)
+    by = _of_acceleration(model, q, v, a, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
     return FrameAccelerationDerivatives(by.dq, by.dv, by.da)

@@ -49,6 +49,11 @@ class Repeated(OfProgram):
         program = repeated(inner.program, self.count, self._carried(model, inner.program))
         return replace(inner, program=replace(program, name=self.signature.name), key=None)
 
+    @property
+    def once(self) -> Function:
+        """The function run once, whose machine code serves every count."""
+        return self.of.repeated(1, None if self.carry is None else dict(self.carry))
+
     def _carried(self, model: Model, program: Program) -> dict[str, str]:
         """Return the names of inputs, and of the outputs carried to them."""
         inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))

@@ -17,7 +17,8 @@ import numpy as np
 from cardan.arrays import symbolic
 from cardan.by_fields import ByFields
 from cardan.errors import ResultError
-from cardan.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Symmetric3, Vector3
+from cardan.spatial import SE3, ArticulatedInertia, Force, Inertia, Matrix3, Motion, Symmetric3, Vector3
+from cardan.spatial.motion import Columns
 
 RESULT = "result"
 
@@ -157,7 +158,7 @@ def _listed(shapes: Sequence[tuple[int, ...]]) -> str:
     return ", ".join(map(str, shapes[:6])) + (", ..." if len(shapes) > 6 else "")
 
 
-SPATIAL = (SE3, Motion, Force, MotionSubspace, Matrix3, Symmetric3, Vector3)
+SPATIAL = (SE3, Motion, Force, Columns, Inertia, ArticulatedInertia, Matrix3, Symmetric3, Vector3)
 """What is one result although some of it is made as a tuple."""
 
 
@@ -167,7 +168,7 @@ def _plain(value: Any) -> Any:
         return value.homogeneous()
     if isinstance(value, (Motion, Force)):
         return list(value.scalars())
-    if isinstance(value, MotionSubspace):
+    if isinstance(value, (Columns, Inertia, ArticulatedInertia)):
         return value.rows()
     if isinstance(value, (Matrix3, Symmetric3)):
         full = value.matrix() if isinstance(value, Symmetric3) else value

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan.by_fields import ByFields
-from cardan.content import PLAIN
+from cardan.content import PLAIN, UnknownContentError, apart, content_of
 from cardan.errors import DTypeError, ParameterError, UnknownNameError
 from cardan.functions.arguments import (
     KNOWN,
@@ -27,7 +27,6 @@ from cardan.functions.arguments import (
     core_shape,
     is_symbolic,
 )
-from cardan.joints.state import state_of
 from cardan.model import Model
 from cardan.words import of_argument
 
@@ -112,6 +111,11 @@ class Signature(ByFields):
     def _is_number(self, p: inspect.Parameter) -> bool:
         """Return whether an argument is a float whatever is given: by its default, or as it is annotated."""
         return p.name not in self.fixed and (type(p.default) is float or p.annotation in (float, "float"))
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Return the values of arguments that are left out, but for None, which says that an array is not given."""
+        return {n: value for n, value in self._defaults.items() if value is not None}
 
     @property
     def units(self) -> dict[str, str]:
@@ -283,7 +287,12 @@ def token(option: Any) -> Any:
         return tuple(map(token, option))
     if kind is float:
         return kind, option.hex()
-    return (kind, option) if kind in PLAIN or hasattr(kind, "__content__") else state_of(option)
+    if kind in PLAIN:
+        return kind, option
+    try:
+        return apart(option) if isinstance(option, Enum) else content_of(option)
+    except UnknownContentError:
+        return apart(option)
 
 
 def is_constant(option: Any) -> bool:

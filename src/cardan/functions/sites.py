@@ -8,19 +8,40 @@ arrays out of their arguments and go through it.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan.by_identity import ByIdentity
 from cardan.functions.compiled import Compiled
+from cardan.functions.conversion import SecondTry
 from cardan.functions.signature import Signature, is_constant, is_number, token
 from cardan.model import Model
 
-Args = tuple[Any, ...]
+Values = tuple[Any, ...]
+"""All arguments of a call: those by position, those by keyword in their order, and, at the end, defaults."""
 Kwargs = Mapping[str, Any]
-Place = int | str  # of an argument: its position, or its keyword
 _LOOK_CLOSELY: list[Any] = []  # the mark of arrays of indices, and of objects that may change: no key of a dictionary
+_FLOATS = frozenset({float, np.float64, np.float32})
+KNOWN = 64  # options of a kind of calls that are known by identity, at most: texts made anew are new objects each time
+
+
+class _Way(NamedTuple):
+    """What serves calls with the same options.
+
+    Attributes:
+        door: what takes the arrays.
+        arrays: takes them, in its order, from the values of a call.
+        defaults: of arrays that are not given.
+        options: the objects it is known by, held so that no other takes their id.
+    """
+
+    door: Callable[..., Any]
+    arrays: Callable[[Values], Sequence[Any]]
+    defaults: Values
+    options: Values = ()
 
 
 class _Site(NamedTuple):
@@ -28,19 +49,22 @@ class _Site(NamedTuple):
 
     Attributes:
         marked: where arguments are that decide which program serves the call, and their names.
-        doors: by what these arguments say: the door, where its arrays are, and, where numbers are among them, their
-            defaults.
+        glance: what tells calls apart at a glance: of each of these, which object it is.
+        known: the ways of objects seen before, which cannot change.
+        ways: by what these arguments say.
     """
 
-    marked: tuple[tuple[Place, str], ...]
-    doors: dict[Any, tuple[Callable[..., Any], tuple[Place, ...], Kwargs | None]]
+    marked: tuple[tuple[int, str], ...]
+    glance: Callable[[Values], Hashable]
+    known: dict[Hashable, _Way]
+    ways: dict[Hashable, _Way]
 
 
 class CallSites:
     """The doors of one function.
 
     Attributes:
-        models: by the model's identity, while it lives: sites by the number of positional arguments and the keywords;
+        models: of each model, while it lives: sites by the number of positional arguments and the keywords;
             where arrays, and nothing else, are given by position, a door by their number alone.
     """
 
@@ -50,25 +74,37 @@ class CallSites:
         self._signature = signature
         self._optional = frozenset(n for n in signature.shapes if signature.arguments[n].default is None)
         self._deciding = frozenset(signature.open) | self._optional
-        self.models: dict[int, dict[Any, Any]] = {}
+        self.models: ByIdentity[Model, dict[Any, Any]] = ByIdentity()
 
-    def call(self, sites: Mapping[Any, Any], model: Model, args: Args, kwargs: Kwargs, slow: Callable[..., Any]) -> Any:
+    def call(
+        self, sites: Mapping[Any, Any], model: Model, args: Values, kwargs: Kwargs, slow: Callable[..., Any]
+    ) -> Any:
         """Return the result of a call: through its door if there is one, else by `slow(model, args, kwargs)`."""
+        values = (*args, *kwargs.values()) if kwargs else args
         site = sites.get((len(args), *kwargs))
-        found = site.doors.get(self._decided(site, args, kwargs)) if site is not None else None
-        if found is None:
+        if site is None:
             return slow(model, args, kwargs)
-        door, places, defaults = found
-        if defaults is None:
-            return door(*[args[p] if type(p) is int else kwargs[p] for p in places])  # pyright: ignore
-        named = {**defaults, **kwargs}
-        return door(*[_array(args[p] if type(p) is int else named[p]) for p in places])  # pyright: ignore
+        _, glance, known, _ = site
+        way = known.get(glance(values)) or self._looked_up(site, values)
+        if way is None:
+            return slow(model, args, kwargs)
+        door, arrays, defaults, _ = way
+        return door(*arrays(values + defaults if defaults else values))
 
-    def _decided(self, site: _Site, args: Args, kwargs: Kwargs) -> Any:
+    def _looked_up(self, site: _Site, values: Values) -> _Way | None:
+        """Return the way of a call by what its options say, and know it by their identity from now on."""
+        key = self._decided(site, values)
+        way = None if key is None else site.ways.get(key)
+        given = tuple([values[k] for k, name in site.marked if name not in self._optional])
+        if way is not None and _is_fixed(given):
+            if len(site.known) >= KNOWN:
+                site.known.clear()
+            site.known[site.glance(values)] = way._replace(options=given)
+        return way
+
+    def _decided(self, site: _Site, values: Values) -> Hashable | None:
         """Return what the deciding arguments of a call say; None where they must be looked at closely."""
-        if not site.marked:
-            return ()
-        key = tuple([self._mark(n, args[p] if type(p) is int else kwargs[p]) for p, n in site.marked])  # pyright: ignore
+        key = tuple([self._mark(name, values[k]) for k, name in site.marked])
         try:
             hash(key)
         except TypeError:
@@ -85,7 +121,15 @@ class CallSites:
             return type(value)
         return token(value) if is_constant(value) else _LOOK_CLOSELY
 
-    def open(self, model: Model, args: Args, kwargs: Kwargs, compiled: Compiled, slow: Callable[..., Any]) -> None:
+    def open(
+        self,
+        model: Model,
+        args: Values,
+        kwargs: Kwargs,
+        compiled: Compiled,
+        slow: Callable[..., Any],
+        threads: int | None,
+    ) -> None:
         """Keep a door for calls of this kind.
 
         Args:
@@ -94,50 +138,87 @@ class CallSites:
             kwargs: ... and by keyword.
             compiled: the program that served them.
             slow: `slow(model, args, kwargs)` serves what the door does not.
+            threads: over how many a large batch is split.
         """
-        at: dict[str, Place] = {n: k for k, n in enumerate(self._signature.positional[: len(args)])}
-        at |= {n: n for n in kwargs}
-        marked = tuple((p, n) for n, p in at.items() if n in self._deciding)
-        sites = self._of(model)
-        site = sites.setdefault((len(args), *kwargs), _Site(marked, {}))
-        key = self._decided(site, args, kwargs)
-        if key is None or key in site.doors:
+        signature, values, count = self._signature, (*args, *kwargs.values()), len(args)
+        at = {n: k for k, n in enumerate((*signature.positional[:count], *kwargs))}
+        marked = tuple((k, n) for n, k in at.items() if n in self._deciding)
+        sites = self.models.setdefault(model, {})
+        site = sites.setdefault((count, *kwargs), _Site(marked, self._glance(marked, values), {}, {}))
+        key = self._decided(site, values)
+        if key is None or key in site.ways:
             return
-        places = tuple(at.get(a.name, a.name) for a in compiled.inputs)
-        parts = self._signature.unit_parts(model, [a.name for a in compiled.inputs])
-        door = compiled.door(self._signature.name, _long_way(weakref.ref(model), args, kwargs, places, slow), parts)
+        names = [a.name for a in compiled.inputs]
+        left_out = [n for n in names if n not in at]
+        at |= {n: len(values) + k for k, n in enumerate(left_out)}
+        places = [at[n] for n in names]
+        again = SecondTry(
+            [a.shape for a in compiled.inputs],
+            _long_way(weakref.ref(model), values, count, tuple(kwargs), places, slow),
+        )
+        door = compiled.door(signature.name, again, signature.unit_parts(model, names), threads)
         if door is None:
             return
-        numbers = [a.name for a in compiled.inputs if not a.shape]
-        defaults = {n: self._signature.arguments[n].default for n in numbers if n not in at}
-        site.doors[key] = (door, places, defaults if numbers else None)
-        if not kwargs and not marked and not numbers and places == tuple(range(len(args))):
-            sites[len(args)] = door
+        again.of(door)
+        site.ways[key] = _Way(door, _picked(places), tuple(signature.defaults[n] for n in left_out))
+        if not kwargs and not marked and places == list(range(count)):
+            sites[count] = door
 
-    def _of(self, model: Model) -> dict[Any, Any]:
-        number, models = id(model), self.models
-        if number not in models:
-            models[number] = {"model": weakref.ref(model, lambda _: models.pop(number, None))}
-        return models[number]
+    def _glance(self, marked: Sequence[tuple[int, str]], first: Values) -> Callable[[Values], Hashable]:
+        """Return what tells calls of a site apart at a glance: fastest for options that are what they were at first."""
+        free = [k for k, name in marked if name not in self._signature.fixed and type(first[k]) in _FLOATS]
+        optional = [k for k, name in marked if name in self._optional]
+        rest = [k for k, _ in marked if k not in (*free, *optional)]
+        if free or optional:  # numbers, and arrays, are new objects at each call
+            return lambda values: (
+                tuple([id(values[k]) for k in rest]),
+                tuple([type(values[k]) for k in free]),
+                tuple([values[k] is None for k in optional]),
+            )
+        if not rest:
+            return lambda values: ()
+        if len(rest) == 1:
+            return lambda values, k=rest[0]: id(values[k])
+        if len(rest) == 2:  # half of the time of what serves any number
+            return lambda values, j=rest[0], k=rest[1]: (id(values[j]), id(values[k]))
+        return lambda values: tuple([id(values[k]) for k in rest])
+
+
+def _picked(places: Sequence[int]) -> Callable[[Values], Sequence[Any]]:
+    """Return what takes the values at some places; a slice is the fastest, and serves a single one, too."""
+    start = places[0] if places else 0
+    if list(places) == list(range(start, start + len(places))):
+        return itemgetter(slice(start, start + len(places)))
+    return itemgetter(*places)
+
+
+def _is_fixed(options: Values) -> bool:
+    """Return whether options are what they are for good: constants, and no lists."""
+    try:
+        hash(options)
+    except TypeError:
+        return False
+    return all(map(is_constant, options))
 
 
 def _long_way(
-    known: Callable[[], Any], args: Args, kwargs: Kwargs, places: tuple[Place, ...], slow: Callable[..., Any]
+    known: Callable[[], Any],
+    values: Values,
+    count: int,
+    keywords: tuple[str, ...],
+    places: Sequence[int],
+    slow: Callable[..., Any],
 ) -> Callable[..., Any]:
     """Return what a door leaves its arrays to: the call they came from, anew, with all else as it was.
 
     The arrays of the call that opened the door are not kept.
     """
-    by_position = {k: value for k, value in enumerate(args) if k not in places}
-    by_keyword = {n: value for n, value in kwargs.items() if n not in places}
+    options = {k: value for k, value in enumerate(values) if k not in places}
+    total = len(values)
 
     def again(*arrays: Any) -> Any:
-        given = {**by_position, **by_keyword, **dict(zip(places, arrays, strict=True))}
-        return slow(known(), tuple(given[k] for k in range(count)), {n: given[n] for n in keywords})
+        given = {**options, **dict(zip(places, arrays, strict=True))}
+        whole = [given[k] for k in range(total)]
+        return slow(known(), tuple(whole[:count]), dict(zip(keywords, whole[count:], strict=True)))
 
-    count, keywords = len(args), tuple(kwargs)
     return again
-
-
-def _array(value: Any) -> Any:
-    return np.asarray(value) if isinstance(value, (float, np.floating)) else value

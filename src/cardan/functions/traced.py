@@ -15,14 +15,15 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import Parameter
 from itertools import islice
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from cardan.arrays import symbolic
 from cardan.by_fields import ByFields
-from cardan.content import digest
 from cardan.errors import FunctionReferenceError, ResultError
 from cardan.functions import references
 from cardan.functions.arguments import Shape, core_shape
@@ -34,6 +35,8 @@ from cardan.model.simplify import costly_numbers
 from cardan.program import Array, Program, trace
 from cardan.program.replay import replay, straight
 from cardan.runtime.collector import collection_paused
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -138,8 +141,25 @@ class Kernel(Source):
         inputs = {n: arrays[n] for n in model.inputs}
         own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
         with standing_for(model, inputs) as given:
-            value = self.kernel(simplified_tree(given) if self.simplified else given, **own, **dict(options))
+            by_position, by_name = self._arguments({**own, **dict(options)})
+            value = self.kernel(simplified_tree(given) if self.simplified else given, *by_position, **by_name)
         return self._results(model, value, None if dict(options).get("packed") else self.returns)
+
+    def _arguments(self, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments behind the model: by position as far as the kernel itself takes them so.
+
+        A kernel may stand in for another one (`functools.wraps`), with parameters that have no names: `*args`.
+        """
+        kinds = [p.kind for p in inspect.signature(self.kernel, follow_wrapped=False).parameters.values()]
+        places = len(given) if Parameter.VAR_POSITIONAL in kinds else sum(kind in _POSITIONAL for kind in kinds) - 1
+        by_position: list[Any] = []
+        for name, parameter in islice(self.signature.parameters.parameters.items(), 1, 1 + places):
+            value = given.get(name, parameter.default)
+            if parameter.kind not in _POSITIONAL or value is Parameter.empty:
+                break
+            by_position.append(value)
+            given.pop(name, None)
+        return by_position, given
 
     def _results(self, model: Model, value: Any, returns: Shape | None) -> tuple[Form, list[np.ndarray]]:
         where = self.signature.name
@@ -164,26 +184,30 @@ class Kernel(Source):
         code = None if is_found and module != "__main__" else references.by_value(self.kernel)
         if code is None and not is_found:
             raise FunctionReferenceError(module, name)
-        signature = self.signature
-        shapes = tuple((n, shape if callable(shape) else tuple(shape)) for n, shape in signature.declared.items())
-        called = shapes, signature.fixed, self.returns, self.simplified
-        return _kernel, (module, name, code, digest(self.content()) if code else None, *called)
+        if code is not None:
+            _SENT[code] = self
+        shapes = tuple((n, s if callable(s) else tuple(s)) for n, s in self.signature.declared.items())
+        return _kernel, (module, name, code, shapes, self.signature.fixed, self.returns, self.simplified)
 
     def content(self) -> Any:
-        """Return the kernel's code with all it reads, and how it is called."""
+        """Return the kernel and how it is called."""
         signature = self.signature
         called = (signature.name, str(signature.parameters), dict(signature.declared), signature.fixed)
         return (self.kernel, *called, self.returns, self.simplified)
 
 
+_SENT: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
+"""Kernels that went along as code, by that: in the process they came from they are themselves."""
+
+
 def _kernel(
-    module: str, name: str, code: bytes | None, made_of: str | None, shapes: Any, fixed: Any, returns: Any, simple: bool
+    module: str, name: str, code: bytes | None, shapes: Any, fixed: Any, returns: Any, simplified: bool
 ) -> Kernel:
-    """Return a kernel from where it stands, or from its code where another one stands there: one redefined, say."""
-    known = getattr(references.resolved(module, name), "made_from", None)
-    if isinstance(known, Kernel) and (code is None or made_of == digest(known.content()) is not None):
+    """Return a kernel from where it stands, or from its code: another one may stand there, one redefined, say."""
+    known = getattr(references.resolved(module, name), "made_from", None) if code is None else _SENT.get(code)
+    if isinstance(known, Kernel):
         return known
-    return _kernel_of(references.kernel_from(module, name, code), shapes, fixed, returns, simple)
+    return _kernel_of(references.kernel_from(module, name, code), shapes, fixed, returns, simplified)
 
 
 @functools.lru_cache(maxsize=128)  # what is unpickled twice is compiled once

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from cardan.errors import CardanError, DTypeError, DuplicateNameError, ParameterError, TraceError
+from cardan.errors import CardanError, DTypeError, DuplicateNameError, ParameterError, TraceError, visible
 from cardan.functions import Function
 from cardan.generation.solver_step import step_of
 from cardan.generation.user_file import line_in
@@ -224,7 +224,7 @@ def _check_library(library: str, names: Iterable[str]) -> None:
 def _one_file(place: Path, named: list[_Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
     ((name, doc, program),) = named
     function = make(program, place.stem)
-    comment = "\n".join([f"{name} of {model.name}", doc, "", _layout(model), "", *_promises(function)])
+    comment = "\n".join([f"{name} of {visible(model.name)}", doc, "", _layout(model), "", *_promises(function)])
     header = c_header([function], place.stem, comment)
     return {place: c_source(function, place.stem, comment), place.with_suffix(".h"): header}, [function]
 
@@ -232,7 +232,7 @@ def _one_file(place: Path, named: list[_Named], make: Make, model: Model) -> tup
 def _package(place: Path, named: list[_Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
     library = place.name
     made = [make(program, f"{library}_{name}") for name, _, program in named]
-    text = "\n".join([f"Functions of {model.name}", "", _layout(model)])
+    text = "\n".join([f"Functions of {visible(model.name)}", "", _layout(model)])
     sizes = f"#define {library.upper()}_NQ {model.nq}\n#define {library.upper()}_NV {model.nv}\n"
     cpp = [CppFunction(own.name, function) for own, function in zip(named, made, strict=True)]
     files = {
@@ -242,7 +242,7 @@ def _package(place: Path, named: list[_Named], make: Make, model: Model) -> tupl
         place / "include" / f"{library}.hpp": cpp_header(cpp, library, Sizes(model.nq, model.nv, _joints(model)), text),
     }
     for own, function in zip(named, made, strict=True):
-        comment = "\n".join([f"{own.name} of {model.name}", own.doc, "", *_promises(function)])
+        comment = "\n".join([f"{own.name} of {visible(model.name)}", own.doc, "", *_promises(function)])
         files[place / "src" / f"{function.name}.c"] = c_source(function, library, comment)
     return files, made
 
@@ -260,8 +260,8 @@ def _joints(model: Model) -> list[Joint]:
 
 def _layout(model: Model) -> str:
     """Return which entry belongs to which joint."""
-    rows = [f"{j.name}: q[{j.q.start}..{j.q.stop - 1}], v[{j.v.start}..{j.v.stop - 1}]" for j in _joints(model)]
-    return "\n".join(rows)
+    spans = ((visible(j.name), j.q, j.v) for j in _joints(model))
+    return "\n".join(f"{name}: q[{q.start}..{q.stop - 1}], v[{v.start}..{v.stop - 1}]" for name, q, v in spans)
 
 
 def _write(place: Path, files: Files) -> None:

@@ -14,8 +14,9 @@ from cardan.simulation.solvers.solver import ARRAYS, CompiledSolver, Solver, che
 def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
     """Return some steps of a solver as one function, to be generated: `step(model, q, v, effort)`.
 
-    A world with drives takes what they are asked for, too: `step(model, q, v, effort, position, velocity)`; one with
-    properties of contacts as inputs (`World.with_inputs`) these.
+    A world with drives, or with joints that move as they are told, takes what these are asked for, too:
+    `step(model, q, v, effort, position, velocity)`; one with properties of contacts as inputs (`World.with_inputs`)
+    these.
 
     Args:
         solver: what moves the world; its world's model is the one to generate for.
@@ -58,7 +59,7 @@ def _asked(solver: Solver) -> dict[str, Any]:
     """Return the shapes of what a step takes beside the state: what its world has drives and inputs for."""
     model, world = solver.world.model, solver.world
     gains = (*model.passive("drive_stiffness"), *model.passive("drive_damping"))
-    names = ("effort", "position", "velocity") if any(gains) else ("effort",)
+    names = ("effort", "position", "velocity") if any(gains) or world.kinematic else ("effort",)
     known = solver.function.interface.shapes
     return {name: ARRAYS[name] for name in names} | {
         n: known[n] for n in world.contact_inputs if known.get(n, (0,)) != (0,)

@@ -19,6 +19,7 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.lazy import fetcher
+from cardan.runtime import reading
 from cardan.runtime.extras import package
 from cardan.spatial import Inertia, Symmetric3, Vector3
 
@@ -72,7 +73,11 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
 
 
 def surface_of_file(uri: str, path: str | None) -> Any:
-    """Return the triangles of a file in metres, by trimesh: its `vertices` and `faces`."""
+    """Return the triangles of a file in metres, by trimesh: its `vertices` and `faces`.
+
+    A function that is traced meanwhile is traced again for the next model: the file may be another by then.
+    """
+    reading.note()
     trimesh = package("trimesh", "reading a mesh", "mesh")
     if path is None or not Path(path).is_file():
         hint = "The option package_dirs of cardan.load says where package:// leads."

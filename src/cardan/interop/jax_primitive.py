@@ -213,7 +213,9 @@ def _target(call: Call, dtype: np.dtype, rows: int) -> str:
 
     def handler() -> Handler:
         code = compiled.run.code(dtype, rows, for_good=True)
-        return Handler(words_of(code, compiled.run.work), dtype, *_shapes(compiled), keep=code)
+        return Handler(
+            words_of(code, compiled.run.work, compiled.run.outline.passes), dtype, *_shapes(compiled), keep=code
+        )
 
     return _registered(name, handler, "cpu")
 
@@ -232,7 +234,9 @@ def _device_target(call: Call, dtype: np.dtype) -> str:
 
 def _name(call: Call, compiled: Any, dtype: np.dtype) -> str:
     plain = re.sub(r"\W", "_", call.function.name)[:80]
-    return f"cardan_{plain}_{compiled.run.outline.digest[:24]}_{dtype}"
+    outline = compiled.run.outline
+    again = f"_{outline.passes}_times" if outline.passes else ""
+    return f"cardan_{plain}_{outline.digest[:24]}_{dtype}{again}"
 
 
 def _shapes(compiled: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:

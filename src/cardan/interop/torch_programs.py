@@ -117,7 +117,7 @@ def _kept(program: Program) -> Program:
 def _digest(function: Function, model: Model, names: tuple[str, ...], compiled: Compiled) -> str:
     """Return the digest of all that matters of a program: what it computes, what it checks, and where it runs."""
     checks = function.interface.unit_parts(model, names), function.checked
-    said = compiled.digest, names, tuple(model.inputs), checks, function.threads, compiled.target
+    said = compiled.digest, compiled.passes, names, tuple(model.inputs), checks, function.threads, compiled.target
     return hashlib.sha256(repr(said).encode()).hexdigest()
 
 

@@ -51,7 +51,11 @@ class CoordinateFunction(ABC):
 
     @abstractmethod
     def __call__(self, q: Sequence[Scalar]) -> Scalar:
-        """Return the value at configuration q, an angle [rad] or a length [m]."""
+        """Return the value at configuration q, an angle [rad] or a length [m].
+
+        Args:
+            q: the joint's coordinates. A function of one coordinate takes that alone, too: `profile(q[0])`.
+        """
 
     @property
     @abstractmethod
@@ -134,7 +138,7 @@ class Polynomial(CoordinateFunction):
         _check_coordinate(self.coordinate)
 
     def __call__(self, q: Sequence[Scalar]) -> Scalar:
-        return polynomial(self.coefficients, q[self.coordinate])
+        return polynomial(self.coefficients, _entry(q, self.coordinate))
 
     @property
     def coordinates(self) -> tuple[int, ...]:
@@ -172,7 +176,7 @@ class NaturalSpline(CoordinateFunction):
         _check_coordinate(self.coordinate)
 
     def __call__(self, q: Sequence[Scalar]) -> Scalar:
-        x = q[self.coordinate]
+        x = _entry(q, self.coordinate)
         straight, *pieces = _natural_pieces(tuple(self.x), tuple(self.y))
         start, *cubic = self.x[0], *straight
         for knot, piece in zip(self.x, pieces, strict=True):
@@ -183,6 +187,12 @@ class NaturalSpline(CoordinateFunction):
     @property
     def coordinates(self) -> tuple[int, ...]:
         return (self.coordinate,)
+
+
+def _entry(q: Any, coordinate: int) -> Scalar:
+    """Return one of several coordinates; a single number is that coordinate itself."""
+    is_one = getattr(q, "ndim", 1) == 0 or not hasattr(q, "__getitem__")
+    return q if is_one else q[coordinate]
 
 
 def _check_coordinate(index: Any) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.errors import CardanError, JointError
-from cardan.joints.state import everything_in
+from cardan.joints.state import parts_of
 from cardan.manifolds import Manifold
 from cardan.scalar import is_symbol
 from cardan.spatial import SE3, Motion
@@ -50,7 +50,7 @@ def check_joint(joint: Any) -> None:
 
     Where its parameters are symbols, or a configuration is outside its domain, there is nothing to compare.
     """
-    for own in filter(_is_users, everything_in(joint)):
+    for own in {id(part): part for part in parts_of(joint).met if _is_users(part)}.values():
         for check in (manifold_fault, _sizes_fault, _pose_fault, _shape_fault, _own_efforts_fault):
             with np.errstate(all="ignore"):
                 fault = check(own)

@@ -21,6 +21,7 @@ import numpy as np
 
 from cardan.arrays.elimination import solved_positive
 from cardan.errors import ReachError
+from cardan.joints.domain import kept_within
 from cardan.scalar import is_symbol, where
 from cardan.spatial import SE3, Motion, Scalar, Vector3, log_se3
 
@@ -67,7 +68,7 @@ def _written_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Sca
 
 def _descended(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
     for _ in range(steps):
-        q = joint.integrate(tuple(q), _step(joint, X, q))
+        q = kept_within(joint, joint.integrate(tuple(q), _step(joint, X, q)))
     return tuple(q)
 
 
@@ -144,10 +145,10 @@ def _search_one(joint: Any, X: SE3, starts: Sequence[np.ndarray]) -> np.ndarray:
 def _descend(joint: Any, X: SE3, q: np.ndarray) -> tuple[np.ndarray, float]:
     damping, error = 1e-3, _error(joint, X, q)
     for _ in range(STEPS):
-        S = np.array(joint.subspace(q).rows(), dtype=float).reshape(6, joint.nv)
+        S = np.array(joint.subspace(q), dtype=float)
         lhs = S.T @ S + damping * np.eye(joint.nv)
         step = np.linalg.solve(lhs, S.T @ error)
-        candidate = np.array(joint.integrate(q, step), dtype=float)
+        candidate = np.array(kept_within(joint, joint.integrate(q, step)), dtype=float)
         new_error = _error(joint, X, candidate)
         if new_error @ new_error < error @ error:
             q, error, damping = candidate, new_error, damping * 0.1

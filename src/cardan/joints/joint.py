@@ -8,7 +8,8 @@ transform X_pc(q); its motion subspace S, in child coordinates, maps velocities 
 
 A new joint is one subclass with a `manifold` and `transform`; `motion_subspace` and `bias` are derived from it, or
 given where a closed form is known. All of it is bare mathematics over scalars of any type; q and v are sequences of
-scalars (for a batch, each scalar is an array).
+scalars. A method is given one state, in a tuple, a list or an array; `cardan.evaluate_joint(joint, name, Q)` evaluates
+one for a batch of shape (..., nq). (Within a method each scalar may be a whole batch, as `list(Q.T)` has them.)
 
 Source: Featherstone (2008), section 4.4; Duindam (2006), definition 2.9.
 """
@@ -24,17 +25,20 @@ from typing import Any
 
 import numpy as np
 
-from cardan.arrays import as_argument
+from cardan.arrays import as_argument, stack
 from cardan.content import attributes
 from cardan.errors import JointError
 from cardan.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
+from cardan.joints.domain import narrowed, neutral_within
 from cardan.joints.inverse import check_reached, search_configuration
 from cardan.joints.limits import Limits
 from cardan.joints.periodic import angle_coordinates, unwrapped
+from cardan.joints.quantities import refuse_batches
 from cardan.joints.state import is_frozen
 from cardan.joints.wrench import orthogonal_complement
 from cardan.manifolds import Manifold
-from cardan.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
+from cardan.words import Explained
 
 Scalars = Sequence[Scalar]
 Axis = Any
@@ -49,6 +53,17 @@ def _with_array(transform: Callable[[Any, Any], SE3]) -> Callable[[Any, Any], SE
         return transform(self, as_argument(q))
 
     return of_array
+
+
+def _with_columns(motion_subspace: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a motion subspace whose columns, which a joint may give in a list, are those of a matrix."""
+
+    @functools.wraps(motion_subspace)
+    def of_columns(self: Any, q: Scalars) -> Any:
+        columns = motion_subspace(self, q)
+        return MotionSubspace(columns) if isinstance(columns, (list, tuple)) else columns
+
+    return of_columns
 
 
 def _with_or_without_near(method: Callable[..., tuple[Scalar, ...]]) -> Callable[..., tuple[Scalar, ...]]:
@@ -73,8 +88,11 @@ def _nearest_image(joint: Joint, q: Scalars, near: Scalars) -> tuple[Scalar, ...
     return tuple(unwrapped(e, near[i]) if i in angles else e for i, e in enumerate(image))
 
 
-class Joint(ABC):
+class Joint(Explained, ABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints.
+
+    Methods take one state: tuples, lists or arrays of shape (nq,) and (nv,). For a batch Q of shape (..., nq):
+    `cardan.evaluate_joint(joint, "transform", Q)`, and so for every method that is a function of the state.
 
     Throughout:
         q, q0, q1: coordinates, nq numbers or symbols of any library [rad, m].
@@ -87,6 +105,12 @@ class Joint(ABC):
         shape: leading dimensions.
         seed: of `numpy.random.default_rng`.
         limits: of the joint; none by default.
+
+    Attributes:
+        manifold: how velocities move coordinates.
+        domain: where the transform is defined, as the positions of a `Limits`: everywhere by default. A linkage that
+            cannot be closed beyond an angle has `domain = cardan.Limits([-0.3], [0.3])` in its class. Limits, random
+            configurations, the neutral one and searches of the inverse keep within it.
 
     Examples:
         >>> hinge = cardan.joints.Revolute(axis=(0.0, 0.0, 1.0))
@@ -114,39 +138,42 @@ class Joint(ABC):
         True
         >>> J = ball.velocity_to_configuration_derivative_jacobian(q)
         >>> K = ball.configuration_derivative_to_velocity_jacobian(q)
-        >>> bool(np.allclose(np.array(K) @ np.array(J), np.eye(3)))
+        >>> bool(np.allclose(K @ J, np.eye(3)))
         True
         >>> len(ball.configuration_derivative_to_velocity_adjoint(q, [0.0, 0.0, 1.0]))
         4
     """
 
     manifold: Manifold
+    domain: Limits = Limits()
     _names_of_q: tuple[str, ...] = ()  # where all joints of a class call their coordinates alike; else a property
     _names_of_v: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how.
 
-        And let every closed form of the inverse know which of the coordinates of a pose are wanted.
+        And let every closed form of the inverse know which of the coordinates of a pose are wanted, every motion
+        subspace be a matrix, and each quantity take one state in whatever it comes, and no batch (`quantities.py`).
         """
         super().__init_subclass__(**kwargs)
         is_shipped = cls.__module__.startswith("cardan.")
-        for name, completed in (("transform", _with_array), ("nearest_configuration", _with_images)):
+        for name, completed in _COMPLETED:
             own = cls.__dict__.get(name)
             shipped = is_shipped and name == "transform"
             if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not shipped:
                 type.__setattr__(cls, name, completed(own))
+        refuse_batches(cls)
 
     @abstractmethod
     def transform(self, q: Scalars) -> SE3:
         """Return X_pc, the pose of the child frame in the parent frame, at configuration q (nq scalars)."""
 
     def motion_subspace(self, q: Scalars) -> Sequence[Motion]:
-        """Return the nv columns of S(q), twists in child coordinates.
+        """Return the nv columns of S(q), twists in child coordinates: a `MotionSubspace`.
 
-        This one is derived from `transform` (`joints/derivation/derived.py`).
+        This one is derived from `transform` (`joints/derivation/derived.py`). Your own may return them in a list.
         """
-        return derived_subspace(self, q)
+        return MotionSubspace(derived_subspace(self, q))
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         """Return (dS/dt) v, in child coordinates.
@@ -219,11 +246,11 @@ class Joint(ABC):
     @property
     def has_constant_motion_subspace(self) -> bool:
         """Whether S is the same at every configuration (seen at random ones)."""
-        samples = [np.array(self.subspace(q).rows(), dtype=float) for q in self.random_configuration((4,), seed=1)]
+        samples = [np.array(self.subspace(q), dtype=float) for q in self.random_configuration((4,), seed=1)]
         return all(np.abs(s - samples[0]).max(initial=0.0) < 1e-12 for s in samples)
 
     def subspace(self, q: Scalars) -> MotionSubspace:
-        """Return S(q), with `S @ v` and `S.T @ f`."""
+        """Return S(q), with `S @ v` and `S.T @ f`; the same as `motion_subspace`."""
         return MotionSubspace(self.motion_subspace(q))
 
     def motion_subspace_rate(self, q: Scalars, v: Scalars) -> MotionSubspace:
@@ -242,8 +269,8 @@ class Joint(ABC):
         """Return the nv joint torques S^T f of the wrench f across the joint onto the child, in child coordinates."""
         return self.subspace(q).T @ wrench
 
-    def constraint_wrench_subspace(self, q: Scalars) -> list[Force]:
-        """Return 6 - nv orthonormal wrenches, in child coordinates, that no allowed motion feels: T^T S = 0."""
+    def constraint_wrench_subspace(self, q: Scalars) -> ForceSubspace:
+        """Return T (6 x 6 - nv): orthonormal wrenches, in child coordinates, that no motion feels, T^T S = 0."""
         return orthogonal_complement(self.motion_subspace(q))
 
     def configuration_from_transform(self, X_pc: Any, tolerance: float = 1e-7) -> tuple[Scalar, ...]:
@@ -262,8 +289,8 @@ class Joint(ABC):
         return q
 
     def neutral(self) -> tuple[float, ...]:
-        """Return the reference configuration, nq floats [rad, m]."""
-        return self.manifold.neutral()
+        """Return the reference configuration, nq floats [rad, m]: the manifold's, or one in the domain's middle."""
+        return neutral_within(self)
 
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         """Return the configuration after moving with v for unit time: global coordinates of v around q."""
@@ -293,17 +320,19 @@ class Joint(ABC):
         """Return dq/dt, nq scalars."""
         return self.manifold.velocity_to_configuration_derivative(q, v)
 
-    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> list[list[Scalar]]:
-        """Return the rows of J (nq x nv) with dq/dt = J v."""
-        return self.manifold.velocity_to_configuration_derivative_jacobian(q)
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> np.ndarray:
+        """Return J, shape (nq, nv), with dq/dt = J v [by the units of both]; dtype object if q are symbols."""
+        rows = self.manifold.velocity_to_configuration_derivative_jacobian(q)
+        return stack(rows) if self.nq and self.nv else np.zeros((self.nq, self.nv))
 
     def configuration_derivative_to_velocity(self, q: Scalars, qdot: Scalars) -> tuple[Scalar, ...]:
         """Return v, nv scalars, from dq/dt."""
         return self.manifold.configuration_derivative_to_velocity(q, qdot)
 
-    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> list[list[Scalar]]:
-        """Return the rows of K (nv x nq) with v = K dq/dt."""
-        return self.manifold.configuration_derivative_to_velocity_jacobian(q)
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> np.ndarray:
+        """Return K, shape (nv, nq), with v = K dq/dt [by the units of both]; dtype object if q are symbols."""
+        rows = self.manifold.configuration_derivative_to_velocity_jacobian(q)
+        return stack(rows) if self.nq and self.nv else np.zeros((self.nv, self.nq))
 
     def configuration_derivative_to_velocity_adjoint(self, q: Scalars, fv: Scalars) -> tuple[Scalar, ...]:
         """Return fq with <fq, dq/dt> = <fv, v>."""
@@ -312,9 +341,11 @@ class Joint(ABC):
     def random_configuration(
         self, shape: tuple[int, ...] = (), *, seed: Any = None, limits: Limits | None = None
     ) -> np.ndarray:
-        """Return random configurations [rad, m], (*shape, nq), within the position limits (see `Manifold.random`)."""
-        bounds = (limits or Limits()).resolved(self.nv)
-        lower, upper = np.array(bounds.lower), np.array(bounds.upper)
+        """Return random configurations [rad, m], (*shape, nq), within the position limits and the domain.
+
+        They are distributed as `Manifold.random` says.
+        """
+        lower, upper = narrowed(self, limits)
         return self.manifold.random(np.random.default_rng(seed), shape, lower, upper)
 
     def parameters(self) -> dict[str, Any]:
@@ -345,6 +376,14 @@ class Joint(ABC):
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v!r}" for k, v in self.parameters().items())
         return f"{type(self).__name__}({inside})"
+
+
+_COMPLETED = (
+    ("transform", _with_array),
+    ("nearest_configuration", _with_images),
+    ("motion_subspace", _with_columns),
+)
+refuse_batches(Joint)
 
 
 class ConstantSubspaceJoint(Joint):

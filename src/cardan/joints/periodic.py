@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import CardanError
+from cardan.joints.derivation.kept import kept
 from cardan.joints.derivation.parameters import joint_program, opened, slots
-from cardan.joints.state import kept_by_state
 from cardan.program import Op, Program
 from cardan.scalar import floor
 from cardan.spatial import Scalar
@@ -38,7 +38,7 @@ def unwrapped(angle: Scalar, near: Scalar) -> Scalar:
     return angle + TURN * floor((near - angle) / TURN + 0.5)
 
 
-@kept_by_state
+@kept("transform")
 def _angles(template: Joint) -> tuple[int, ...]:
     def pose(joint: Joint, q: Sequence[Scalar]) -> dict[str, list[Any]]:
         X = joint.transform(q)

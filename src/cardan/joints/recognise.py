@@ -27,8 +27,8 @@ from cardan.joints.catalogue.helical import Helical
 from cardan.joints.catalogue.prismatic import Prismatic
 from cardan.joints.catalogue.reversed import Reversed
 from cardan.joints.catalogue.revolute import Revolute
+from cardan.joints.derivation.kept import kept
 from cardan.joints.joint import Joint
-from cardan.joints.state import kept_by_state
 from cardan.manifolds import Euclidean
 from cardan.program import Array, Op, trace
 from cardan.spatial import SE3, Matrix3, Motion, Vector3
@@ -156,7 +156,7 @@ def hinge_of(joint: Joint) -> Hinge | None:
     return inner and Hinge(replace(inner.joint, axis=-inner.joint.axis), inner.after.inverse(), inner.before.inverse())
 
 
-@kept_by_state
+@kept("transform", "motion_subspace")
 def _found(joint: Joint) -> Hinge | None:
     try:
         pose = _evaluated("transform", lambda q: pose_entries(joint.transform(q)))

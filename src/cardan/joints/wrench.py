@@ -7,15 +7,16 @@ from math import sqrt as float_sqrt
 from typing import Any
 
 from cardan.scalar import is_zero, sqrt, where
-from cardan.spatial import Force, Motion, Scalar
+from cardan.spatial import Force, ForceSubspace, Motion, Scalar
 
 
-def orthogonal_complement(columns: Sequence[Motion]) -> list[Force]:
+def orthogonal_complement(columns: Sequence[Motion]) -> ForceSubspace:
     """Return 6 - n orthonormal wrenches orthogonal to n motions."""
-    return [Force(e[:3], e[3:]) for e in _complement([list(column.scalars()) for column in columns], 6)]
+    found = _complement([list(column.scalars()) for column in columns], 6)
+    return ForceSubspace(Force(e[:3], e[3:]) for e in found)
 
 
-def sparse_complement(columns: Sequence[Motion]) -> list[Force]:
+def sparse_complement(columns: Sequence[Motion]) -> ForceSubspace:
     """Return another basis of the same wrenches: each component that no motion has, whatever its symbols, by itself.
 
     So the ball joint's are three forces, also by Euler angles at their singularity.
@@ -29,7 +30,7 @@ def sparse_complement(columns: Sequence[Motion]) -> list[Force]:
         values = dict(zip(moved, part, strict=True))
         mixed.append([values.get(i, 0.0) for i in range(6)])
     single = [[float(i == j) for i in range(6)] for j in range(6) if j not in moved]
-    return [Force(e[:3], e[3:]) for e in (*single, *mixed)]
+    return ForceSubspace(Force(e[:3], e[3:]) for e in (*single, *mixed))
 
 
 def _complement(work: list[list[Scalar]], size: int) -> list[list[Scalar]]:

@@ -99,7 +99,7 @@ class UnitQuaternion(Orientation):
     nq = 4
 
     def matrix(self, q: Scalars) -> Matrix3:
-        return ro.matrix_from_quaternion_xyzw(q)
+        return ro.matrix_from_quaternion_xyzw(tuple(q))
 
     def quaternion_xyzw(self, q: Scalars) -> tuple[Scalar, ...]:
         return tuple(q)
@@ -147,7 +147,7 @@ class MRP(Orientation):
     nq = 3
 
     def matrix(self, q: Scalars) -> Matrix3:
-        return ro.matrix_from_mrp(q)
+        return ro.matrix_from_mrp(tuple(q))
 
     def quaternion_xyzw(self, q: Scalars) -> tuple[Scalar, ...]:
         return ro.quaternion_xyzw_from_mrp(q)

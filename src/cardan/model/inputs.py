@@ -8,6 +8,7 @@ A function traced for such a model is traced on `with_constants(model, values)`:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from cardan.errors import CardanError, ParameterError, ShapeError, UnknownNameEr
 from cardan.joints import Joint, Mimic
 from cardan.joints.derivation.derived import rates_program, subspace_program
 from cardan.joints.derivation.parameters import Slot, parameter, replaced, with_parameter
+from cardan.manifolds.scalar_coordinates import scalar_coordinates
 from cardan.spatial import SE3, Inertia, Symmetric3, Vector3
 
 if TYPE_CHECKING:
@@ -39,10 +41,17 @@ OF_A_PART = {f"{part}_{key}": (part, key) for part, keys in _PARTS.items() for k
 PASSIVE = ("armature", "damping", "friction", *OF_A_PART)
 """Constants along the degrees of freedom."""
 
+LIMITS = {"lower": "lower", "upper": "upper", "effort_lower": "effort_lower", "effort_upper": "effort"}
+"""Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. Of a degree of freedom whose
+position is no coordinate, as of an orientation, that has no such limit, there is none to give: it stays infinite."""
+
+ALONG_V = (*PASSIVE, *LIMITS)
+"""Constants that are given as one number for each degree of freedom."""
+
 Values = dict[tuple[str, str], np.ndarray]
 """Values by owner and constant."""
 
-OF_ALL = (*INERTIAL, *POSES, "frame_pose", *PASSIVE, "gravity")
+OF_ALL = (*INERTIAL, *POSES, "frame_pose", *ALONG_V, "gravity")
 """What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof."""
 
 
@@ -115,7 +124,7 @@ def _owners(model: Model, given: Input) -> tuple[str, ...]:
         return model.body_names
     if given.constant == "frame_pose":
         return tuple(f.name for f in model.frames)
-    if given.constant in PASSIVE:
+    if given.constant in ALONG_V:
         return tuple(c.name for c in model.connections if not isinstance(c.joint, Mimic))
     return ("",) if given.constant == "gravity" else model.joint_names
 
@@ -147,7 +156,7 @@ def _nominal_of_all(model: Model, constant: str) -> np.ndarray:
     if constant == "gravity":
         return np.array(model.gravity, dtype=float)
     owners = [c for c in model.connections if not isinstance(c.joint, Mimic)]
-    return np.array([e for c in owners for e in getattr(c, constant)], dtype=float)
+    return np.array([e for c in owners for e in _along_v(c, constant)], dtype=float)
 
 
 def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
@@ -162,11 +171,15 @@ def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
     connection = model.connection(owner)
     if constant in POSES:
         return _matrices([getattr(connection, constant)])[0]
-    if constant in PASSIVE:
-        return np.array(getattr(connection, constant), dtype=float)
+    if constant in ALONG_V:
+        return np.array(_along_v(connection, constant), dtype=float)
     own = parameter(connection.joint, constant)
     _check_open(connection, constant)
     return own
+
+
+def _along_v(c: Connection, constant: str) -> tuple[float, ...]:
+    return getattr(c.limits, LIMITS[constant]) if constant in LIMITS else getattr(c, constant)
 
 
 def _check_open(connection: Connection, constant: str) -> None:
@@ -256,7 +269,7 @@ def _spread(model: Model, values: Mapping[str, np.ndarray]) -> Values:
         array = np.asarray(value, dtype=object).reshape(given.shape)
         if given.owner is not None:
             found[given.owner, given.constant] = array
-        elif given.constant in PASSIVE:
+        elif given.constant in ALONG_V:
             found.update({(owner, given.constant): array[model.v_slice(owner)] for owner in _owners(model, given)})
         elif given.constant == "gravity":
             found["", "gravity"] = array
@@ -292,8 +305,29 @@ def _connection(c: Connection, given: Values) -> Connection:
     for part, key in (OF_A_PART[name] for name in along.keys() & OF_A_PART.keys()):
         parts.setdefault(part, {})[key] = along.pop(f"{part}_{key}")
     changes |= along | {part: replaced(getattr(c, part), **values) for part, values in parts.items()}
+    limits = {n: values for n in LIMITS if (values := given.get((c.name, n))) is not None}
+    if limits:
+        kept = {LIMITS[n]: _limits(c, n, values) for n, values in limits.items()}
+        changes["limits"] = replaced(c.limits, **kept)
     joint = c.joint
     for (owner, constant), value in given.items():
-        if owner == c.name and constant not in (*POSES, *PASSIVE, *INERTIAL, "pose"):
+        if owner == c.name and constant not in (*POSES, *ALONG_V, *INERTIAL, "pose"):
             joint = with_parameter(joint, constant, value)
     return replaced(c, joint=joint, **changes) if changes or joint is not c.joint else c
+
+
+def _limits(c: Connection, constant: str, values: np.ndarray) -> tuple[Any, ...]:
+    """Return given limits of a joint, infinite where there is none to give."""
+    open_ended = without_limit(c, constant)
+    return tuple(
+        own if k in open_ended else value
+        for k, (own, value) in enumerate(zip(_along_v(c, constant), values, strict=True))
+    )
+
+
+def without_limit(c: Connection, constant: str) -> set[int]:
+    """Return which degrees of freedom of a joint have no limit, and cannot be given one: see `LIMITS`."""
+    if constant not in ("lower", "upper"):
+        return set()
+    scalar = {k for _, k in scalar_coordinates(c.joint.manifold)}
+    return {k for k, own in enumerate(_along_v(c, constant)) if math.isinf(own) and k not in scalar}

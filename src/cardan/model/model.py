@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from cardan import content
+from cardan.content import Content, UnknownContentError, apart, content_of
 from cardan.errors import MechanismError, UnknownNameError, check_known
 from cardan.joints import Joint, Mimic
 from cardan.lazy import fetcher
@@ -37,8 +38,8 @@ _above = fetcher(__name__, {"...pictures.html": "model_html"})
 class Model(Explained):
     """A mechanism with a root: bodies and joints in document order, coordinates assigned.
 
-    Built by `Mechanism.model()` or `cardan.load`. Everything is addressed by name. Two models are equal only if they
-    are the same object; what they are made of can be compared: `bodies`, `connections`, `frames`, `gravity`.
+    Built by `Mechanism.model()` or `cardan.load`. Everything is addressed by name. Models are equal if they are made
+    of the same, annotations included, as a copy or one read from the same file is; `cardan.compare` says what differs.
 
     Attributes:
         nq: number of configuration coordinates.
@@ -56,7 +57,7 @@ class Model(Explained):
         closures: joints between bodies of the tree, which close loops: they constrain its coordinates and have none.
         inputs: constants that are given at every call (`with_inputs`).
         annotations: shapes, actuators, groups, named configurations and disabled contacts, which the dynamics does not
-            read: models that differ in them alone have the same programs.
+            read.
 
     Raises:
         MechanismError: if bodies and joints do not form a forest on the world.
@@ -87,7 +88,7 @@ class Model(Explained):
     nq: int = field(init=False)
     nv: int = field(init=False)
     unit_parts: tuple[tuple[int, int], ...] = field(init=False)
-    _digest: list[content.Digest] = field(init=False, default_factory=list)
+    _content: list[Content] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
@@ -107,24 +108,29 @@ class Model(Explained):
 
     @property
     def digest(self) -> str | None:
-        """What it is made of, as 64 hexadecimal digits: models of the same digest have the same programs.
+        """What it is made of, annotations included, as 64 hexadecimal digits: the same in every process.
 
-        None for a model with joints whose code reads what cannot be known (`cardan/content.py`), or has read globals
-        that were changed since: what was derived from the joints may be of before.
+        None for a model with symbols in it, or with a joint whose class is a user's: nobody else knows its code.
         """
-        known = self._digest
-        if known and known[0].is_final:
-            return known[0].text
-        made_of = (self.name, self.bodies, self.connections, self.frames, self.gravity, self.closures, self.inputs)
-        found = content.digested(*made_of)
-        known[:] = [found if not known or found == known[0] else content.Digest(None, is_final=True)]
-        return known[0].text
+        return self.__content__().digest
 
-    def __content__(self) -> str:
-        digest = self.digest
-        if digest is None:
-            raise content.UnknownContentError(self.name)
-        return digest
+    def __content__(self) -> Content:
+        """Return what it is made of: equal models have the same programs."""
+        if not self._content:
+            made_of = (self.name, self.bodies, self.connections, self.frames, self.gravity, self.closures, self.inputs)
+            try:
+                self._content[:] = [content_of(*made_of, self.annotations)]
+            except UnknownContentError:  # a joint was given something since it was looked at
+                self._content[:] = [apart()]
+        return self._content[0]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return self is other or self.__content__() == other.__content__()
+
+    def __hash__(self) -> int:
+        return hash(self.__content__())
 
     # --- sizes and names ---
 
@@ -295,7 +301,7 @@ class Model(Explained):
 
         Peers: Pinocchio `neutral`, RigidBodyDynamics.jl `zero_configuration`.
         """
-        return np.array(self.manifold.neutral(), dtype=float)
+        return np.array([e for c in self._owners() for e in c.joint.neutral()], dtype=float)
 
     def random_configuration(self, shape: int | Sequence[int] = (), *, seed: Any = None) -> np.ndarray:
         """Return random configurations within the position limits, shape (*shape, nq) [rad, m].
@@ -314,7 +320,8 @@ class Model(Explained):
     # --- limits and passive properties, along v ---
 
     def _limit(self, name: str) -> np.ndarray:
-        array = np.array([e for c in self._owners() for e in getattr(c.limits, name)], dtype=float)
+        ends = [e for c in self._owners() for e in getattr(c.limits, name)]
+        array = np.array(ends, dtype=float if all(isinstance(e, Real) for e in ends) else object)
         array.setflags(write=False)
         return array
 
@@ -449,12 +456,13 @@ class Model(Explained):
                 `"inertial_parameters"`, (10 nbodies,), as `inertial_parameters()` and `torque_regressor` have them;
                 `"parent_pose"`, `"child_pose"`, (joints, 4, 4); `"frame_pose"`, (frames, 4, 4); `"armature"`,
                 `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`,
-                `"spring_rest"`, (nv,); `"gravity"`, (3,).
+                `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`, `"effort_upper"`, (nv,); `"gravity"`, (3,).
             owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
                 constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
                 `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-                `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, or a parameter of the joint such as `"radii"`
-                (`"joint.radii"` for a joint within a `Reversed`).
+                `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`,
+                `"effort_upper"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a
+                `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
 

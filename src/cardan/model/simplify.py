@@ -26,8 +26,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
+from cardan.by_identity import ByIdentity
+from cardan.content import apart
 from cardan.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
 from cardan.joints.derivation.parameters import opened, replaced
 from cardan.joints.recognise import hinge_of
@@ -52,14 +53,16 @@ Rounding errors are of the moment's size: so no more than three digits are lost.
 
 def simplified_tree(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
-    if model not in _twins:
+    twin = _twins.get(model)
+    if twin is None:
         nodes, moves = _reframed(model.nodes)
         places = {name: _moved(at, moves) for name, at in model.attachments.items()}
-        _twins[model] = replaced(model, nodes=_regrouped(nodes), attachments=places, _digest=[])  # it is another model
-    return _twins[model]
+        alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
+        twin = _twins.setdefault(model, replaced(model, nodes=_regrouped(nodes), attachments=places, _content=alone))
+    return twin
 
 
-_twins: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
+_twins: ByIdentity[Model, Model] = ByIdentity()
 
 
 def costly_numbers(model: Model) -> int:

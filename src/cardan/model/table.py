@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from cardan.errors import visible
 from cardan.joints import Joint, Mimic
 
 if TYPE_CHECKING:
     from cardan.model.model import Model
+    from cardan.records import Connection
 
 HEADER = ("joint", "type", "parent -> child", "q", "v", "position limits")
 
@@ -17,10 +19,15 @@ HEADER = ("joint", "type", "parent -> child", "q", "v", "position limits")
 def layout_table(model: Model) -> str:
     """Return the joints of a model with their slices of q and v and their limits, as text."""
     lines = aligned([HEADER, *(_row(model, connection) for connection in model.connections)])
-    title = f"{model.name}: {len(model.bodies)} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}"
-    closing = [f"closing: {c.parent} <-[{c.name}: {type(c.joint).__name__}]-> {c.child}" for c in model.closures]
+    sizes = f"{len(model.bodies)} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}"
+    closing = [closing_text(c, type(c.joint).__name__) for c in model.closures]
     given = [f"given at every call: {name} {each.shape}" for name, each in model.inputs.items()]
-    return "\n".join([title, lines[0], "-" * len(lines[0]), *lines[1:], *closing, *given])
+    return "\n".join([f"{visible(model.name)}: {sizes}", lines[0], "-" * len(lines[0]), *lines[1:], *closing, *given])
+
+
+def closing_text(c: Connection, kind: str) -> str:
+    """Return a joint that closes a loop as a line."""
+    return f"closing: {visible(c.parent)} <-[{visible(c.name)}: {kind}]-> {visible(c.child)}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -32,13 +39,14 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def kind_of(joint: Joint) -> str:
     """Return what kind of joint it is, and what a mimic copies."""
     if isinstance(joint, Mimic):
-        return f"{type(joint.joint).__name__} = {joint.multiplier:g} {joint.primary} + {joint.offset:g}"
+        return f"{type(joint.joint).__name__} = {joint.multiplier:g} {visible(joint.primary)} + {joint.offset:g}"
     return type(joint).__name__
 
 
 def _row(model: Model, c: Any) -> tuple[str, ...]:
     iq, iv = model.slices[c.name]
-    return c.name, kind_of(c.joint), f"{c.parent} -> {c.child}", _slice(iq), _slice(iv), _limits(c.limits)
+    between = f"{visible(c.parent)} -> {visible(c.child)}"
+    return visible(c.name), kind_of(c.joint), between, _slice(iq), _slice(iv), _limits(c.limits)
 
 
 def _slice(s: slice) -> str:

@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from cardan.description import Mechanism
 from cardan.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
 from cardan.functions.arguments import check_configuration, check_finite, checked_batch
 from cardan.functions.signature import check_model
 from cardan.model import Model
+from cardan.simulation import World
 
 ROLES = {True: ("visual", "collision"), False: (), "visual": ("visual",), "collision": ("collision",)}
 
 
 def checked_model(where: str, model: Any) -> Model:
-    """Return a model to draw: of one with inputs that with its own values."""
+    """Return a model to draw: that of a mechanism or a world; of one with inputs that with its own values."""
+    model = model.model() if isinstance(model, Mechanism) else model.model if isinstance(model, World) else model
     check_model(where, model)
     return model.with_values(**model.input_values()) if model.inputs else model
 

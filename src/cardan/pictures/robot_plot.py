@@ -47,7 +47,7 @@ def plot(
     last, in colours whose bar says which is when.
 
     Args:
-        model: the robot.
+        model: the robot: a model, a mechanism on a fixed base, or a world.
         q: a configuration [rad, m], shape (nq,), or those of a motion, (T, nq); by default `model.neutral()`.
         ax: matplotlib's axes of three dimensions; by default new ones.
         shapes: True for visual shapes, of bodies without them collision shapes; `"visual"` or `"collision"` for these
@@ -86,16 +86,16 @@ def plot(
     beside = ax.has_data()
     tints = _tints(len(rows))
     points = np.concatenate([scene.points() for scene in scenes])
-    size = np.ptp(points, axis=0).max(initial=0.0) or 1.0
+    size = extent(points)
     points = np.concatenate([points, *_draw_paths(ax, model, configurations, tracked)])
-    _draw_facets(ax, scenes, tints)
+    draw_facets(ax, scenes, tints)
     for k, scene in enumerate(scenes):
-        _draw_lines(ax, scene, tints, k, GAP * size)
+        draw_lines(ax, scene, tints, k, size)
     for pose in frames_at(model, configurations[rows], framed).reshape(-1, 4, 4):
         draw_frame(ax, pose, 0.12 * size)
     frame_everything(ax, points, beside)
     if new:
-        _finish(ax, model, points)
+        finish(ax, model.name, points)
     if len(rows) > 1:
         _explain(ax, rows if times is None else times[rows], "row of q" if times is None else "time [s]")
     return ax
@@ -116,7 +116,7 @@ def _moved_from(last: Scene, ghost: Scene) -> Scene:
     return replace(ghost, facets=ghost.facets[moved], colours=ghost.colours[moved])
 
 
-def _draw_facets(ax: Any, scenes: Sequence[Scene], tints: np.ndarray | None) -> None:
+def draw_facets(ax: Any, scenes: Sequence[Scene], tints: np.ndarray | None) -> None:
     """Draw all facets as one collection: those within one are drawn from far to near."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # pyright: ignore[reportMissingImports]
 
@@ -129,14 +129,14 @@ def _draw_facets(ax: Any, scenes: Sequence[Scene], tints: np.ndarray | None) -> 
     ax.add_collection3d(Poly3DCollection(facets, facecolors=colours, edgecolors=edges, linewidths=0.3))
 
 
-def _draw_lines(ax: Any, scene: Scene, tints: np.ndarray | None, k: int, gap: float) -> None:
-    """Draw lines of one scene, and what is open in its loops."""
+def draw_lines(ax: Any, scene: Scene, tints: np.ndarray | None, k: int, size: float) -> None:
+    """Draw lines of one scene of a size [m], and what is open in its loops."""
     colour = np.array([0.25, 0.25, 0.28, 1.0]) if tints is None else tints[k]
     if len(scene.dots):
         ax.plot(*scene.dots.T, color=colour, linestyle="none", marker="o", markersize=5, zorder=4)
     for ends in scene.bones:
         ax.plot(*ends.T, color=colour, linewidth=3, solid_capstyle="round", zorder=4)
-    for ends in scene.gaps[np.linalg.norm(np.diff(scene.gaps, axis=1)[:, 0], axis=-1) > gap]:
+    for ends in scene.gaps[np.linalg.norm(np.diff(scene.gaps, axis=1)[:, 0], axis=-1) > GAP * size]:
         ax.plot(*ends.T, color="tab:red", linewidth=1.2, linestyle="--", zorder=6)
 
 
@@ -152,7 +152,12 @@ def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> l
     return list(points.reshape(-1, len(names), 3))
 
 
-def _finish(ax: Any, model: Model, points: np.ndarray) -> None:
+def extent(points: np.ndarray) -> float:
+    """Return the longest side of the box around points [m]; 1 if they are one."""
+    return float(np.ptp(points, axis=0).max(initial=0.0)) or 1.0
+
+
+def finish(ax: Any, title: str, points: np.ndarray) -> None:
     """Give new axes their title, and a view from in front, or nearly along y of what is thin along it."""
     x, y, z = np.ptp(points, axis=0)
     in_plane = y < FLAT * min(x, z)
@@ -160,7 +165,7 @@ def _finish(ax: Any, model: Model, points: np.ndarray) -> None:
     if in_plane:
         ax.set_yticks([])
         ax.set_ylabel("")
-    ax.set_title(model.name, parse_math=False)
+    ax.set_title(title, y=0.96, parse_math=False)
 
 
 def _explain(ax: Any, values: np.ndarray, label: str) -> None:

@@ -8,8 +8,9 @@ only those that are not structurally zero. With the local partial derivatives of
 
 Sharing and folding are the graph's. Where an operation has a kink (abs, min, max, a choice), the derivative is that of
 the side the value is on, and what the other side does is not looked at: where(q > 0, sqrt(q), 0) has the slope 0 at 0.
-In reverse, that is more than to pass 0 to the side not chosen, for 0 times its infinite slope is NaN: derivatives are
-kept apart by the choices they hang on (`Guard`), and chosen after they have been multiplied.
+That is more than to pass 0 on from the side not chosen, for 0 times an infinite slope is NaN, as in sqrt(max(q, 0)). So
+it is known on which choices a derivative hangs (`Guard`). In reverse, derivatives are kept apart by them, and chosen
+after they have been multiplied; forward, a slope that may be infinite counts as 0 where the derivative is not chosen.
 
 Source: Griewank and Walther, Evaluating Derivatives (2008), chapters 3, 6 and 7.
 Cost: forward, up to twice the operations for each direction; reverse, up to three times for each result.
@@ -62,8 +63,15 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
 }
 """Local derivatives. A choice (`_choice`) has none: it chooses among its operands' derivatives."""
 
+UNBOUNDED = frozenset({Op.DIV, Op.SQRT, Op.ASIN, Op.ACOS, Op.ATAN2, Op.LOG, Op.LOG1P})
+"""Operations with slopes that may be infinite where their operands are finite."""
+
 Guard = tuple[tuple[int, bool], ...]
 """Conditions, by number, and on which side of each: where these derivatives count."""
+Guards = dict[int, Guard]
+"""For each derivative that does, on what it hangs: elsewhere it is 0."""
+HANGING = 4
+"""Conditions on which derivatives are known to hang, forward, the last ones. Each costs a choice at every slope."""
 Guarded = dict[Guard, Derivatives]
 KEPT_APART = 8
 """Guards of one value: of choices that hang on choices, as in iterations that clip, they would double at each. Beyond,
@@ -97,17 +105,62 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
         seeds: the derivatives of the flattened inputs, by their position.
     """
     found: list[Derivatives] = []
+    guards: list[Guards] = []
+    conditions: dict[int, Condition] = {}
     for k, (op, args, number) in enumerate(program.instructions):
+        own: Derivatives = {}
+        hang: Guards = {}
         if op is Op.INPUT:
-            found.append(dict(seeds.get(int(number), {})))
+            own = dict(seeds.get(int(number), {}))
         elif op is Op.CONST or SPEC[op].result is Kind.BOOL or not any(found[a] for a in args):
-            found.append({})
+            pass
         elif choice := _choice(op, args, values):
-            found.append(_chosen(choice.condition, found[choice.first], found[choice.second]))
+            own = _chosen(choice.condition, found[choice.first], found[choice.second])
+            hang = _hanging(choice, found, guards, conditions)
         else:
             slopes = PARTIALS[op](*(values[a] for a in args), values[k])
-            found.append(_combined([(slope, found[a]) for slope, a in zip(slopes, args, strict=True)]))
+            terms = [(slope, a) for slope, a in zip(slopes, args, strict=True) if found[a] and not _is_zero(slope)]
+            hang = _in_common([(found[a], guards[a]) for _, a in terms])
+            for slope, a in terms:
+                outside = guards[a] if op in UNBOUNDED else {}
+                more = {j: d * _within(outside.get(j, ()), slope, conditions) for j, d in found[a].items()}
+                _accumulate(own, more)
+        found.append(own)
+        guards.append({j: guard for j, guard in hang.items() if j in own})
     return found
+
+
+def _hanging(
+    choice: _Choice, found: Sequence[Derivatives], guards: Sequence[Guards], conditions: dict[int, Condition]
+) -> Guards:
+    """Return what the derivatives of a choice hang on: on the side they come from, unless they come from both."""
+    if not isinstance(choice.condition, Condition):
+        return guards[choice.first if bool(choice.condition) else choice.second]
+    index = choice.condition.index
+    conditions[index] = choice.condition
+    first, second = found[choice.first], found[choice.second]
+    hang = _in_common([(side, guards[k]) for side, k in ((first, choice.first), (second, choice.second))])
+    for side, operand, other in ((True, choice.first, second), (False, choice.second, first)):
+        own = [j for j in found[operand] if j not in other]
+        hang |= {j: (*guards[operand].get(j, ())[1 - HANGING :], (index, side)) for j in own}
+    return {j: guard for j, guard in hang.items() if guard}
+
+
+def _in_common(terms: Sequence[tuple[Derivatives, Guards]]) -> Guards:
+    """Return what all terms hang on that a derivative is the sum of."""
+    hang: Guards = {}
+    for derivatives, guards in terms:
+        for j in derivatives:
+            own = guards.get(j, ())
+            hang[j] = tuple([part for part in hang[j] if part in own]) if j in hang else own
+    return {j: guard for j, guard in hang.items() if guard}
+
+
+def _within(guard: Guard, slope: Any, conditions: Mapping[int, Condition]) -> Any:
+    """Return a slope where a guard holds, 0 elsewhere."""
+    for index, side in guard:
+        slope = scalar.where(conditions[index], *((slope, 0.0) if side else (0.0, slope)))
+    return slope
 
 
 def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
@@ -370,16 +423,26 @@ def _reverse(opened: _Open, tangents: Sequence[Tangent], weights: Sequence[Deriv
     return [opened.pulled(t, found, len(weights)) for t in tangents]
 
 
-def symmetric_jacobian(program: Program, wrt: Tangent | str) -> Program:
-    """Return the program of the symmetric part of a square Jacobian: of a gradient's, the Hessian."""
-    tangent, opened = _tangent(program, wrt), _Open(program)
-    (rows,) = _forward(opened, [tangent], [row for part in opened.weights({}) for row in part])
-    flat = [
-        0.5 * (rows[i][j] + rows[j][i]) if i != j else rows[i][i]
-        for i in range(tangent.size)
-        for j in range(tangent.size)
-    ]
-    return opened.program_of(f"{program.name}_d{tangent.name}", [Array("result", (tangent.size, tangent.size))], flat)
+def symmetric_jacobian(program: Program, wrt: Sequence[Tangent]) -> Program:
+    """Return the program of the symmetric part of the Jacobian of several outputs by as many inputs: of gradients.
+
+    For each two inputs x and y there is an output `dx_dy` of shape (*x, *y), that of y and x its mirror image. Only the
+    blocks of one input itself need symmetry to be made: along its tangent, directions of two entries do not commute.
+    """
+    opened = _Open(program)
+    parts = _forward(opened, wrt, [row for part in opened.weights({}) for row in part])
+    starts = list(accumulate((t.size for t in wrt), initial=0))
+
+    def entry(x: int, i: int, y: int, j: int) -> Any:
+        if (y, j) < (x, i):
+            return entry(y, j, x, i)
+        value = parts[y][starts[x] + i][j]
+        return 0.5 * (value + parts[x][starts[y] + j][i]) if x == y and i != j else value
+
+    blocks = [(x, y) for x in range(len(wrt)) for y in range(len(wrt))]
+    flat = [entry(x, i, y, j) for x, y in blocks for i in range(wrt[x].size) for j in range(wrt[y].size)]
+    outputs = [Array(f"d{wrt[x].name}_d{wrt[y].name}", (*wrt[x].shape, *wrt[y].shape)) for x, y in blocks]
+    return opened.program_of("_".join((program.name, *(f"d{t.name}" for t in wrt))), outputs, flat)
 
 
 def jacobian_vector_product(

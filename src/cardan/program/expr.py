@@ -19,8 +19,8 @@ import numpy as np
 from cardan import scalar
 from cardan.arrays.entrywise import BINARY, UNARY
 from cardan.arrays.symbolic import apply_function, by_numpy
-from cardan.content import UnknownContentError
 from cardan.errors import TraceError, users_line
+from cardan.program.careful import floor_divide, hypot, remainder
 from cardan.program.no_number import no_branch, no_number
 from cardan.program.ops import COMMUTATIVE, LEAVES, SPEC, Kind, Op
 from cardan.program.program import Array, Region
@@ -47,10 +47,6 @@ class Graph:
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
         self.folded = self.signs = self.shared = 0
-
-    def __content__(self) -> Any:
-        """Refuse: a trace is no value (and holds every operation, which each expression of a model would repeat)."""
-        raise UnknownContentError(self)
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
         """Return the number of the instruction, new or known."""
@@ -273,16 +269,16 @@ class Expr:
         return scalar.exp(self * math.log(base)) if base > 0.0 else scalar.general_power(self.graph.lift(base), self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return scalar.floor(self / other)
+        return floor_divide(self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return scalar.floor(other / self)
+        return floor_divide(other, self)
 
     def __mod__(self, other: Any) -> Any:
-        return self - other * (self // other)
+        return remainder(self, other)
 
     def __rmod__(self, other: Any) -> Any:
-        return other - self * (other // self)
+        return remainder(other, self)
 
     def __abs__(self) -> Expr:
         return scalar.absolute(self)
@@ -479,6 +475,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "logical_or": _connective(Op.OR, decisive=True),
     "logical_not": _any(Op.NOT),
     "power": lambda x, p: x**p if isinstance(p, Number) else scalar.general_power(x, p),
+    "remainder": remainder,
+    "floor_divide": floor_divide,
+    "hypot": hypot,
 }
 scalar.register_scalar(Expr, FUNCTIONS)
 scalar.register_scalar(Condition, FUNCTIONS)

@@ -9,7 +9,7 @@ from types import FrameType
 from cardan.errors import LIBRARIES, TraceError, room, users_frame, users_line
 
 _PEERS = (
-    "scipy works on numbers alone: for a curve through points use cardan.joints.NaturalSpline or cardan.interpolate, "
+    "scipy works on numbers alone: for a curve through points use cardan.joints.NaturalSpline or cardan.interp, "
     "for rotations cardan.spatial.rotations, for linear systems cardan.solve"
 )
 

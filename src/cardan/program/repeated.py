@@ -26,9 +26,28 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
         count, inside = count * inside[0].passes, inside[1:]
     elif any(program.instructions[k].op is Op.INPUT for region in inside for k, _ in region.carried):
         return repeated(straight(program), count, carried)
-    if count == 1 or not pairs:
+    if not pairs:
         return replace(program, regions=inside)
     return replace(program, regions=(Region(0, len(program.instructions), count, pairs), *inside))
+
+
+def whole(program: Program) -> Region | None:
+    """Return the region that is all of a program, run again on its own results; None if there is none.
+
+    How often it is run is no part of the machine code: it is said with each call.
+    """
+    first = program.regions[0] if program.regions else None
+    if first is None or (first.start, first.stop) != (0, len(program.instructions)):
+        return None
+    return first if all(program.instructions.ops[k] is Op.INPUT for k, _ in first.carried) else None
+
+
+def times(program: Program, count: int) -> Program:
+    """Return a program whose `whole` region is run so many times as often; another program as it is."""
+    first = whole(program)
+    if first is None or count == 1:
+        return program
+    return replace(program, regions=(first._replace(passes=count * first.passes), *program.regions[1:]))
 
 
 def _pairs(program: Program, carried: Mapping[str, str]) -> tuple[tuple[int, int], ...]:

@@ -8,6 +8,7 @@ operations and 200 bytes of a Panda to 100 000 and 35 000 of Talos).
 
 from __future__ import annotations
 
+import ctypes
 import operator
 import os
 import threading
@@ -25,6 +26,8 @@ WORTHWHILE = 6_000_000  # work of a batch from which splitting gains (about 0.2 
 GRAIN = 1_000_000  # ... that is not split further: far longer than taking the next part, or waiting for the last one
 PART = 400_000_000  # ... that is done at a stretch (about 15 ms): so long an interrupt has to wait
 NUMBER = 8  # bytes
+COUNT = ctypes.c_int64(0)
+"""What `num_threads` returned last, where machine code reads it; 0 while nobody has asked."""
 _chosen: list[int] = []
 
 
@@ -49,7 +52,8 @@ def num_threads() -> int:
         >>> cardan.num_threads() >= 1
         True
     """
-    return _chosen[0] if _chosen else _default()
+    COUNT.value = _chosen[0] if _chosen else _default()
+    return COUNT.value
 
 
 _default = cache(default_threads)
@@ -65,6 +69,7 @@ def set_num_threads(count: int) -> None:
         >>> cardan.set_num_threads(cardan.num_threads())
     """
     _chosen[:] = [checked_count(count)]
+    num_threads()
 
 
 def checked_count(count: Any) -> int:
@@ -106,9 +111,14 @@ def _pool(count: int) -> _Pool:
     return _Pool(count)
 
 
+def _forget_default() -> None:
+    _default.cache_clear()
+    COUNT.value = 0
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child inherits the pool, but not its threads
-    os.register_at_fork(after_in_child=_default.cache_clear)  # ... and its environment may be made its own
+    os.register_at_fork(after_in_child=_forget_default)  # ... and its environment may be made its own
 
 
 class _Team:

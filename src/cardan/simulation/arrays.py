@@ -23,8 +23,15 @@ def checked_dtype(dtype: Any) -> np.dtype:
     return kind
 
 
-def filled(where: str, name: str, value: Any, like: np.ndarray) -> np.ndarray:
+def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: bool = False) -> np.ndarray:
     """Return a value as an array of the shape and type of another, broadcast over the worlds.
+
+    Args:
+        where: for the message.
+        name: likewise.
+        value: what is given.
+        like: an array of that shape, (worlds, ...), and type.
+        infinite: whether entries may be infinite.
 
     Raises:
         DTypeError, ShapeError, NotFiniteError: if it has another core shape, holds no real numbers, or NaN.
@@ -35,5 +42,19 @@ def filled(where: str, name: str, value: Any, like: np.ndarray) -> np.ndarray:
         raise ShapeError(where, name, got=array.shape, expected=expected, hint="The first axis counts the worlds.")
     array = array.astype(like.dtype, copy=False)
     batch = array.shape[: array.ndim - like.ndim + 1]
-    check_finite(where, name, array if batch else array[None], batch)
+    shown = np.where(np.isinf(array), 0.0, array) if infinite else array
+    check_finite(where, name, shown if batch else shown[None], batch)
     return np.broadcast_to(array, like.shape)
+
+
+def chosen_rows(worlds: Any, count: int) -> np.ndarray:
+    """Return the indices of the worlds chosen by indices or a mask; of all for None.
+
+    Raises:
+        ParameterError: for what is neither.
+    """
+    try:
+        return np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
+    except (IndexError, TypeError):
+        expected = f"a mask of {count} worlds, or indices of them"
+        raise ParameterError("worlds", got=worlds, expected=expected) from None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cardan.algorithms.applied import applied_efforts
 from cardan.algorithms.kinematics import Kinematics
 from cardan.functions.function import function
 from cardan.model import Model
-from cardan.spatial import Motion, Vector3
+from cardan.spatial import Force, Motion, Vector3
 from cardan.spatial.rotations import quaternion_xyzw_from_matrix
 
 
@@ -28,6 +29,35 @@ def mass_center_twists(model: Model, q: Any, v: Any, bodies: Sequence[str] = ())
 
 
 def _at_mass_center(model: Model, kinematics: Kinematics, body: str) -> Motion:
-    inertia, twist, R = model.body(body).inertia, kinematics.twist(body), kinematics.pose(body).rotation
-    com = Vector3.zero() if inertia is None else inertia.com
-    return Motion(R @ (twist.linear + twist.angular.cross(com)), R @ twist.angular)
+    twist, R = kinematics.twist(body), kinematics.pose(body).rotation
+    return Motion(R @ (twist.linear + twist.angular.cross(_com(model, body))), R @ twist.angular)
+
+
+@function(shapes={"moving": lambda model: (model.nlinks, 6)})
+def twists_of_mass_centers(model: Model, q: Any, moving: Any, bodies: Sequence[str] = ()) -> Any:
+    """Return the twists of bodies at their origins in their axes: the inverse of `mass_center_twists`."""
+    kinematics, found = Kinematics(model, q), []
+    for body, row in zip(bodies, moving, strict=True):
+        turn = kinematics.pose(body).rotation.transpose_apply
+        V = Motion.of(tuple(row))
+        angular = turn(V.angular)
+        found.append(Motion(turn(V.linear) - angular.cross(_com(model, body)), angular))
+    return found
+
+
+def _com(model: Model, body: str) -> Vector3:
+    inertia = model.body(body).inertia
+    return Vector3.zero() if inertia is None else inertia.com
+
+
+@function
+def mass_centers(model: Model, q: Any, bodies: Sequence[str] = ()) -> Any:
+    """Return where bodies' centres of mass are in the world [m]; the origin of one without inertia."""
+    kinematics = Kinematics(model, q)
+    return [kinematics.pose(body) @ _com(model, body) for body in bodies]
+
+
+@function(shapes={"wrenches": ("nbodies", 6)})
+def wrench_efforts(model: Model, q: Any, wrenches: Any) -> Any:
+    """Return the efforts along the joints of wrenches on the bodies at their centres of mass, in world axes."""
+    return applied_efforts(model, q, [Force.of(tuple(row)) for row in wrenches])

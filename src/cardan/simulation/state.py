@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import zipfile
 import zlib
@@ -15,12 +16,12 @@ import numpy as np
 import cardan
 from cardan.algorithms.health import BEYOND
 from cardan.checked_numbers import whole
-from cardan.errors import DescriptionError, Fault, ParameterError
-from cardan.functions.arguments import check_configuration
+from cardan.errors import DescriptionError, Fault, ParameterError, ShapeError
+from cardan.functions.arguments import check_configuration, numeric_array
 from cardan.simulation.arrays import checked_dtype, filled
 from cardan.simulation.clock import MOST, Clock
 from cardan.simulation.constants import Constants
-from cardan.simulation.kinematics import body_poses, mass_center_twists
+from cardan.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan.staging import write_whole
 from cardan.words import Explained
 
@@ -83,8 +84,7 @@ class State(Explained):
         own = world.constants()
         spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
         self._constants = Constants(world, spread)
-        for name, value in (constants or {}).items():
-            self._constants[name] = value
+        self._constants.update_all(constants or {})
 
     @classmethod
     def of_arrays(cls, world: World, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
@@ -257,6 +257,77 @@ class State(Explained):
         model = self.world.model
         return body_poses(model, self._q, **given), mass_center_twists(model, self._q, self._v, **given)
 
+    def newton_joints(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return coordinates and velocities as Newton has them: joint_q (worlds, nq'), joint_qd (worlds, nv').
+
+        They are those of `cardan.conventions.to("newton", world.model)`: joints depth first, the velocity of a free
+        joint that of its child's centre of mass.
+
+        Returns:
+            joint_q [rad, m] and joint_qd [rad/s, m/s].
+
+        Examples:
+            >>> joint_q, joint_qd = state.newton_joints()
+        """
+        there = cardan.conventions.to("newton", self.world.model)
+        return there.configuration(self._q), there.velocity(self._q, self._v)
+
+    @staticmethod
+    def from_newton(
+        world: World,
+        *,
+        joint_q: Any = None,
+        joint_qd: Any = None,
+        body_q: Any = None,
+        body_qd: Any = None,
+        near: Any = None,
+        dtype: Any = "float64",
+    ) -> State:
+        """Return the state of arrays as Newton has them: those of joints, or those of bodies.
+
+        It is the inverse of `newton_joints` and of `newton`. Arrays of many worlds come as (worlds, ...), or one world
+        after the other, as Newton's own.
+
+        Args:
+            world: what it is a state of.
+            joint_q: coordinates [rad, m], joints depth first.
+            joint_qd: velocities of the joints [rad/s, m/s]; 0 by default.
+            body_q: instead, poses of `world.links`: positions [m] and quaternions xyzw.
+            body_qd: velocities of their centres of mass, then angular velocities, in world axes [m/s, rad/s]; 0 by
+                default.
+            near: configurations [rad, m], (nq,) or (worlds, nq), to which those of `body_q` are nearest: poses do not
+                tell whole turns; by default `world.initial`.
+            dtype: float64 or float32.
+
+        Raises:
+            ParameterError: for arrays of both or of neither, or poses and velocities that the joints do not allow.
+            ShapeError: for arrays that are not of whole worlds.
+            UnsupportedError: for `joint_q` of a world whose model has inputs, or joints Newton does not have.
+
+        Examples:
+            >>> body_q, body_qd = state.newton()
+            >>> again = cardan.State.from_newton(state.world, body_q=body_q, body_qd=body_qd)
+            >>> bool(np.allclose(again.q, state.q))
+            True
+        """
+        if (joint_q is None) == (body_q is None) or (joint_qd if joint_q is None else body_qd) is not None:
+            given = {"joint_q": joint_q, "joint_qd": joint_qd, "body_q": body_q, "body_qd": body_qd}
+            got = ", ".join(name for name, array in given.items() if array is not None) or "no array"
+            expected = "joint_q, with joint_qd if they move; or body_q, with body_qd"
+            raise ParameterError("State.from_newton", got=got, expected=expected)
+        if joint_q is not None:
+            return _of_joints(world, joint_q, joint_qd, dtype)
+        poses = _worlds("body_q", body_q, (len(world.links), 7))
+        state = State(world, len(poses), dtype, near)
+        state.poses = poses
+        if body_qd is not None:
+            moving = _worlds("body_qd", body_qd, (len(world.links), 6)).astype(state.dtype)
+            own: dict[str, Any] = {"bodies": world.links, **state.model_constants}
+            state.twists = twists_of_mass_centers(world.model, state.q, moving, **own)
+        else:
+            state.v = np.zeros(world.model.nv)
+        return state
+
     # --- steps ---
 
     def clock(self, dt: float) -> Clock:
@@ -428,6 +499,24 @@ class Divergence(NamedTuple):
     world: int
     time: float
     joint: str | None
+
+
+def _of_joints(world: World, joint_q: Any, joint_qd: Any, dtype: Any) -> State:
+    """Return the state of Newton's coordinates and velocities of joints."""
+    there = cardan.conventions.to("newton", world.model)
+    q = _worlds("joint_q", joint_q, (there.nq,))
+    v = np.zeros((len(q), there.nv)) if joint_qd is None else _worlds("joint_qd", joint_qd, (there.nv,))
+    return State(world, len(q), dtype, there.from_configuration(q), there.from_velocity(q, v))
+
+
+def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
+    """Return an array of one world after the other with an axis for the worlds."""
+    array = numeric_array("State.from_newton", name, value)
+    size = math.prod(core)
+    if array.shape[array.ndim - len(core) + 1 :] != core[1:] or size == 0 or array.size % size:
+        expected = f"(worlds, {', '.join(map(str, core))}), or so many worlds one after the other"
+        raise ShapeError("State.from_newton", name, got=array.shape, expected=expected)
+    return array.reshape(-1, *core)
 
 
 def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:

@@ -11,12 +11,14 @@ import numpy as np
 import cardan
 from cardan.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
 from cardan.functions.arguments import check_configuration, check_finite, numeric_array
-from cardan.model.inputs import INERTIAL, PASSIVE, POSES
+from cardan.model.inputs import ALONG_V, INERTIAL, POSES
+from cardan.simulation.arrays import chosen_rows
 from cardan.simulation.articulation import Articulation
-from cardan.simulation.constants import check_range
+from cardan.simulation.constants import check_range, is_limit
 from cardan.simulation.kinematics import body_poses
 from cardan.simulation.roots import move_root, turn_root
 from cardan.simulation.selection import chosen, is_of, types
+from cardan.words import Explained
 
 if TYPE_CHECKING:
     from cardan.simulation.control import Control
@@ -25,27 +27,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
-class View:
+class View(Explained):
     """Articulations of a world with some of their joints and links. Made by `World.view()`.
 
     Values have the shape (worlds, A, n): A articulations, n coordinates (degrees of freedom, links) of each. Where the
     articulations have different numbers of them it is (worlds, total), one articulation after the other. What is read
-    is a copy; what is set is written into the state, for all worlds or for some (`worlds`: indices, or a mask).
+    is a copy; what is set is written into the state, for all worlds or for some (`worlds`: indices, or a mask), or for
+    some articulations in each (a mask of shape (worlds, A)).
 
     Attributes:
         world: the world.
         articulations: those selected.
         joints: of each, the names of its selected joints with coordinates, in document order.
-        links: of each, the names of its selected moving links.
+        links: of each, the names of its selected links: by default those that move on joints of their own, and by
+            a pattern also those that are fixed to another, as a tool or foot; these stand last.
         q_indices: where the coordinates are in q, shape (A, n), or (total,).
         v_indices: where the degrees of freedom are in v, likewise.
-        link_indices: where the links are in `World.links`, likewise.
+        body_indices: where the links are in `World.model.body_names`, and in `Control.wrenches`, likewise.
 
     Throughout:
         state: of the world, read or written in place.
         control: of the world, read or written in place.
         values: what to write, of the shape that is read, or one that broadcasts to it; a row for each of `worlds`.
-        worlds: indices of worlds, or a mask; all by default.
+        worlds: indices of worlds, a mask of them, or one of worlds and articulations, (worlds, A); all by default.
         name: of a constant, as `constants` lists them.
 
     Examples:
@@ -68,6 +72,11 @@ class View:
         ((4, 1, 7, 6, 7), (4, 1, 7, 7))
         >>> view.set_constants(state, "mass", 2.0 * view.constants(state, "mass"))
         >>> view.set_root_twists(state, np.zeros((4, 1, 6)))
+        >>> tool = world.view("arm7", links="tool")  # fixed to the last link
+        >>> tool.link_poses(state).shape, tool.set_wrenches(control, (0.0, 0.0, -5.0, 0.0, 0.0, 0.0))
+        ((4, 1, 1, 7), None)
+        >>> tool.wrenches(control).shape, view.link_indices.shape
+        ((4, 1, 1, 6), (1, 7))
     """
 
     world: World
@@ -76,17 +85,34 @@ class View:
     links: tuple[tuple[str, ...], ...]
     q_indices: np.ndarray = field(init=False)
     v_indices: np.ndarray = field(init=False)
-    link_indices: np.ndarray = field(init=False)
+    body_indices: np.ndarray = field(init=False)
+    _counts: dict[str, list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        model, place = self.world.model, {link: k for k, link in enumerate(self.world.links)}
-        rows = {
+        model, place = self.world.model, {body: k for k, body in enumerate(self.world.model.body_names)}
+        indices = {
             "q_indices": [[i for j in own for i in range(model.nq)[model.q_slice(j)]] for own in self.joints],
             "v_indices": [[i for j in own for i in range(model.nv)[model.v_slice(j)]] for own in self.joints],
-            "link_indices": [[place[link] for link in own] for own in self.links],
+            "body_indices": [[place[link] for link in own] for own in self.links],
         }
-        for name, indices in rows.items():
-            object.__setattr__(self, name, _rectangle(indices))
+        for name, rows in indices.items():
+            object.__setattr__(self, name, _rectangle(rows))
+        counts = {name.split("_")[0]: [len(own) for own in rows] for name, rows in indices.items()}
+        object.__setattr__(self, "_counts", counts | {"joint": [len(own) for own in self.joints]})
+
+    @property
+    def link_indices(self) -> np.ndarray:
+        """Where the links are in `World.links`, shape (A, links), or (total,).
+
+        Raises:
+            MechanismError: where one of them is fixed to another link, so that it is not there; see `body_indices`.
+        """
+        place = {link: k for k, link in enumerate(self.world.links)}
+        fixed = [link for own in self.links for link in own if link not in place]
+        if fixed:
+            message = f"link {fixed[0]!r} moves on no joint of its own, so it is not in World.links: use body_indices."
+            raise MechanismError(message)
+        return _rectangle([[place[link] for link in own] for own in self.links])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -107,7 +133,7 @@ class View:
     def set_positions(self, state: State, values: Any, worlds: Any = None) -> None:
         """Write the coordinates; a quaternion must not be 0."""
         q = self._of(state).q.copy()
-        _write("positions", q, self.q_indices, values, worlds)
+        self._write("q", "positions", q, values, worlds)
         check_configuration("view", "positions", q, self.world.model.unit_parts)
         state.q[...] = q
 
@@ -117,7 +143,7 @@ class View:
 
     def set_velocities(self, state: State, values: Any, worlds: Any = None) -> None:
         """Write the velocities."""
-        _write("velocities", self._of(state).v, self.v_indices, values, worlds)
+        self._write("v", "velocities", self._of(state).v, values, worlds)
 
     def efforts(self, control: Control) -> np.ndarray:
         """Return the efforts that are added to those of the drives, shape (worlds, A, nv) [N m, N]."""
@@ -125,7 +151,7 @@ class View:
 
     def set_efforts(self, control: Control, values: Any, worlds: Any = None) -> None:
         """Write the efforts."""
-        _write("efforts", self._of(control).effort, self.v_indices, values, worlds)
+        self._write("v", "efforts", self._of(control).effort, values, worlds)
 
     def targets(self, control: Control) -> np.ndarray:
         """Return what the drives go to, shape (worlds, A, nv) [rad, m]."""
@@ -133,7 +159,7 @@ class View:
 
     def set_targets(self, control: Control, values: Any, worlds: Any = None) -> None:
         """Write what the drives go to."""
-        _write("targets", self._of(control).position, self.v_indices, values, worlds)
+        self._write("v", "targets", self._of(control).position, values, worlds)
 
     def velocity_targets(self, control: Control) -> np.ndarray:
         """Return the velocities the drives go to, shape (worlds, A, nv) [rad/s, m/s]."""
@@ -141,7 +167,7 @@ class View:
 
     def set_velocity_targets(self, control: Control, values: Any, worlds: Any = None) -> None:
         """Write the velocities the drives go to."""
-        _write("velocity targets", self._of(control).velocity, self.v_indices, values, worlds)
+        self._write("v", "velocity targets", self._of(control).velocity, values, worlds)
 
     def limits(self) -> np.ndarray:
         """Return the smallest and largest positions, shape (A, nv, 2) [rad, m], in the coordinates of limits."""
@@ -174,11 +200,11 @@ class View:
             >>> root, state = dog.view(), dog.state()
             >>> root.set_root_poses(state, root.root_poses(state) + np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
         """
-        rows, poses = self._of_roots(state, "root poses", values, worlds, 7)
-        if not (np.linalg.norm(poses[..., 3:], axis=-1) > 0.0).all():
+        each = self._of_roots(state, "root poses", values, worlds, 7)
+        if not all((np.linalg.norm(poses[..., 3:], axis=-1) > 0.0).all() for _, _, poses in each):
             raise ParameterError("root poses", got="a quaternion of norm 0", expected="position and quaternion xyzw")
-        for k, a in enumerate(self.articulations):
-            move_root(state, a, rows, poses[:, k])
+        for a, rows, poses in each:
+            move_root(state, a, rows, poses)
 
     def root_twists(self, state: State) -> np.ndarray:
         """Return the twists of the root links at their origins, each in its own axes, (worlds, A, 6) [m/s, rad/s]."""
@@ -192,9 +218,8 @@ class View:
         Raises:
             MechanismError: if another is given.
         """
-        rows, twists = self._of_roots(state, "root twists", values, worlds, 6)
-        for k, a in enumerate(self.articulations):
-            turn_root(state, a, rows, twists[:, k])
+        for a, rows, twists in self._of_roots(state, "root twists", values, worlds, 6):
+            turn_root(state, a, rows, twists)
 
     def _all_roots(self) -> tuple[str, ...]:
         """Return the roots of the world: one program serves all its views."""
@@ -203,19 +228,47 @@ class View:
     def _places(self) -> list[int]:
         return [list(self.world.articulations).index(name) for name in self.names]
 
-    def _of_roots(self, state: State, name: str, values: Any, worlds: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def _of_roots(
+        self, state: State, name: str, values: Any, worlds: Any, size: int
+    ) -> list[tuple[Articulation, np.ndarray, np.ndarray]]:
+        """Return for each articulation the worlds to write in, and the values there."""
         count = len(self._of(state))
-        return _given(name, values, count, worlds, (len(self.articulations), size))
+        mask = self._mask(worlds, count)
+        rows, full = _given(name, values, count, None if mask is not None else worlds, (len(self.articulations), size))
+        chosen = [np.arange(len(rows)) if mask is None else np.flatnonzero(mask[:, k]) for k in range(full.shape[1])]
+        return [(a, rows[own], full[own, k]) for k, (a, own) in enumerate(zip(self.articulations, chosen, strict=True))]
 
     # --- links ---
 
     def link_poses(self, state: State) -> np.ndarray:
         """Return the poses of the links in the world, shape (worlds, A, links, 7): position [m], quaternion xyzw."""
-        return self._of(state).poses[:, self.link_indices]
+        own = self._of(state)
+        if self._all_move():
+            return own.poses[:, self.link_indices]
+        given: dict[str, Any] = {"bodies": self.world.model.body_names, **own.model_constants}
+        return body_poses(self.world.model, own.q, **given)[:, self.body_indices]
 
     def link_twists(self, state: State) -> np.ndarray:
         """Return the twists of the links at their origins, each in its own axes, (worlds, A, links, 6) [m/s, rad/s]."""
-        return self._of(state).twists[:, self.link_indices]
+        own = self._of(state)
+        if self._all_move():
+            return own.twists[:, self.link_indices]
+        given: dict[str, Any] = {"frame": self.world.model.body_names, "expressed_in": "frame", **own.model_constants}
+        return cardan.frame_velocity(self.world.model, own.q, own.v, **given)[:, self.body_indices]
+
+    def _all_move(self) -> bool:
+        """Return whether all links move on joints of their own."""
+        return {link for own in self.links for link in own} <= set(self.world.links)
+
+    def wrenches(self, control: Control) -> np.ndarray:
+        """Return the wrenches on the links, (worlds, A, links, 6) [N, N m]; see `Control.wrenches`."""
+        return self._of(control).wrenches[:, self.body_indices]
+
+    def set_wrenches(self, control: Control, values: Any, worlds: Any = None) -> None:
+        """Write the wrenches on the links: force, then moment at the centre of mass, in world axes [N, N m]."""
+        wrenches = self._of(control).wrenches.copy()
+        self._write("body", "wrenches", wrenches, values, worlds)
+        control.wrenches = wrenches
 
     def jacobian(self, state: State) -> np.ndarray:
         """Return the Jacobians of the links, (worlds, A, links, 6, nv): velocities of their origins, in world axes.
@@ -229,10 +282,10 @@ class View:
             MechanismError: if they have not.
         """
         own = self._of(state)
-        if self.v_indices.ndim == 1 or self.link_indices.ndim == 1:
+        if self.v_indices.ndim == 1 or self.body_indices.ndim == 1:
             raise MechanismError("jacobian: the articulations selected differ in size; take a view of each kind.")
         frames = [link for links in self.links for link in links]
-        shape = (len(own), *self.link_indices.shape, 6)
+        shape = (len(own), *self.body_indices.shape, 6)
         if not frames:
             return np.zeros((*shape, self.v_indices.shape[1]), own.dtype)
         J = cardan.jacobian(self.world.model, own.q, frames, **own.model_constants)
@@ -250,13 +303,14 @@ class View:
     def constants(self, state: State, name: str) -> np.ndarray:
         """Return constants of the selected links (`"mass"`, `"com"`, `"inertia"`), joints (`"parent_pose"`,
         `"child_pose"`) or degrees of freedom (`"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`), shape (worlds, A, n, ...) [in their units].
+        `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`,
+        `"effort_upper"`), shape (worlds, A, n, ...) [in their units].
 
         Raises:
             UnknownNameError: for another name.
         """  # noqa: D205
         own = self._of(state).constants.get(name)
-        indices = self._indices_of(name)
+        _, indices = self._indices_of(name)
         if own is None:
             nominal = self.world.model.with_inputs(name).input_values()[name]
             own = np.broadcast_to(nominal, (len(state), *nominal.shape))
@@ -269,24 +323,65 @@ class View:
             MechanismError: if they are no inputs.
             ParameterError: for a value that nothing can have, such as a negative mass.
         """
-        indices = self._indices_of(name)
+        kind, indices = self._indices_of(name)
         if name not in self._of(state).constants:
             hint = f"take the states from world.with_inputs({name!r})"
             raise MechanismError(f"{name!r} is written into the program of world {self.world.name!r}: {hint}.")
-        check_range("view", self.world, name, numeric_array("view", name, values))
-        _write(name, state.constants[name], indices, values, worlds)
+        limit = is_limit(state.world, name)
+        if not limit:
+            check_range("view", state.world, name, numeric_array("view", name, values))
+        array = state.constants[name].copy()
+        self._write(kind, name, array, values, worlds, indices, infinite=limit)
+        state.constants[name] = array
 
-    def _indices_of(self, name: str) -> np.ndarray:
+    def _indices_of(self, name: str) -> tuple[str, np.ndarray]:
+        """Return what constants belong to, and where those of the view are."""
         model = self.world.model
-        if name in PASSIVE:
-            return self.v_indices
+        if name in ALONG_V:
+            return "v", self.v_indices
         if name in INERTIAL and name != "inertial_parameters":
-            return _rectangle([[model.body_names.index(link) for link in own] for own in self.links])
+            return "body", self.body_indices
         if name in POSES:
-            return _rectangle([[model.joint_names.index(joint) for joint in own] for own in self.joints])
-        known = [n for n in (*INERTIAL, *POSES, *PASSIVE) if n != "inertial_parameters"]
+            rows = [[model.joint_names.index(joint) for joint in own] for own in self.joints]
+            return "joint", _rectangle(rows)
+        known = [n for n in (*INERTIAL, *POSES, *ALONG_V) if n != "inertial_parameters"]
         hint = "what belongs to the world or to one owner is in state.constants" if name in model.inputs else ""
         raise UnknownNameError("constant", name, known, where="view", hint=hint)
+
+    # --- what is written ---
+
+    def _write(
+        self,
+        kind: str,
+        name: str,
+        array: np.ndarray,
+        values: Any,
+        worlds: Any,
+        indices: np.ndarray | None = None,
+        *,
+        infinite: bool = False,
+    ) -> None:
+        """Write values at the view's places of an array (worlds, ...): `kind` tells what these belong to."""
+        at = getattr(self, f"{kind}_indices") if indices is None else indices
+        core, mask = (*at.shape, *array.shape[2:]), self._mask(worlds, len(array))
+        if mask is None:
+            rows, full = _given(name, values, len(array), worlds, core, infinite)
+            array[rows.reshape(-1, *(1,) * at.ndim), at] = full
+            return
+        _, full = _given(name, values, len(array), None, core, infinite)
+        owners = np.repeat(np.arange(len(self.articulations)), self._counts[kind]).reshape(at.shape)
+        chosen = mask[:, owners].reshape(*full.shape[: 1 + at.ndim], *(1,) * (full.ndim - 1 - at.ndim))
+        array[:, at] = np.where(chosen, full, array[:, at])
+
+    def _mask(self, worlds: Any, count: int) -> np.ndarray | None:
+        """Return a mask of worlds and articulations, (worlds, A); None if worlds are chosen as wholes."""
+        mask = np.asarray(worlds)
+        if mask.ndim != 2:
+            return None
+        if mask.dtype != bool or mask.shape != (count, len(self.articulations)):
+            expected = f"a mask of worlds and articulations, of shape {(count, len(self.articulations))}"
+            raise ParameterError("worlds", got=worlds, expected=expected)
+        return mask
 
     def _of(self, thing: Any) -> Any:
         """Return a state or control, or raise `ParameterError` if it is one of another world."""
@@ -299,25 +394,51 @@ class View:
         return f"<View of {len(self.articulations)} articulations ({', '.join(self.names[:4])}): shape {self.shape}>"
 
 
-def view(world: World, pattern: Any, joints: Any, links: Any, include: Any, exclude: Any) -> View:
+def view(
+    world: World,
+    pattern: Any,
+    joints: Any,
+    links: Any,
+    include: Any,
+    exclude: Any,
+    exclude_joints: Any,
+    exclude_links: Any,
+) -> View:
     """Return a selection; see `World.view`."""
     names = chosen("articulation", tuple(world.articulations), pattern)
     own = [world.articulations[name] for name in names]
     kinds, others = types("include", include), types("exclude", exclude)
     model = world.model
     moving = [j for a in own for j in a.joints if model.v_slice(j).stop > model.v_slice(j).start]
-    picked = moving if joints is None else chosen("joint", moving, joints)
+    picked = _picked("joint", moving, moving, joints, exclude_joints)
     picked = [j for j in picked if (not kinds or is_of(model, j, kinds)) and not is_of(model, j, others)]
     if not picked and moving:
         raise UnknownNameError("joint of the types asked for", [k.__name__ for k in kinds or others], moving, "view")
-    all_links = [link for a in own for link in a.links]
-    wanted = all_links if links is None else chosen("link", all_links, links)
+    bodies = [body for a in own for body in a.bodies]
+    wanted = _picked("link", bodies, [link for a in own for link in a.links], links, exclude_links)
+    ordered = [[*a.links, *(body for body in a.bodies if body not in a.links)] for a in own]
     return View(
         world,
         tuple(own),
         tuple(tuple(j for j in a.joints if j in set(picked)) for a in own),
-        tuple(tuple(link for link in a.links if link in set(wanted)) for a in own),
+        tuple(tuple(link for link in all_of_one if link in set(wanted)) for all_of_one in ordered),
     )
+
+
+def _picked(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any, excluded: Any) -> list[str]:
+    """Return the names a pattern chooses, the usual ones without one, but for those another pattern excludes.
+
+    Raises:
+        UnknownNameError: if nothing is left, or nothing to exclude is found.
+    """
+    found = list(usual) if pattern is None else chosen(kind, names, pattern)
+    if excluded is None:
+        return found
+    left_out = set(chosen(f"{kind} to exclude", names, excluded))
+    kept = [name for name in found if name not in left_out]
+    if found and not kept:
+        raise UnknownNameError(f"{kind} that is left when those are excluded", str(excluded), names, where="view")
+    return kept
 
 
 def _rectangle(rows: Sequence[Sequence[int]]) -> np.ndarray:
@@ -327,18 +448,11 @@ def _rectangle(rows: Sequence[Sequence[int]]) -> np.ndarray:
     return np.array([i for row in rows for i in row], dtype=int)
 
 
-def _rows(worlds: Any, count: int) -> np.ndarray:
-    """Return the indices of the worlds chosen by indices or a mask."""
-    try:
-        return np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
-    except (IndexError, TypeError):
-        expected = f"a mask of {count} worlds, or indices of them"
-        raise ParameterError("worlds", got=worlds, expected=expected) from None
-
-
-def _given(name: str, values: Any, count: int, worlds: Any, core: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _given(
+    name: str, values: Any, count: int, worlds: Any, core: tuple[int, ...], infinite: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows to write and the values for them, (rows, *core), broadcast from what was given."""
-    rows = _rows(worlds, count)
+    rows = chosen_rows(worlds, count)
     array = numeric_array("view", name, values)
     if array.shape == (count, *core):
         array = array[rows]
@@ -347,10 +461,5 @@ def _given(name: str, values: Any, count: int, worlds: Any, core: tuple[int, ...
     except ValueError:
         expected = f"{(len(rows), *core)}, or what broadcasts to it"
         raise ShapeError("view", name, got=array.shape, expected=expected) from None
-    check_finite("view", name, np.asarray(full), full.shape[:1])
+    check_finite("view", name, np.where(np.isinf(full), 0.0, full) if infinite else np.asarray(full), full.shape[:1])
     return rows, full
-
-
-def _write(name: str, array: np.ndarray, indices: np.ndarray, values: Any, worlds: Any) -> None:
-    rows, full = _given(name, values, len(array), worlds, (*indices.shape, *array.shape[2:]))
-    array[rows.reshape(-1, *(1,) * indices.ndim), indices] = full

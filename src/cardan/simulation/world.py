@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.algorithms.contact.compliant import DISSIPATION
+from cardan.algorithms.tree import supports
 from cardan.description import Mechanism, Shape
-from cardan.errors import MechanismError, ParameterError
+from cardan.errors import MechanismError, ParameterError, visible
+from cardan.joints import Mimic
 from cardan.manifolds.scalar_coordinates import scalar_coordinates
-from cardan.model import Model
+from cardan.model import WORLD, Model
 from cardan.model.table import aligned
 from cardan.simulation.articulation import Articulation
 from cardan.simulation.control import Control
@@ -55,6 +57,7 @@ class World(Explained):
         movable: for each articulation that can be moved as a whole by `View.set_root_poses` although it hangs on
             the world by joints of its own: its joints on the world, by the inputs that hold their parent poses.
         contact_inputs: which properties of contacts are given for each world: of `CONTACT_INPUTS`.
+        kinematic: names of the joints that move as they are told (`with_kinematic`).
         links: the bodies that move on joints of their own, in document order of the joints.
 
     Examples:
@@ -84,6 +87,7 @@ class World(Explained):
     targets: np.ndarray
     movable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     contact_inputs: tuple[str, ...] = ()
+    kinematic: tuple[str, ...] = ()
     links: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -200,16 +204,17 @@ class World(Explained):
         """
         if self is other:
             return True
-        same = self.contact_inputs == other.contact_inputs and self.pairs == other.pairs
-        return same and self.model.digest is not None and self.model.digest == other.model.digest
+        mine, theirs = ((w.contact_inputs, w.kinematic, w.pairs) for w in (self, other))
+        same = mine == theirs
+        return same and self.model == other.model
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
 
         Args:
-            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, ...; and, of
-                each of `pairs`, `"contact_friction"`, `"contact_restitution"`, `"contact_stiffness"` [N/m],
-                `"contact_dissipation"` [s/m].
+            names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, `"lower"`,
+                `"upper"`, `"effort_upper"`, ...; and, of each of `pairs`, `"contact_friction"`,
+                `"contact_restitution"`, `"contact_stiffness"` [N/m], `"contact_dissipation"` [s/m].
             owned: constants of one body, joint or frame, likewise.
 
         Raises:
@@ -265,6 +270,39 @@ class World(Explained):
         kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
         return replace(self, pairs=kept)
 
+    def with_kinematic(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+        """Return the world with some joints that move as they are told, whatever pushes: belts, lifts, cranks.
+
+        In every step such a joint has the velocity `Control.velocity` at its end (0 without a control), and its
+        coordinates go along. What rides on it or touches it feels that; it feels nothing: no effort, drive, friction or
+        limit of its own counts, and what it moves never touches the world or another such thing.
+
+        Args:
+            pattern: which joints, as for `view`: those of the tree that have coordinates of their own.
+
+        Raises:
+            UnknownNameError: if nothing is selected.
+
+        Examples:
+            >>> crank = cardan.robots.double_pendulum().world().with_kinematic(["shoulder"])
+            >>> crank.kinematic
+            ('shoulder',)
+        """
+        own = [c.name for c in self.model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
+        told = tuple(joint for joint in own if joint in {*self.kinematic, *chosen("joint", own, pattern)})
+        still = {WORLD, *self._moved_by(told)}
+        pairs = tuple(pair for pair in self.pairs if not {pair.a, pair.b} <= still)
+        return replace(self, kinematic=told, pairs=pairs)
+
+    def _moved_by(self, told: Sequence[str]) -> list[str]:
+        """Return the bodies that no other joints than these move."""
+        nodes = self.model.nodes
+        return [
+            body
+            for body in self.model.body_names
+            if all(nodes[i].name in told for i in supports(self.model, self.model.attachment(body).node))
+        ]
+
     def view(
         self,
         pattern: str | re.Pattern[str] | Sequence[str] = "*",
@@ -272,6 +310,9 @@ class World(Explained):
         links: str | re.Pattern[str] | Sequence[str] | None = None,
         include: Sequence[type[Any]] = (),
         exclude: Sequence[type[Any]] = (),
+        *,
+        exclude_joints: str | re.Pattern[str] | Sequence[str] | None = None,
+        exclude_links: str | re.Pattern[str] | Sequence[str] | None = None,
     ) -> View:
         """Return a selection of articulations, and of their joints and links, to read and write states through.
 
@@ -279,30 +320,34 @@ class World(Explained):
             pattern: which articulations: a pattern as file names have them (`"robot*"`), a list of names or patterns,
                 or a compiled regular expression, which must match the whole name.
             joints: which of their joints, likewise; by default all that have coordinates.
-            links: which of their moving links, likewise; by default all.
+            links: which of their links, likewise, those that are fixed to others included; by default all that move
+                on joints of their own.
             include: types of joints, of which others are left out.
             exclude: types of joints that are left out.
+            exclude_joints: joints that are left out, by names and patterns.
+            exclude_links: links that are left out, likewise.
 
         Raises:
-            UnknownNameError: if nothing is selected.
+            UnknownNameError: if nothing is selected, or nothing to exclude is found.
 
         Peers: Newton `ArticulationView`.
         """
         from cardan.simulation.view import view
 
-        return view(self, pattern, joints, links, include, exclude)
+        return view(self, pattern, joints, links, include, exclude, exclude_joints, exclude_links)
 
     def __str__(self) -> str:
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""
         rows: list[tuple[str, ...]] = [("articulation", "root", "joints", "links", "q", "v")]
         for a in self.articulations.values():
-            root = f"{a.root} ({'floating' if a.is_floating else 'movable' if a.name in self.movable else 'fixed'})"
+            kind = "floating" if a.is_floating else "movable" if a.name in self.movable else "fixed"
+            root = f"{visible(a.root)} ({kind})"
             counts = (str(len(a.joints)), str(len(a.links)))
             spans = (f"{s.start}:{s.stop}" for s in (a.q_slice, a.v_slice))
-            rows.append((a.name, root, *counts, *spans))
+            rows.append((visible(a.name), root, *counts, *spans))
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
         told = [f"{what}: {_shown(names)}" for what, names in more.items() if names]
-        return "\n".join([f"{self.name}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
+        return "\n".join([f"{visible(self.name)}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
 
     def __deepcopy__(self, memo: Any) -> World:
         return self  # it cannot change, and states and solvers know theirs by identity
@@ -323,7 +368,7 @@ def _check_that_it_moves(model: Model, pair: ContactPair) -> None:
 
 def _shown(names: Sequence[str]) -> str:
     more = f", ... ({len(names)} in all)" if len(names) > 8 else ""
-    return ", ".join(names[:8]) + more
+    return ", ".join(map(visible, names[:8])) + more
 
 
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:

@@ -18,7 +18,7 @@ from cardan.spatial.se3 import (
     snapped,
 )
 from cardan.spatial.stumpff import stumpff
-from cardan.spatial.subspace import MotionSubspace
+from cardan.spatial.subspace import ForceSubspace, MotionSubspace
 from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, components, unit_vector
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "SE3",
     "ArticulatedInertia",
     "Force",
+    "ForceSubspace",
     "Inertia",
     "Matrix3",
     "Motion",

@@ -14,17 +14,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from cardan.arrays import stack
 from cardan.errors import ParameterError
 from cardan.scalar import is_finite, is_zero
-from cardan.spatial.motion import Force, Motion
+from cardan.spatial.motion import AppliedByMatmul, Force, Motion
+from cardan.spatial.subspace import ForceSubspace, MotionSubspace, applied
 from cardan.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, scalar_of
 
 
-class Inertia(tuple[Any, Any, Any]):
+class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
     """Inertia of a rigid body.
 
     Args:
@@ -43,12 +45,11 @@ class Inertia(tuple[Any, Any, Any]):
         >>> turned = rod.transformed(cardan.SE3().rotation, cardan.SE3().translation)
         >>> cardan.Inertia.from_parameters(rod.parameters()).mass, cardan.Inertia.zero().mass
         (2.0, 0.0)
-        >>> type(rod.articulated()).__name__
-        'ArticulatedInertia'
+        >>> type(rod.articulated()).__name__, rod.matrix().shape, len(rod.rows())
+        ('ArticulatedInertia', (6, 6), 6)
     """
 
     __slots__ = ()
-    __array_ufunc__ = None
 
     def __new__(cls, mass: Scalar, com: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Inertia:
         mass, c = scalar_of("mass of a body", mass), Vector3.of(com, "com")
@@ -137,7 +138,13 @@ class Inertia(tuple[Any, Any, Any]):
             found.append(f"the principal moments {shown} kg m^2 break the triangle inequality a + b >= c")
         return found
 
-    def __matmul__(self, v: Motion) -> Force:
+    @overload
+    def __matmul__(self, v: Motion) -> Force: ...
+    @overload
+    def __matmul__(self, v: MotionSubspace) -> ForceSubspace: ...
+    def __matmul__(self, v: Any) -> Any:
+        if isinstance(v, MotionSubspace):
+            return applied(self, v)
         m, h, J = self
         return Force(v.linear * m - h.cross(v.angular), J @ v.angular + h.cross(v.linear))
 
@@ -159,6 +166,17 @@ class Inertia(tuple[Any, Any, Any]):
         shift = Symmetric3.isotropic(about[0] + about[3] + about[5]) - about
         return Inertia.from_origin(m, turned + p * m, J.rotated(R) + shift + Symmetric3.point(p) * m)
 
+    def rows(self) -> list[list[Scalar]]:
+        """Return the rows of the 6x6 matrix that maps a twist to a momentum."""
+        return self.articulated().rows()
+
+    def matrix(self) -> np.ndarray:
+        """Return the 6x6 matrix [kg, kg m, kg m^2], shape (..., 6, 6); dtype object if the entries are symbols."""
+        return stack(self.rows())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.matrix(), dtype=dtype)
+
     def articulated(self) -> ArticulatedInertia:
         """Return the same as an articulated inertia."""
         m, h, J = self
@@ -169,7 +187,7 @@ class Inertia(tuple[Any, Any, Any]):
         return f"Inertia(mass={self.mass}, com={tuple(self.com)}, inertia={inertia})"
 
 
-class ArticulatedInertia(tuple[Any, Any, Any]):
+class ArticulatedInertia(AppliedByMatmul, tuple[Any, Any, Any]):
     """A symmetric 6x6 inertia [[M, H], [H^T, J]]: what a body feels like when others hang on it.
 
     [f; n] = [[M, H], [H^T, J]] [v; w].
@@ -194,10 +212,11 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
         >>> left = rod.minus_outer(rod @ S, rod @ S)
         >>> (rod.with_column(3, left @ S) @ S).angular == (left @ S).angular
         True
+        >>> rod.matrix().shape, len(rod.rows())
+        ((6, 6), 6)
     """
 
     __slots__ = ()
-    __array_ufunc__ = None
 
     def __new__(cls, linear: Symmetric3, coupling: Matrix3, angular: Symmetric3) -> ArticulatedInertia:
         return tuple.__new__(cls, (linear, coupling, angular))
@@ -205,12 +224,31 @@ class ArticulatedInertia(tuple[Any, Any, Any]):
     def __getnewargs__(self) -> tuple[Any, Any, Any]:
         return self[0], self[1], self[2]
 
-    def __matmul__(self, v: Motion) -> Force:
+    @overload
+    def __matmul__(self, v: Motion) -> Force: ...
+    @overload
+    def __matmul__(self, v: MotionSubspace) -> ForceSubspace: ...
+    def __matmul__(self, v: Any) -> Any:
+        if isinstance(v, MotionSubspace):
+            return applied(self, v)
         M, H, J = self
         return Force(M @ v.linear + H @ v.angular, H.transpose_apply(v.linear) + J @ v.angular)
 
     def __add__(self, other: Any) -> ArticulatedInertia:
         return ArticulatedInertia(self[0] + other[0], self[1] + other[1], self[2] + other[2])
+
+    def rows(self) -> list[list[Scalar]]:
+        """Return the rows of the 6x6 matrix [[M, H], [H^T, J]]."""
+        M, H, J = self
+        upper = [[*m, *h] for m, h in zip(M.matrix().rows(), H.rows(), strict=True)]
+        return upper + [[*h, *j] for h, j in zip(H.T.rows(), J.matrix().rows(), strict=True)]
+
+    def matrix(self) -> np.ndarray:
+        """Return the 6x6 matrix [kg, kg m, kg m^2], shape (..., 6, 6); dtype object if the entries are symbols."""
+        return stack(self.rows())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.matrix(), dtype=dtype)
 
     def minus_outer(self, scaled: Force, force: Force) -> ArticulatedInertia:
         """Return self - scaled force^T for `scaled` a multiple of `force`: the rank-one update of the recursion."""

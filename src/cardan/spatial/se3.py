@@ -20,14 +20,14 @@ from cardan.spatial import rotations
 from cardan.spatial.composition import noted
 from cardan.spatial.given import given_array, given_quaternion, given_rotation, given_vector, refuse_last_row
 from cardan.spatial.inertia import ArticulatedInertia, Inertia
-from cardan.spatial.motion import Force, Motion
+from cardan.spatial.motion import AppliedByMatmul, Columns, Force, Motion
 from cardan.spatial.stumpff import of_twice, stumpff
 from cardan.spatial.vector import Matrix3, Scalar, Vector3
 
 Rows = list[list[Scalar]]
 
 
-class SE3(tuple[Any, Any]):
+class SE3(AppliedByMatmul, tuple[Any, Any]):
     """A rotation matrix and a translation: the pose of a frame.
 
     Args:
@@ -40,14 +40,13 @@ class SE3(tuple[Any, Any]):
         ((0.0, 0.0, 0.0), (0.3, 0.0, 0.6))
         >>> cardan.SE3.identity().translation, cardan.SE3.of(np.eye(4)).translation
         ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-        >>> X.matrix().shape, len(X.homogeneous()), len(X.adjoint())
-        ((4, 4), 4, 6)
+        >>> X.matrix().shape, len(X.homogeneous()), X.adjoint().shape, X.dual_adjoint().shape
+        ((4, 4), 4, (6, 6), (6, 6))
         >>> X.inverse_act(cardan.spatial.Vector3(0.3, 0.0, 0.5))
         (0.0, 0.0, 0.0)
     """
 
     __slots__ = ()
-    __array_ufunc__ = None
 
     def __new__(cls, rotation: Any = None, translation: Any = None) -> SE3:
         R = Matrix3.identity() if rotation is None else Matrix3.of(rotation, "rotation")
@@ -212,7 +211,10 @@ class SE3(tuple[Any, Any]):
         return self[1]
 
     def __matmul__(self, other: Any) -> Any:
-        """Compose with a pose, or map a motion, force, inertia or point from the inner frame to the outer."""
+        """Compose with a pose, or map a motion, force, inertia or point from the inner frame to the outer.
+
+        Of a subspace of motions or forces every column is mapped.
+        """
         R, p = self
         if isinstance(other, SE3):
             return noted(SE3(R @ other[0], R @ other[1] + p), "product", self, other)
@@ -224,6 +226,8 @@ class SE3(tuple[Any, Any]):
             return Force(f, R @ other.angular + p.cross(f))
         if isinstance(other, (Inertia, ArticulatedInertia)):
             return other.transformed(R, p)
+        if isinstance(other, Columns):
+            return other.each(self.__matmul__)
         if isinstance(other, np.ndarray) and other.shape[-2:] == (4, 4):
             return self @ SE3.of(other)
         return R @ Vector3.of(other) + p
@@ -237,11 +241,15 @@ class SE3(tuple[Any, Any]):
         return noted(SE3(R, -(R @ self[1])), "inverse", self)
 
     def inverse_act(self, other: Any) -> Any:
-        """Return `self.inverse() @ other` for a motion, a force or a point, with fewer operations.
+        """Return `self.inverse() @ other`, of a motion, a force or a point with fewer operations.
 
         Args:
-            other: a motion, a force or a point.
+            other: what `@` takes; of a subspace, every column is mapped.
         """
+        if isinstance(other, Columns):
+            return other.each(self.inverse_act)
+        if isinstance(other, (SE3, Inertia, ArticulatedInertia)):
+            return self.inverse() @ other
         R, p = self
         if isinstance(other, Motion):
             v, w = other
@@ -263,10 +271,26 @@ class SE3(tuple[Any, Any]):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.matrix(), dtype=dtype)
 
-    def adjoint(self) -> Rows:
-        """Return the rows of the 6x6 matrix that maps motions: [R, [p] R; 0, R]."""
+    def adjoint(self) -> np.ndarray:
+        """Return the 6x6 matrix that maps motions, [R, [p] R; 0, R].
+
+        Its shape is (..., 6, 6); dtype object if the entries are symbols.
+
+        Peers: Pinocchio `toActionMatrix`, iDynTree `asAdjointTransform`.
+        """
         R, p = self
-        return _upper_triangular(R, p.skew() @ R)
+        return stack(_upper_triangular(R, p.skew() @ R))
+
+    def dual_adjoint(self) -> np.ndarray:
+        """Return the 6x6 matrix that maps forces, [R, 0; [p] R, R]: the inverse of the adjoint's transpose.
+
+        Its shape is (..., 6, 6); dtype object if the entries are symbols.
+
+        Peers: Pinocchio `toDualActionMatrix`, iDynTree `asAdjointTransformWrench`.
+        """
+        R, p = self
+        upper = [[*row, 0.0, 0.0, 0.0] for row in R.rows()]
+        return stack(upper + [[*a, *b] for a, b in zip((p.skew() @ R).rows(), R.rows(), strict=True)])
 
     def __repr__(self) -> str:
         rows = [tuple(row) for row in self[0].rows()]

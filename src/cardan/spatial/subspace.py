@@ -1,30 +1,56 @@
-"""The motion subspace of a joint: a basis of the twists it allows."""
+"""Subspaces of motions and of forces: a joint's freedoms, and what their motions feel or a joint resists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any, overload
 
-from cardan.spatial.motion import Force, Motion
+import numpy as np
+
+from cardan.arrays import stack
+from cardan.spatial.motion import Columns, Force, Motion
 from cardan.spatial.vector import Scalar
 
 
-class MotionSubspace(tuple[Motion, ...]):
+class ForceSubspace(Columns[Force]):
+    """The columns of a matrix (6 x n), each a force or a momentum, such as I S.
+
+    `np.array(F)` and `F.matrix()` are of shape (6, n); `X @ F` and `V.cross(F)` map every column.
+
+    Args:
+        columns: forces.
+
+    Examples:
+        >>> S = cardan.joints.Revolute(axis=(0.0, 0.0, 1.0)).subspace([0.5])
+        >>> U = cardan.Inertia(mass=2.0, com=(0.3, 0.0, 0.0)) @ S
+        >>> np.array(U).shape, S.T @ U[0]
+        ((6, 1), (0.18,))
+    """
+
+    __slots__ = ()
+
+
+class MotionSubspace(Columns[Motion]):
     """The columns of S (6 x nv), each a motion: `S @ v` is a twist, `S.T @ f` the joint torques of a wrench.
+
+    `np.array(S)` and `S.matrix()` are of shape (6, nv). `X @ S`, `X.inverse_act(S)`, `V.cross(S)` and `I @ S` map
+    every column; `S.T @ (I @ S)` is the matrix S^T I S.
 
     Args:
         columns: motions.
 
     Examples:
         >>> S = cardan.spatial.MotionSubspace([cardan.Motion((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
-        >>> S @ [2.0], len(S.rows())
-        (Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 2.0)), 6)
+        >>> S @ [2.0], S.matrix().shape
+        (Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 2.0)), (6, 1))
+        >>> (cardan.SE3.from_translation((1.0, 0.0, 0.0)) @ S)[0].linear
+        (0.0, -1.0, 0.0)
+
+    Peers: Pinocchio `JointMotionSubspace` (`se3Action` is X @ S, `motionAction` V.cross(S)), RigidBodyDynamics.jl
+    `motion_subspace`.
     """
 
     __slots__ = ()
-    __array_ufunc__ = None
-
-    def __new__(cls, columns: Iterable[Motion]) -> MotionSubspace:
-        return tuple.__new__(cls, columns)
 
     def __matmul__(self, v: Sequence[Scalar]) -> Motion:
         total = Motion.zero()
@@ -37,12 +63,6 @@ class MotionSubspace(tuple[Motion, ...]):
         """The transpose, which maps a wrench to joint torques."""
         return Transposed(self)
 
-    def rows(self) -> list[list[Scalar]]:
-        """Return S as six rows of nv scalars."""
-        if not self:
-            return [[] for _ in range(6)]
-        return [list(row) for row in zip(*(column.scalars() for column in self), strict=True)]
-
 
 class Transposed:
     """S^T of a motion subspace."""
@@ -53,5 +73,17 @@ class Transposed:
     def __init__(self, columns: MotionSubspace) -> None:
         self._columns = columns
 
-    def __matmul__(self, f: Force) -> tuple[Scalar, ...]:
-        return tuple(column.dot(f) for column in self._columns)
+    @overload
+    def __matmul__(self, f: Force) -> tuple[Scalar, ...]: ...
+    @overload
+    def __matmul__(self, f: ForceSubspace) -> np.ndarray: ...
+    def __matmul__(self, f: Any) -> Any:
+        if not isinstance(f, ForceSubspace):
+            return tuple(column.dot(f) for column in self._columns)
+        rows = [[column.dot(force) for force in f] for column in self._columns]
+        return stack(rows) if self._columns and f else np.zeros((len(self._columns), len(f)))
+
+
+def applied(matrix: Any, S: Columns[Any]) -> ForceSubspace:
+    """Return what a map from motions to forces, such as an inertia, makes of every column."""
+    return ForceSubspace(matrix @ column for column in S)

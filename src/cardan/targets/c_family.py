@@ -16,6 +16,7 @@ from cardan.program.fusing import Joined
 from cardan.program.liveness import heads_of, last_readers, places_in, tables_of
 from cardan.program.ops import LEAVES, SPEC, TRUTHS, Op
 from cardan.program.program import Array, Program, Region, phases, places_of, stretches
+from cardan.program.repeated import whole
 
 
 class Dialect(NamedTuple):
@@ -28,6 +29,7 @@ class Dialect(NamedTuple):
         expression: how an operation on operands is written.
         pair: the function that gives sine and cosine at once; none if empty.
         tables: the array in which the tables of regions lie; w, if they lie with all else.
+        passes: what says how often the program is run as a whole; where it is empty, the number itself stands there.
     """
 
     real: str
@@ -36,6 +38,11 @@ class Dialect(NamedTuple):
     expression: Callable[[Enum, Sequence[str]], str]
     pair: str = ""
     tables: str = "w"
+    passes: str = ""
+
+    def how_often(self, program: Program, region: Region) -> int | str:
+        """Return how often a region of a program is run, as it is written."""
+        return self.passes if self.passes and region is whole(program) else region.passes
 
 
 class Parts:
@@ -103,7 +110,11 @@ class Parts:
                 lines += self._table(part)
                 within = self.run(calls, part)
                 body = [*self._carry(k, part), *self._pick(k, part), *within, *self._keep(k, part)]
-                own = ["{", f"    long {k};", f"    for ({k} = 0; {k} < {part.passes}; ++{k}) {{"]
+                own = [
+                    "{",
+                    f"    long {k};",
+                    f"    for ({k} = 0; {k} < {self.dialect.how_often(self.program, part)}; ++{k}) {{",
+                ]
                 lines += [*own, *(f"        {line}" for line in body), "    }", "}"]
         return lines
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from cardan.program.ops import LEAVES, SPEC
 from cardan.program.program import Program
+from cardan.program.repeated import times
 from cardan.program.replay import Functions, Walk
 from cardan.targets.runner import Arrays, Runner
 
@@ -89,6 +90,10 @@ class NumpyProgram(Runner):
                 values = iter(evaluate(self.walk, columns, dtype))
                 for column in chain.from_iterable(result[part].T for result in results):
                     column[...] = next(values)
+
+    def times(self, count: int) -> NumpyProgram:
+        """Return the program run so many times as often; see `Runner`."""
+        return NumpyProgram(times(self.program, count))
 
     def describe(self) -> list[str]:
         """Return what is run: one NumPy operation after the other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from cardan.by_fields import ByFields
 from cardan.program.ops import Op
 from cardan.program.program import Array, Program, places_of
+from cardan.program.repeated import whole
 from cardan.runtime.memory import empty
 
 
@@ -25,7 +26,9 @@ class Outline(ByFields):
         inputs: the arguments.
         outputs: the results.
         operations: how many are done for a state.
-        digest: of what the program computes, in hexadecimal: equal for equal programs, on every machine.
+        digest: of what the program computes, in hexadecimal: equal for equal programs, on every machine. How often a
+            program is run as a whole is left out, as one machine code serves all counts.
+        passes: how often it is run as a whole, on its own results; 0 if it is not repeated.
     """
 
     name: str
@@ -33,16 +36,26 @@ class Outline(ByFields):
     outputs: tuple[Array, ...]
     operations: int
     digest: str
+    passes: int = 0
 
     @staticmethod
     def of(program: Program) -> Outline:
         """Return the outline of a program."""
-        return Outline(program.name, program.inputs, program.outputs, program.work, _digest(program))
+        first = whole(program)
+        passes = first.passes if first else 0
+        return Outline(program.name, program.inputs, program.outputs, program.work, _digest(program), passes)
+
+    def times(self, count: int) -> Outline:
+        """Return the outline of the program run so many times as often; see `program.repeated.times`."""
+        return replace(self, operations=self.operations * count, passes=self.passes * count) if self.passes else self
 
 
 def _digest(program: Program) -> str:
     layout = ([a.shape for a in program.inputs], [a.shape for a in program.outputs], program.results)
-    layout = (*layout, program.regions) if program.regions else layout
+    regions = program.regions
+    if whole(program):
+        regions = (regions[0]._replace(passes=1), *regions[1:])
+    layout = (*layout, regions) if regions else layout
     digest = hashlib.sha256(repr(([op.value for op in Op], layout)).encode())
     codes, ends, operands, values = program.instructions.columns()
     digest.update(codes)
@@ -80,6 +93,10 @@ class Runner(ABC):
             threads: at most so many; None for the setting of `set_num_threads`.
         """
 
+    @abstractmethod
+    def times(self, count: int) -> Runner:
+        """Return the program run so many times as often, by the same machine code; see `program.repeated.times`."""
+
     def __call__(
         self, arrays: Arrays, batch: int, dtype: np.dtype, threads: int | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
@@ -98,6 +115,7 @@ class Runner(ABC):
         packed: bool = False,
         gathered: Gathered = None,
         finish: Callable[..., Any] | None = None,
+        threads: int | None = None,
     ) -> Callable[..., Any] | None:
         """Return a function for Python that takes the arrays as they come, with the least in between; None if none.
 
@@ -109,6 +127,7 @@ class Runner(ABC):
             packed: whether the outputs are returned side by side, as one array of shape (batch..., total).
             gathered: what several outputs are returned in.
             finish: what else is called with several outputs, and says what is returned; neither for a single one.
+            threads: over how many a large batch is split, which `slow` does; None for the setting of `set_num_threads`.
         """
         return None
 

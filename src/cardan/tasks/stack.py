@@ -11,11 +11,11 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from cardan.arrays import symbolic
+from cardan.by_identity import ByIdentity
 from cardan.errors import ResultError, ShapeError
 from cardan.functions.arguments import Shape, broadcast, check_finite, checked_batch
 from cardan.functions.function import Function
@@ -230,7 +230,7 @@ def size_of(model: Model) -> float:
     return longest or 1.0
 
 
-_known: WeakKeyDictionary[Model, dict[Structure, tuple[slice, ...]]] = WeakKeyDictionary()
+_known: ByIdentity[Model, dict[Structure, tuple[slice, ...]]] = ByIdentity()
 
 
 def _rows(structure: Structure, model: Model) -> tuple[slice, ...]:

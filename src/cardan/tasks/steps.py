@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from cardan.by_identity import ByIdentity
 from cardan.model import Model
 from cardan.tasks.bounds import entries_of_limits, other_limits
 from cardan.tasks.differential import priorities
@@ -48,18 +48,19 @@ class Bounds(NamedTuple):
 
 
 NOTHING = np.array([[-np.inf], [np.inf]])
-_known: WeakKeyDictionary[Model, Bounds] = WeakKeyDictionary()
+_known: ByIdentity[Model, Bounds] = ByIdentity()
 
 
 def limits_of(model: Model) -> Bounds:
     """Return the limits of a model, looked up once."""
-    if model not in _known:
+    known = _known.get(model)
+    if known is None:
         entries, limits = entries_of_limits(model), np.array([model.lower, model.upper])
         position = np.where([i in entries for i in range(model.nv)], limits, NOTHING)
         velocity = np.array([model.velocity_lower, model.velocity_upper])
         places = [entries.get(i, 0) for i in range(model.nv)]
-        _known[model] = Bounds(places, position, velocity, other_limits(model), limits)
-    return _known[model]
+        known = _known.setdefault(model, Bounds(places, position, velocity, other_limits(model), limits))
+    return known
 
 
 def no_limits(model: Model) -> Bounds:

@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from cardan.joints import Limits
 from cardan.verification.finding import Finding
 from cardan.verification.rank import Singularity
 from cardan.verification.speed import Speed
@@ -30,6 +31,7 @@ class Certificate:
         findings: one for each check, in order; the first failure is the one to mend first.
         singularities: configurations found where S loses rank.
         speed: what the joint costs; None where it does not run.
+        limits: the positions that were asked for; None for all of the joint's domain.
 
     Examples:
         >>> certificate = cardan.verify_joint(cardan.joints.Prismatic((0.0, 0.0, 1.0)), samples=2)
@@ -46,6 +48,7 @@ class Certificate:
     findings: tuple[Finding, ...]
     singularities: tuple[Singularity, ...] = ()
     speed: Speed | None = None
+    limits: Limits | None = None
 
     @property
     def passed(self) -> bool:
@@ -75,12 +78,17 @@ class Certificate:
             "findings": [_finite(f.plain()) for f in self.findings],
             "singularities": [asdict(s) for s in self.singularities],
             "speed": asdict(self.speed) if self.speed else None,
+            "limits": _finite([self.limits.lower, self.limits.upper]) if self.limits else None,
         }
+
+    @property
+    def _within(self) -> str:
+        return f", within {self.limits.lower} to {self.limits.upper}" if self.limits else ""
 
     def __str__(self) -> str:
         parts = [
             f"{textwrap.shorten(self.joint, WIDTH - 20)}: nq = {self.nq}, nv = {self.nv}",
-            f"{self.verdict} ({self.samples} configurations, seed {self.seed})",
+            f"{self.verdict} ({self.samples} configurations, seed {self.seed}{self._within})",
             "",
             f"{'check':31}{'error':>9}{'allowed':>10}   identity",
             "-" * WIDTH,

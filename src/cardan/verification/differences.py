@@ -15,17 +15,30 @@ import numpy as np
 from cardan.joints import Joint
 from cardan.spatial import SE3
 
-STEP, LEVELS = 0.1, 6
+STEP, LEVELS, SHORTER = 0.1, 6, 8
 Function = Callable[[float], Any]
 
 
 def derivative(f: Function, step: float = STEP) -> tuple[np.ndarray, float]:
-    """Return f'(0) of a function with an array as value, and an estimate of its largest error."""
+    """Return f'(0) of a function with an array as value, and an estimate of its largest error.
+
+    Where the function has no value so far away, as at the end of its domain, it begins with shorter steps.
+    """
+
+    def slope(h: float) -> np.ndarray:
+        return (np.asarray(f(h), dtype=float) - np.asarray(f(-h), dtype=float)) / (2.0 * h)
+
+    first = slope(step)
+    for _ in range(SHORTER):
+        if np.isfinite(first).all():
+            break
+        step *= 0.5
+        first = slope(step)
     table: list[list[np.ndarray]] = []
     best, estimate = np.zeros(0), np.inf
     for level in range(LEVELS):
         h = step / 2.0**level
-        row = [(np.asarray(f(h), dtype=float) - np.asarray(f(-h), dtype=float)) / (2.0 * h)]
+        row = [slope(h) if level else first]
         for order in range(1, level + 1):
             row.append(row[-1] + (row[-1] - table[-1][order - 1]) / (4.0**order - 1.0))
             error = max(_size(row[order] - row[order - 1]), _size(row[order] - table[-1][order - 1]))

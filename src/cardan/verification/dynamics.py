@@ -10,7 +10,7 @@ import numpy as np
 
 from cardan import functions
 from cardan.description import Mechanism
-from cardan.joints import Joint, Mimic, Revolute
+from cardan.joints import Joint, Limits, Mimic, Revolute
 from cardan.model import Model
 from cardan.spatial import SE3, Inertia, Motion, exp_se3
 from cardan.verification import motion
@@ -30,8 +30,8 @@ derivatives = functions.inverse_dynamics_derivatives.on(TARGET)
 
 
 @lru_cache(maxsize=4)
-def robot(joint: Joint, base: str) -> Model:
-    """Return a robot in which the joint moves bodies of asymmetric inertias."""
+def robot(joint: Joint, base: str, bounds: Limits) -> Model:
+    """Return a robot in which the joint moves bodies of asymmetric inertias, within bounds."""
     m = Mechanism(f"{type(joint).__name__} on a {base} base")
     for k, name in enumerate(("trunk", "link", "tool")):
         m.add_body(name, _inertia(k))
@@ -40,7 +40,10 @@ def robot(joint: Joint, base: str) -> Model:
     if isinstance(joint, Mimic):
         m.add_body("lead", _inertia(3))
         m.add_joint(joint.primary, joint.joint, "trunk", "lead", _pose(2), _pose(3))
-    m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5))
+    if isinstance(joint, Mimic):
+        m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5))
+    else:
+        m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5), limits=bounds)
     m.add_joint("hinge", Revolute((0.0, 0.6, 0.8)), "link", "tool", _pose(6), _pose(7))
     return m.model(base=base)
 
@@ -65,7 +68,7 @@ Case = tuple[Model, np.ndarray, np.ndarray, np.ndarray]
 def cases(joint: Joint, samples: Samples) -> Iterator[Case]:
     """Yield, for each kind of base, the robot with a batch of states."""
     for base in BASES:
-        model = robot(joint, base)
+        model = robot(joint, base, samples.bounds)
         rng = np.random.default_rng([samples.seed, 3])
         q = model.random_configuration((STATES,), seed=samples.seed)
         yield model, q, rng.normal(size=(STATES, model.nv)), rng.normal(size=(STATES, model.nv))

@@ -28,7 +28,7 @@ def program(joint: Joint) -> Program:
 
 def states(joint: Joint, samples: Samples, count: int) -> list[np.ndarray]:
     """Return a batch of configurations and velocities."""
-    q = joint.random_configuration((count,), seed=samples.seed).reshape(count, joint.nq)
+    q = samples.random(count)
     v = np.random.default_rng(samples.seed).normal(size=(count, joint.nv))
     return [np.ascontiguousarray(x, dtype=float) for x in (q, v)]
 

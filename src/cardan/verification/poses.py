@@ -7,6 +7,7 @@ import numpy as np
 from cardan.errors import ReachError
 from cardan.joints import Joint, Limits
 from cardan.joints.first_checks import rotation_fault
+from cardan.manifolds.manifold import finite_range
 from cardan.spatial import SE3
 from cardan.verification.check import Ledger, Skip, check
 from cardan.verification.differences import entries
@@ -77,7 +78,8 @@ def limits(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Draw within a box."""
     if not joint.nv:
         raise Skip("there is nothing to limit")
-    lower, upper = np.full(joint.nv, -0.5), np.linspace(0.2, 0.4, joint.nv)
+    low, high = finite_range(samples.bounds.lower, samples.bounds.upper, 0.5)
+    lower, upper = low + 0.1 * (high - low), low + np.linspace(0.6, 0.8, joint.nv) * (high - low)
     bounds = Limits(lower=lower.tolist(), upper=upper.tolist())
     for q in joint.random_configuration((32,), seed=samples.seed, limits=bounds):
         x = np.array(joint.manifold.limit_coordinates(floats(q)), dtype=float)

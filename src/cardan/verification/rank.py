@@ -71,7 +71,7 @@ def singularities(joint: Joint, samples: Samples) -> tuple[Singularity, ...]:
         return ()
     found: dict[str, Singularity] = {}
     for q in samples.q:
-        singular = _search(joint, q)
+        singular = _search(joint, q, samples)
         if singular is not None:
             known = found.setdefault(singular.text, singular)
             if sum(singular.free) > sum(known.free):
@@ -80,7 +80,7 @@ def singularities(joint: Joint, samples: Samples) -> tuple[Singularity, ...]:
     return tuple(order[:SHOWN])
 
 
-def _search(joint: Joint, start: Numbers) -> Singularity | None:
+def _search(joint: Joint, start: Numbers, samples: Samples) -> Singularity | None:
     q, g = start, np.zeros(joint.nv)
     for _ in range(STEPS):
         u, sigma, w = _smallest(joint, q)
@@ -91,11 +91,14 @@ def _search(joint: Joint, start: Numbers) -> Singularity | None:
             break
         step = -sigma * g / (g @ g)
         step *= min(1.0, STRIDE / np.linalg.norm(step))
-        q = floats(joint.integrate(q, tuple(step)))
+        moved = floats(joint.integrate(q, tuple(step)))
+        if not samples.holds(moved):
+            return None
+        q = moved
     _, sigma, _ = _smallest(joint, q)
     if not sigma < SMALL:
         return None
-    free = tuple(bool(_remains(joint, q, e)) for e in np.eye(joint.nv))
+    free = tuple(bool(_remains(joint, q, e, samples)) for e in np.eye(joint.nv))
     found = int((np.linalg.svd(columns(joint.motion_subspace(q)), compute_uv=False) > SMALL).sum())
     return Singularity(q, found, free, _named(joint, q, found, free))
 
@@ -110,9 +113,10 @@ def _rate(joint: Joint, q: Numbers, e: np.ndarray) -> np.ndarray:
     return (ends[0] - ends[1]) / 2e-5
 
 
-def _remains(joint: Joint, q: Numbers, e: np.ndarray) -> bool:
+def _remains(joint: Joint, q: Numbers, e: np.ndarray, samples: Samples) -> bool:
     """Return whether the joint stays singular along a velocity."""
-    return all(_smallest(joint, floats(joint.integrate(q, tuple(t * e))))[1] < 1e-5 for t in (-0.4, 0.3, 0.9))
+    ahead = [floats(joint.integrate(q, tuple(t * e))) for t in (-0.4, 0.3, 0.9)]
+    return all(_smallest(joint, there)[1] < 1e-5 for there in ahead if samples.holds(there))
 
 
 def _named(joint: Joint, q: Numbers, found: int, free: tuple[bool, ...]) -> str:

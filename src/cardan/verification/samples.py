@@ -9,17 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from cardan.joints import Joint
+from cardan.joints import Joint, Limits
+from cardan.joints.domain import narrowed
 from cardan.spatial import SE3
 from cardan.verification.differences import subspace_by_differences
 from cardan.verification.finding import Numbers
+
+MARGIN = 0.02
+"""Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m]."""
 
 
 class TransformAlone(Joint):
     """Another joint without its closed forms: motion subspace and bias are derived from the transform."""
 
     def __init__(self, joint: Joint) -> None:
-        self.joint, self.manifold = joint, joint.manifold
+        self.joint, self.manifold, self.domain = joint, joint.manifold, joint.domain
 
     def transform(self, q: Any) -> SE3:
         """Return the joint's."""
@@ -28,23 +32,43 @@ class TransformAlone(Joint):
 
 @dataclass
 class Samples:
-    """Configurations (the neutral one, then random ones), velocities and accelerations of a joint.
+    """Configurations (the neutral one if it is within the limits, then random ones), velocities and accelerations.
 
     Args:
         joint: whose.
         count: number of configurations.
         seed: of the random numbers.
+        limits: positions to keep within, beside those of the joint's domain.
     """
 
     joint: Joint
     count: int = 12
     seed: int = 0
+    limits: Limits | None = None
+
+    @cached_property
+    def bounds(self) -> Limits:
+        """The positions to keep within, a little inside of what is allowed: differences look to both sides."""
+        lower, upper = narrowed(self.joint, self.limits)
+        room = np.where(np.isfinite(upper - lower), MARGIN * (upper - lower), MARGIN)
+        return Limits(lower=(lower + room).tolist(), upper=(upper - room).tolist())
+
+    def random(self, count: int) -> np.ndarray:
+        """Return random configurations, shape (count, nq)."""
+        found = self.joint.random_configuration((count,), seed=self.seed, limits=self.bounds)
+        return found.reshape(count, self.joint.nq)
+
+    def holds(self, q: Any) -> bool:
+        """Return whether a configuration is within the bounds."""
+        x = np.array(self.joint.manifold.limit_coordinates(tuple(q)), dtype=float)
+        return bool(np.all((x >= np.array(self.bounds.lower)) & (x <= np.array(self.bounds.upper))))
 
     @cached_property
     def q(self) -> list[Numbers]:
         """The configurations."""
-        random = self.joint.random_configuration((max(self.count - 1, 1),), seed=self.seed)
-        return [floats(self.joint.neutral()), *map(floats, random)]
+        neutral = floats(self.joint.neutral())
+        found = [floats(q) for q in self.random(max(self.count - 1, 1))]
+        return [neutral if self.holds(neutral) else floats(self.random(self.count + 1)[-1]), *found]
 
     @cached_property
     def v(self) -> list[Numbers]:

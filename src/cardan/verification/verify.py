@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cardan.errors import DTypeError, ParameterError
-from cardan.joints import Joint
+from cardan.joints import Joint, Limits
+from cardan.joints.domain import narrowed
 from cardan.verification import dynamics, manifold_laws, motion, numerics, poses, rank, relations, structure
 from cardan.verification.certificate import Certificate
 from cardan.verification.check import Check
@@ -52,7 +53,7 @@ CHECKS: tuple[Check, ...] = (
 """Every check, from what others rest on to what rests on others; a new one adds a line."""
 
 
-def verify_joint(joint: Joint, samples: int = 12, seed: int = 0) -> Certificate:
+def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limits | None = None) -> Certificate:
     """Check a joint against its definition and everything that follows from it.
 
     The truth is what differences of `joint.transform` along the manifold say; nothing else of the joint is trusted.
@@ -61,13 +62,15 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0) -> Certificate:
         joint: an instance; parameters without symmetries find more.
         samples: number of configurations: the neutral one and random ones.
         seed: of the random numbers; the same seed gives the same findings.
+        limits: positions within which the joint is looked at, beside those of its `domain`; all by default. The joint
+            may be undefined elsewhere, as a linkage is where it cannot be closed.
 
     Returns:
         A `Certificate`: `print(certificate)`, `certificate.passed`, `certificate.failures`, `certificate.plain()`.
 
     Raises:
         DTypeError: if `joint` is no joint (a class, for one).
-        ParameterError: if there are fewer than two samples.
+        ParameterError: if there are fewer than two samples; for limits of another length or outside of the domain.
 
     Examples:
         >>> certificate = cardan.verify_joint(cardan.joints.Revolute(axis=(0.0, 0.0, 1.0)), samples=2)
@@ -85,7 +88,9 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0) -> Certificate:
         )
     if samples < 2:
         raise ParameterError("samples of verify_joint", got=samples, expected="two or more")
-    where = Samples(joint, samples, seed)
+    if limits is not None:
+        narrowed(joint, limits)  # raises
+    where = Samples(joint, samples, seed, limits)
     findings = _examined(joint, where)
     passed = {f.name for f in findings if f.status == "passed"}
     runs = {structure.shapes.name, structure.traced.name} <= passed
@@ -97,6 +102,7 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0) -> Certificate:
         nv=_size(joint, "nv"),
         samples=samples,
         seed=seed,
+        limits=limits,
         findings=findings,
         singularities=rank.singularities(joint, where) if sound else (),
         speed=speed(joint, where) if runs else None,

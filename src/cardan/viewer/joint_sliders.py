@@ -5,12 +5,24 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from cardan.model import WORLD, Model
 from cardan.viewer.slider_coordinates import WAY, SliderRange, slider_ranges, values_of, with_value
 
 if TYPE_CHECKING:
     from cardan.viewer.shown_robot import ShownRobot
 
 NEUTRAL, FIRST = "neutral", "as shown first"
+
+
+def roots(model: Model) -> tuple[set[str], set[str]]:
+    """Return the joints that let a tree float in the world, and of these the ones of bodies that are alone.
+
+    One body alone in the world is no loose one: it is all there is.
+    """
+    bases = {c.name: c.child for c in model.connections if c.parent == WORLD and c.joint.is_floating}
+    carrying = {c.parent for c in model.connections}
+    loose = {name for name, child in bases.items() if child not in carrying}
+    return set(bases), loose if len(model.connections) > 1 else set()
 
 
 class JointSliders:
@@ -25,8 +37,16 @@ class JointSliders:
         self._configurations = {FIRST: None, NEUTRAL: robot.model.neutral(), **robot.model.named_configurations}
         go = gui.add_dropdown("configuration", tuple(self._configurations), initial_value=FIRST)
         go.on_update(by_browser(self._go))
+        places = slider_ranges(robot.model, self._way())
+        bases, loose = roots(robot.model)
         with gui.add_folder("joints"):
-            self.sliders = [self._slider(place) for place in slider_ranges(robot.model, self._way())]
+            self.sliders = [self._slider(place) for place in places if place.joint not in bases]
+        if bases:
+            with gui.add_folder("base", expand_by_default=not self.sliders):
+                free = [place for place in places if place.joint in bases and place.joint not in loose]
+                self.sliders += [self._slider(place) for place in free]
+                if loose:
+                    gui.add_markdown(f"{len(loose)} loose bodies: *drag* moves each of them.")
         self.follow()
 
     def _way(self) -> float:

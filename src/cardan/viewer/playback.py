@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from cardan.errors import ParameterError, ShapeError
 from cardan.functions import difference, integrate
 from cardan.functions.arguments import numeric_array
 from cardan.scalar import is_finite
+from cardan.staging import write_whole
 from cardan.viewer.mailbox import RATE
 from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot, checked_rows
@@ -96,7 +99,45 @@ class Playback:
         self.time = float(np.clip(at, self.times[0], self.times[-1]))
         self.served.mailbox.post("seek", self._show)
 
+    def save(self, file: str | os.PathLike[str], fps: float = 30.0) -> None:
+        """Write it to a file, to be seen without Python: a page of HTML, or a recording of viser.
+
+        Args:
+            file: whose ending says which: `.html` or `.viser`.
+            fps: pictures a second [1/s].
+
+        Raises:
+            ParameterError: for another ending, or a rate that is not > 0.
+            OSError: if it cannot be written.
+
+        Examples:
+            >>> with cardan.show(arm) as view:
+            ...     playback = view.play(np.linspace(q, q + 0.1, 20), dt=0.05)
+            ...     playback.save("motion.html")  # doctest: +SKIP
+        """
+        place, rate = Path(file), positive("fps of a recording", fps, "1/s")
+        if place.suffix.lower() not in (".html", ".viser"):
+            raise ParameterError("recording to write", got=os.fspath(file), expected="a name in .html or .viser")
+        made: list[bytes] = []
+        self.pause()
+        self.served.mailbox.post("save", lambda: made.append(self._recorded(rate, place.suffix.lower() == ".html")))
+        self.served.mailbox.flush(600.0)
+        write_whole({place: lambda stream: stream.write(made[0])})
+
     # --- what the viewer's thread does ---
+
+    def _recorded(self, rate: float, is_html: bool) -> bytes:
+        """Return all of it, as fast as it is to be shown; and show again what was shown."""
+        back, pause = self.time, 1.0 / (rate * self.speed)
+        recording = self.served.server.get_scene_serializer()
+        for at in np.arange(self.times[0], self.times[-1] + 0.5 * pause * self.speed, pause * self.speed):
+            self.time = float(at)
+            self._show()
+            recording.insert_sleep(pause)
+        self.time = back
+        content = recording.as_html().encode() if is_html else recording.serialize()
+        self._show()
+        return content
 
     def _advance(self) -> None:
         if not self.is_playing:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from cardan.errors import DescriptionWarning, ParameterError
 from cardan.functions import center_of_mass
 from cardan.geometry.shapes import Mesh, Plane, Shape
 from cardan.model import Model
-from cardan.spatial import Inertia
+from cardan.pictures.scene import PALETTE
+from cardan.spatial import Inertia, Vector3
 from cardan.viewer.link_boxes import link_boxes
 from cardan.viewer.placement import Placement, quaternion_wxyz
-from cardan.viewer.triangles import Surface, add_spheres, surface_of, unit_sphere
+from cardan.viewer.triangles import PLAIN, Surface, add_spheres, surface_of, unit_sphere
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
 DIFFUSE = 0.35
@@ -55,10 +57,23 @@ class Shapes(Layer):
     ) -> None:
         super().__init__(scene, path, visible)
         places = ((body, at.rows[body], surface) for body, surface in shapes)
+        self.bodies = [body for body, _ in shapes]
         self.things = [
             (row, _instances(scene, f"{path}/{k} {body.replace('/', ' ')}", surface, at, row))
             for k, (body, row, surface) in enumerate(places)
         ]
+
+    def on_click(self, picked: Callable[[str, int], Any]) -> None:
+        """Call a function with the body, and the world, of a shape that is clicked."""
+
+        def noted(body: str) -> Callable[[Any], Any]:
+            async def note(event: Any) -> None:
+                picked(body, event.instance_index or 0)
+
+            return note
+
+        for body, (_, handle) in zip(self.bodies, self.things, strict=True):
+            handle.on_click(noted(body))
 
     def draw(self, q: np.ndarray, at: Placement) -> None:
         """Move every shape to where its body is."""
@@ -81,23 +96,34 @@ def _instances(scene: Any, path: str, surface: Surface, at: Placement, row: int)
 def surfaces(model: Model, role: str) -> list[tuple[str, Surface]]:
     """Return what can be drawn of the shapes of a role, with the bodies they are on.
 
-    Visual shapes are made up where there are none: a box for a link whose meshes are missing, and for every link of a
-    model without any shapes.
+    A body without visual shapes is seen by its collision shapes. Others are made up: a box for a link whose meshes are
+    missing, and for every link of a model without any shapes.
     """
     shapes = [shape for shape in model.shapes if shape.role == role]
-    found = [(shape.body, surface) for shape in shapes if (surface := _readable(shape)) is not None]
+    if role == "visual":
+        seen = {shape.body for shape in shapes}
+        others = (s for s in model.shapes if s.role == "collision" and s.body not in seen and not _is_the_grid(s))
+        shapes += [replace(shape, role="visual") for shape in others]
+    own = {body: tuple(PALETTE[k % len(PALETTE)]) for k, body in enumerate(model.body_names)}
+    found = [(s.body, surface) for s in shapes if (surface := _readable(s, own.get(s.body, PLAIN))) is not None]
     if role != "visual":
         return found
     drawn = {body for body, _ in found}
     bare = [shape.body for shape in shapes] if model.shapes else list(model.body_names)
     boxed = [body for body in dict.fromkeys(bare) if body not in drawn and body in model.body_names]
-    return found + [(box.body, surface_of(box)) for box in link_boxes(model, boxed)]
+    return found + [(box.body, surface_of(box, own[box.body])) for box in link_boxes(model, boxed)]
 
 
-def _readable(shape: Shape) -> Surface | None:
+def _is_the_grid(shape: Shape) -> bool:
+    """Return whether a shape is the ground that the page's grid stands for."""
+    up = shape.pose.rotation @ Vector3(0.0, 0.0, 1.0)
+    return isinstance(shape.geometry, Plane) and tuple(up) == (0.0, 0.0, 1.0) and shape.pose.translation[2] == 0.0
+
+
+def _readable(shape: Shape, rgb: tuple[float, ...]) -> Surface | None:
     """Return what is drawn for a shape; None, and a warning, if it is a mesh that cannot be read."""
     try:
-        return surface_of(shape)
+        return surface_of(shape, rgb)
     except ParameterError as error:
         if not isinstance(shape.geometry, Mesh):
             raise

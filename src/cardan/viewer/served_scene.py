@@ -13,6 +13,17 @@ from cardan.runtime.log import log
 from cardan.viewer.mailbox import Mailbox
 
 FIRST_PORT = 8080
+GROUND = {
+    "cell_size": 0.25,
+    "section_size": 1.0,
+    "cell_color": (214, 218, 224),
+    "section_color": (176, 182, 192),
+    "plane_color": (226, 230, 236),
+    "plane_opacity": 1.0,
+    "shadow_opacity": 0.3,
+    "fade_distance": 15.0,
+}
+"""A grid [m] fainter than robots' edges, on a tint that white robots stand out from."""
 
 
 class ServedScene:
@@ -35,7 +46,7 @@ class ServedScene:
             self.server: Any = viser.ViserServer(host=host, port=found, label=title, verbose=False)
         self.server.request_share_url = _not_shared  # which any page may ask for, its button shown or not
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
-        self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=15.0)
+        self.server.scene.add_grid("/ground", infinite_grid=True, **GROUND)
         self.mailbox = Mailbox(self.server.atomic)
         self._edge: float | None = None
 
@@ -91,6 +102,9 @@ def _free_port(host: str, port: int | None) -> int:
     """Return the port asked for, if it is free, or that from which on a free one is looked for."""
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536):
         raise ParameterError("port of the viewer", got=port, expected="a whole number from 0 to 65535")
+    if not isinstance(host, str) or not host.strip():  # to viser, None and "" are everybody
+        hint = "The default, 127.0.0.1, is this machine; '0.0.0.0' lets everybody in."
+        raise ParameterError("host of the viewer", got=host, expected="an address, as a text", hint=hint)
     for wanted in (0, port):  # first whether there is such an address at all
         try:
             family, kind, _, _, address = socket.getaddrinfo(host, wanted or 0, type=socket.SOCK_STREAM)[0]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cardan.errors import AssemblyError, ShapeError, UnknownNameError
 from cardan.functions import assemble
 from cardan.functions.arguments import check_configuration, check_finite, numeric_array
-from cardan.model import Model
+from cardan.model import WORLD, Model
 from cardan.simulation import State
 from cardan.viewer import scene_layers
 from cardan.viewer.dragging import Dragging
@@ -54,20 +54,27 @@ class ShownRobot:
         at: Any,
         spacing: float | None,
         shown: Mapping[str, bool],
+        start: Any = None,
     ) -> None:
         self.served, self.name, self.model, self.world = served, name, model, 0
         self._is_single = q is None or (not isinstance(q, State) and np.ndim(q) < 2)
-        self.rows = checked_rows(f"viewer: robot {name!r}", model, start_configuration(model) if q is None else q)
+        given = q if q is not None else start if start is not None else start_configuration(model)
+        self.rows = checked_rows(f"viewer: robot {name!r}", model, given)
         self._drawn = {role: surfaces(model, role) for role in ("visual", "collision")}
-        if q is None:  # what floats stands on the ground
+        if q is None and start is None:  # what floats stands on the ground
             self.rows = lifted(model, self.rows[0], -self._extent()[0][2])[None]
         self.start = self.rows
         self._place(at, spacing)
         self.layers = self._layers(shown)
         with served.server.gui.add_folder(name):
-            self._toggles = self._add_toggles()
-            self.dragging = Dragging(self)
+            self._selected = served.server.gui.add_markdown("*Click a body to see its name.*")
             self.sliders = JointSliders(self)
+            self.dragging = Dragging(self)
+            self._toggles = self._add_toggles()
+        self._label: Any = None
+        for layer in self.layers.values():
+            if isinstance(layer, scene_layers.Shapes):
+                layer.on_click(lambda *picked: served.mailbox.post(("pick", name), lambda: self.select(*picked)))
         self.draw()
 
     # --- where it is ---
@@ -81,7 +88,12 @@ class ShownRobot:
         if at is None:  # beside those that are there
             at = (0.0, self.served.next_to(float(low[1] + cells[:, 1].min()), float(high[1] + cells[:, 1].max())), 0.0)
         self.offsets = cells + np.asarray(at, dtype=float)
-        self.bounds = low + self.offsets.min(axis=0), high + self.offsets.max(axis=0)
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and largest coordinates in the scene of what is drawn of it, as it is now [m]."""
+        low, high = self._extent()
+        return low + self.offsets.min(axis=0), high + self.offsets.max(axis=0)
 
     def _extent(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and largest coordinates of what is drawn of the first world about its origin [m]."""
@@ -128,6 +140,34 @@ class ShownRobot:
         self.rows = rows
         self.draw()
 
+    def select(self, body: str | None, world: int = 0) -> None:
+        """Name a body in the scene and in the controls, as a click on it does; None takes the name away.
+
+        Args:
+            body: its name.
+            world: which of several.
+
+        Raises:
+            UnknownNameError: for a body that does not exist.
+
+        Examples:
+            >>> with cardan.show(arm) as view:
+            ...     view.robot().select("upper_arm_roll")
+            ...     view.robot().select(None)
+        """
+        if self._label is not None:
+            self._label.remove()
+            self._label = None
+        if body is None:
+            return
+        self.world = min(max(int(world), 0), len(self.rows) - 1)
+        carried = self.model.body(body).inertia if body != WORLD else None
+        mass = f", {float(carried.mass):.6g} kg" if carried is not None else ""
+        self._selected.content = f"**{body}**{mass}" + f", world {self.world}" * (len(self.rows) > 1)
+        self._label = self.served.server.scene.add_label(f"/{self.name.replace('/', ' ')}/selected", body)
+        self._selection = body
+        self.draw()
+
     # --- what is drawn ---
 
     def draw(self) -> None:
@@ -137,6 +177,8 @@ class ShownRobot:
             if layer.node.visible:
                 layer.draw(q, at)
         self.dragging.follow(at)
+        if self._label is not None:
+            self._label.position = at.positions[self.world, at.rows[self._selection]]
         self.served.mailbox.post(("sliders", self.name), self.sliders.follow, after=0.1, replace=False)
 
     def toggle(self, **layers: bool) -> None:

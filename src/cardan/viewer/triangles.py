@@ -19,10 +19,11 @@ from cardan.runtime.extras import package
 
 PLANE_SIDE = 10.0
 """Of the part of a half space that is drawn [m]."""
+PLAIN = (0.55, 0.58, 0.64)
 SECTIONS = 32
 """Around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius."""
-PLAIN = {"visual": (0.55, 0.58, 0.64, 1.0), "collision": (0.95, 0.55, 0.2, 0.45)}
-"""Colours (rgba) of shapes whose description and file have none, by role; collision shapes show what is in them."""
+OPACITY = {"visual": 1.0, "collision": 0.45}
+"""Of shapes whose description and file have no colour, by role; collision shapes show what is in them."""
 
 
 def trimesh() -> Any:
@@ -53,8 +54,12 @@ class Surface:
     glb: bytes = b""
 
 
-def surface_of(shape: Shape) -> Surface:
+def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> Surface:
     """Return what is drawn for a shape.
+
+    Args:
+        shape: the shape.
+        rgb: its colour if the description and the file have none, and that of a collision shape.
 
     Raises:
         MissingExtraError: without the extra `view`.
@@ -62,14 +67,15 @@ def surface_of(shape: Shape) -> Surface:
     """
     geometry, pose = shape.geometry, shape.pose.matrix()
     if isinstance(geometry, Mesh):
-        return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)))
+        return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
     mesh = _primitive(geometry).apply_transform(pose)
     is_flat = isinstance(geometry, Box | Plane | HeightField)
-    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape), is_flat)
+    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
 
 
-def _colour(shape: Shape) -> tuple[float, ...]:
-    return PLAIN[shape.role] if shape.rgba is None or shape.role == "collision" else tuple(shape.rgba)
+def _colour(shape: Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
+    has_none = shape.rgba is None or shape.role == "collision"
+    return (*rgb, OPACITY[shape.role]) if has_none else tuple(shape.rgba or ())
 
 
 # --- primitives ---------------------------------------------------------------------------------------------------
@@ -134,7 +140,7 @@ def _square(side: float) -> tuple[np.ndarray, np.ndarray]:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray) -> Surface:
+def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> Surface:
     parts = [part.apply_transform(X) for part in parts_of_file(mesh.uri, mesh.path)]
     bare = [trimesh().Trimesh(part.vertices, part.faces, process=False) for part in parts]  # without their looks
     whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate(bare)
@@ -142,7 +148,7 @@ def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray) -> Surface:
     keeps = shape.rgba is None and shape.role == "visual" and has_look
     glb = bytes(trimesh().Scene(parts).export(file_type="glb")) if keeps else b""
     flat = str(mesh.path).lower().endswith((".stl", *USD_ENDINGS))
-    return Surface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape), flat, glb)
+    return Surface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape, rgb), flat, glb)
 
 
 def parts_of_file(uri: str, path: str | None) -> list[Any]:

@@ -7,6 +7,8 @@ thread (`mailbox.py`): what a program or a browser asks for is noted, and the ne
 from __future__ import annotations
 
 import contextlib
+import getpass
+import os
 import time
 import webbrowser
 from collections.abc import Mapping, Sequence
@@ -24,6 +26,7 @@ from cardan.functions.arguments import check_finite, numeric_array
 from cardan.geometry.contacts import Contacts
 from cardan.model import Model
 from cardan.simulation import World
+from cardan.simulation.solvers import Trajectory
 from cardan.viewer.playback import Playback, checked_path, checked_times
 from cardan.viewer.served_scene import ServedScene
 from cardan.viewer.shown_robot import ShownRobot
@@ -79,7 +82,8 @@ class Viewer:
         self.robots: Mapping[str, ShownRobot] = MappingProxyType(self._robots)
         self.playback: Playback | None = None
         self._touching = TouchingPoints(self.server.scene, "/contacts")
-        self.closed = False
+        self.closed = self._framed = False
+        self._seen: list[tuple[np.ndarray, np.ndarray]] = []
         if open_browser:
             self.open_browser()
 
@@ -109,8 +113,9 @@ class Viewer:
 
         Args:
             thing: a model, a mechanism on a fixed base, or a world of `WorldBuilder`.
-            q: its configuration [rad, m], shape (nq,), or (worlds, nq): as many of them, in a grid; by default neutral,
-                as far as limits allow, with a floating base so high that the robot stands on the ground.
+            q: its configuration [rad, m], shape (nq,), or (worlds, nq): as many of them, in a grid; or a world's state.
+                By default a world's own, `world.initial`; else neutral, as far as limits allow, with a floating base so
+                high that the robot stands on the ground.
             name: under which it is addressed; by default the model's, with a number if there is one of that name.
             at: where its origin is in the scene [m]; by default beside those that are there.
             spacing: between worlds of the grid [m]; by default they stand clear of each other.
@@ -136,8 +141,10 @@ class Viewer:
         taken = next(n for k in count(1) if (n := own if k == 1 else f"{own} {k}") not in self._robots)
         if name is not None and taken != name:
             raise ParameterError("name of a robot in the viewer", got=name, expected="one that is not taken")
-        robot = ShownRobot(self._served, taken, model, q, checked_place(at), spacing, shown)
+        start = thing.initial if isinstance(thing, World) else None
+        robot = ShownRobot(self._served, taken, model, q, checked_place(at), spacing, shown, start)
         self._robots[taken] = robot
+        self._framed = False
         self._look()
         return robot
 
@@ -159,9 +166,10 @@ class Viewer:
     __getitem__ = robot
 
     def _look(self) -> None:
-        """Let browsers that come see all robots, from the side."""
-        low = np.min([robot.bounds[0] for robot in self._robots.values()], axis=0)
-        high = np.max([robot.bounds[1] for robot in self._robots.values()], axis=0)
+        """Let browsers see all robots, from the side: those that come, and those whose camera nobody moved."""
+        before = np.array(self.server.initial_camera.position)
+        self._seen = [robot.bounds for robot in self._robots.values()]
+        low, high = np.min(self._seen, axis=0)[0], np.max(self._seen, axis=0)[1]
         reach = float(np.linalg.norm(high - low)) or 1.0
         beside = 0.5 * (low + high) + ASIDE * reach * np.array(
             [FROM[1], -FROM[0], 0.0]
@@ -169,6 +177,9 @@ class Viewer:
         camera = self.server.initial_camera
         camera.look_at, camera.position = beside, beside + reach * FROM
         camera.near, camera.far, camera.fov = 1e-3 * reach, 1e3 * max(reach, 1.0), FIELD
+        for client in self.server.get_clients().values():
+            if np.linalg.norm(client.camera.position - before) <= 1e-3 * reach:
+                client.camera.look_at, client.camera.position = camera.look_at, camera.position
 
     @property
     def size(self) -> float:
@@ -196,6 +207,15 @@ class Viewer:
         """
         for robot, own in self._by_robot("q", q).items():
             robot.update(own)
+        if not self._framed:  # what was added may have been elsewhere: bodies at their neutral poses, say
+            self._framed = True
+            self._frame_again()
+
+    def _frame_again(self) -> None:
+        """Look at all robots anew, unless they are still where they were seen."""
+        now = [robot.bounds for robot in self._robots.values()]
+        if np.abs(np.subtract(now, self._seen)).max(initial=0.0) > 0.2 * self.size:
+            self._look()
 
     def _by_robot(self, what: str, value: Any) -> dict[ShownRobot, Any]:
         """Return something of every robot, or of those that a mapping names."""
@@ -215,8 +235,9 @@ class Viewer:
         """Play a trajectory, with controls in the browser: play and pause, its speed, and a slider for its time.
 
         Args:
-            trajectory: configurations [rad, m], shape (T, nq), or (T, worlds, nq); for several robots a mapping by
-                name, or a sequence in their order, all of T samples. Between samples they move along the manifold.
+            trajectory: configurations [rad, m], shape (T, nq), or (T, worlds, nq), or what `solver.rollout` recorded,
+                with its times; for several robots a mapping by name, or a sequence in their order, all of T samples.
+                Between samples they move along the manifold.
             dt: time between samples [s]; by default they are drawn one by one, 60 a second.
             times: of the samples instead [s], ascending, shape (T,).
             speed: how much faster than the clock [-].
@@ -224,12 +245,16 @@ class Viewer:
             start: whether it runs at once.
 
         Returns:
-            Its controls: `pause()`, `resume()`, `seek(time)`.
+            Its controls: `pause()`, `resume()`, `seek(time)`, `save(file)`.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ConfigurationError: for what is no trajectory.
             ParameterError: for times that do not ascend, or a speed that is not > 0.
         """
+        if isinstance(trajectory, Trajectory):
+            if times is None and dt is None:
+                times = trajectory.time[:, 0]
+            trajectory = trajectory.q
         given = self._by_robot("trajectory", trajectory)
         paths = {robot: checked_path(robot, own) for robot, own in given.items()}
         lengths = {len(path) for path in paths.values()}
@@ -340,6 +365,15 @@ class Viewer:
             return "<p>This viewer is closed.</p>"
         return f'<iframe src="{self.url}" width="100%" height="480" style="border: none"></iframe>'
 
+    @property
+    def how_to_reach(self) -> str:
+        """What to run on one's own machine, where this one is reached by ssh; empty elsewhere."""
+        session = os.environ.get("SSH_CONNECTION", "").split()
+        if len(session) != 4 or self.host != "127.0.0.1":
+            return ""
+        port = self.server.get_port()
+        return f"on your own machine: ssh -L {port}:127.0.0.1:{port} {getpass.getuser()}@{session[2]}"
+
     def __repr__(self) -> str:
         where = "closed" if self.closed else self.url
         return f"<Viewer of {', '.join(self._robots) or 'nothing'}, {where}>"
@@ -376,7 +410,7 @@ def show(
     Args:
         things: a model, a mechanism (on a fixed base) or a world; or several, as a sequence or as a mapping by name.
         q: configuration [rad, m], shape (nq,), or (worlds, nq): a grid of worlds. For several robots a mapping by name,
-            or a sequence. By default neutral, as far as limits allow, and standing on the ground.
+            or a sequence. By default that of a world, else neutral, as far as limits allow, and standing on the ground.
         host: the address the page is found at; by default this machine alone finds it (see `Viewer`).
         port: its port; by default the first free one from 8080 on.
         open_browser: whether to open the page in a browser now; its address is `viewer.url`.
@@ -401,7 +435,7 @@ def show(
     Peers: roboticstoolbox `teach`.
     """
     named = _named(things)
-    names = [name or model.name for name, model in named]
+    names = [name or model_of(thing).name for name, thing in named]
     configurations = [None] * len(named) if q is None else of_each("show", "q", names, q)
     viewer = Viewer(host=host, port=port, open_browser=False, title=title)
     try:
@@ -415,12 +449,11 @@ def show(
     return viewer
 
 
-def _named(things: Any) -> list[tuple[str | None, Model]]:
-    """Return what is to be shown as models, with names if they have some."""
+def _named(things: Any) -> list[tuple[str | None, Any]]:
+    """Return what is to be shown, with names if they have some."""
     if isinstance(things, Mapping):
-        return [(str(name), model_of(thing)) for name, thing in things.items()]
-    several = things if isinstance(things, list | tuple) else [things]
-    return [(None, model_of(thing)) for thing in several]
+        return [(str(name), thing) for name, thing in things.items()]
+    return [(None, thing) for thing in (things if isinstance(things, list | tuple) else [things])]
 
 
 def of_each(where: str, what: str, names: Sequence[str], value: Any) -> list[Any]:

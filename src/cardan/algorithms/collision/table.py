@@ -21,8 +21,10 @@ from cardan.algorithms.collision.on_plane import (
 )
 from cardan.algorithms.collision.sphere_sphere import sphere_sphere
 from cardan.arrays.repeat import each
+from cardan.content import own_module
 from cardan.errors import UnsupportedError
 from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
+from cardan.runtime import reading
 from cardan.scalar import is_zero
 from cardan.spatial import SE3
 
@@ -136,6 +138,8 @@ def _by_one_block(likeness: _Likeness, alike: Sequence[Two], frames: Sequence[SE
     takes a row of a pose or two instead.
     """
     (kind_a, kind_b), page = likeness.kinds, PAIRS[likeness.kinds]
+    if own_module(page.__module__) is None:  # somebody else's page, which no key of a program knows
+        reading.note()
     ordered = [two.swapped if likeness.swapped else two for two in alike]
 
     def wanted(found: list[Candidate], X_ab: SE3, X: SE3 | None) -> list[Candidate]:

@@ -3,7 +3,7 @@
 from cardan.formats.json.codec import to_json as write
 from cardan.formats.json.robot import read
 
-OPTIONS = frozenset({"trusted"})
+OPTIONS: frozenset[str] = frozenset()
 """The options of `load` that mean something here."""
 
 __all__ = ["OPTIONS", "read", "write"]

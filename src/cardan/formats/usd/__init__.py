@@ -2,6 +2,6 @@
 
 from cardan.formats.usd.reader import read
 
-OPTIONS = frozenset({"model", "orphans", "trusted"})
+OPTIONS = frozenset({"model", "orphans"})
 
 __all__ = ["OPTIONS", "read"]

@@ -142,10 +142,17 @@ def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, floa
 
 def _single(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0.0) -> float:
     unit = Units.of(stage, dof.is_angular)
-    for name, worth in SINGLE[what].items():
-        if authored(prim, name):
-            return getattr(unit, worth) * abs(number(stage, prim, name, default, infinite=default == math.inf))
-    return default
+    said = {
+        name: getattr(unit, worth) * abs(number(stage, prim, name, default, infinite=default == math.inf))
+        for name, worth in SINGLE[what].items()
+        if authored(prim, name)
+    }
+    taken, *others = said or [""]
+    for other in others:
+        if not math.isclose(said[other], said[taken], rel_tol=1e-6):
+            told = f"{other} is {said[other]:.6g}, {taken} {said[taken]:.6g} [SI units]: {taken} is taken"
+            stage.report.remark(stage.where(prim), told)
+    return said.get(taken, default)
 
 
 def _spring(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cardan.errors import ParameterError
+from cardan.joints.domain import is_bounded
 from cardan.joints.joint import Joint
+from cardan.joints.limits import Limits
 from cardan.joints.serial import ChainJoint, Links
 from cardan.manifolds import Product
 from cardan.spatial import SE3, checked_pose
@@ -32,9 +34,10 @@ class Composite(ChainJoint):
     placements: Sequence[SE3] | None = None
 
     def __post_init__(self) -> None:
-        joints = tuple(self.joints)
+        joints = tuple(self.joints) if isinstance(self.joints, Iterable) else ()
         if not joints or not all(isinstance(j, Joint) for j in joints):
-            raise ParameterError("joints of a composite joint", got=self.joints, expected="at least one joint")
+            expected = "at least one joint, all in one list; poses before them go to placements="
+            raise ParameterError("joints of a composite joint", got=self.joints, expected=expected)
         if sum(j.nv for j in joints) > 6:
             raise ParameterError("joints of a composite joint", got=joints, expected="at most 6 degrees of freedom")
         placements = tuple(SE3.identity() for _ in joints) if self.placements is None else tuple(self.placements)
@@ -49,6 +52,14 @@ class Composite(ChainJoint):
     def manifold(self) -> Product:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The product of the joints' manifolds."""
         return Product(tuple(joint.manifold for joint in self.joints))
+
+    @property
+    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Those of the joints, one after the other."""
+        if not any(map(is_bounded, self.joints)):
+            return Limits()
+        own = [joint.domain.resolved(joint.nv) for joint in self.joints]
+        return Limits(*([e for part in own for e in getattr(part, side)] for side in ("lower", "upper")))
 
     @property
     def links(self) -> Links:

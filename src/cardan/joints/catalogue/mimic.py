@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 from cardan.errors import ParameterError
 from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
+from cardan.joints.domain import is_bounded
 from cardan.joints.joint import Joint, Scalars
+from cardan.joints.limits import Limits
 from cardan.manifolds import Euclidean, Manifold, UnitComplex
 from cardan.scalar import is_finite
 from cardan.spatial import SE3, Motion, Scalar
@@ -58,6 +60,15 @@ class Mimic(Joint):
     def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
         """That of the inner joint, and of the primary."""
         return self.joint.manifold
+
+    @property
+    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where the primary may be so that the inner joint is in its domain."""
+        if not is_bounded(self.joint) or self.multiplier == 0.0:
+            return Limits()
+        own = self.joint.domain.resolved(self.joint.nv)
+        ends = [[(e - self.offset) / self.multiplier for e in side] for side in (own.lower or (), own.upper or ())]
+        return Limits(*(ends if self.multiplier > 0.0 else reversed(ends)))
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration at the primary's."""

@@ -13,9 +13,10 @@ from cardan.joints.catalogue.mimic import Mimic
 from cardan.joints.catalogue.prismatic import Prismatic
 from cardan.joints.catalogue.revolute import Revolute
 from cardan.joints.catalogue.unbounded_revolute import UnboundedRevolute
+from cardan.joints.derivation.kept import kept
 from cardan.joints.derivation.parameters import joint_program, opened
 from cardan.joints.joint import Joint, Scalars
-from cardan.joints.state import kept_by_state
+from cardan.joints.limits import Limits
 from cardan.manifolds import Manifold
 from cardan.program import Op
 from cardan.spatial import SE3, Motion, Scalar
@@ -50,6 +51,11 @@ class Reversed(Joint):
     def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
         """That of the joint itself."""
         return self.joint.manifold
+
+    @property
+    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the joint itself."""
+        return self.joint.domain
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q).inverse()
@@ -93,6 +99,10 @@ class _Derived(Joint):
     def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.joint.manifold
 
+    @property
+    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.joint.domain
+
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q).inverse()
 
@@ -109,7 +119,7 @@ class _Mapped(_Derived):
         return -(self.joint.transform(q) @ self.joint.bias(q, v))
 
 
-@kept_by_state
+@kept("transform", "motion_subspace", "bias")
 def _is_better_derived(template: _Derived) -> bool:
     """Return whether X, S and bias together take fewer operations if S and bias are derived.
 

@@ -27,8 +27,8 @@ from cardan.joints.derivation.factors import (
     put_together,
     taken_apart,
 )
+from cardan.joints.derivation.kept import kept
 from cardan.joints.derivation.parameters import given, inputs, joint_program, opened, split
-from cardan.joints.state import kept_by_state
 from cardan.program import Array, Graph, Op, Program
 from cardan.program.autodiff import assemble, jacobian_vector_product, pushforward
 from cardan.program.exact import evaluated
@@ -65,13 +65,13 @@ def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion
     return [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
 
 
-@kept_by_state
+@kept("transform")
 def subspace_program(template: Joint) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
     return min((_subspace(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
 
-@kept_by_state
+@kept("transform", "motion_subspace")
 def bias_program(template: Joint) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
     return min((_bias(template, form) for form in _forms(template)), key=lambda p: p.operations)
@@ -92,7 +92,7 @@ class Form(NamedTuple):
     whole: Part
 
 
-@kept_by_state
+@kept("transform")
 def _forms(template: Joint) -> list[Form]:
     """Return the ways to write the transform: by its entries, and by its factors where these are rotations.
 
@@ -230,7 +230,7 @@ def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
 
 def directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
-    J = joint.velocity_to_configuration_derivative_jacobian(q)
+    J = joint.manifold.velocity_to_configuration_derivative_jacobian(q)
     return {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
 
 
@@ -276,7 +276,7 @@ def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates 
     return JointRates(subspace, velocity, acceleration, bias)
 
 
-@kept_by_state
+@kept("transform", "motion_subspace", "bias")
 def rates_program(template: Joint) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
     nq, nv = template.nq, template.nv
@@ -313,7 +313,7 @@ def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
     return _motions(_subspace_rate_program(template), [*parameters, *q, *qdot])
 
 
-@kept_by_state
+@kept("transform", "motion_subspace")
 def _subspace_rate_program(template: Joint) -> Program:
     """Return the program of dS/dt, of q and dq/dt."""
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.errors import JointError, TraceError
 from cardan.joints.derivation.derived import directions
+from cardan.joints.derivation.kept import kept
 from cardan.joints.derivation.parameters import given, joint_program, opened
-from cardan.joints.state import kept_by_state
 from cardan.program import Array, Graph, Program
 from cardan.program.autodiff import assemble, pushforward
 from cardan.program.replay import replay
@@ -42,7 +42,7 @@ def linearised_efforts(joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar]) -
     return Efforts(found[:nv], found[nv : 2 * nv], found[2 * nv :])
 
 
-@kept_by_state
+@kept("efforts")
 def _linearised(template: Joint) -> Program:
     efforts = _efforts(template)
     graph = Graph()

@@ -19,6 +19,7 @@ from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.gyroscopic import gyroscopic_efforts
 from cardan.algorithms.health import is_sound, kept
 from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
@@ -33,6 +34,7 @@ from cardan.simulation.solvers.solver import (
     SHARED,
     YES,
     CompiledSolver,
+    asked_of,
     checked_steps,
     left_out,
 )
@@ -58,6 +60,7 @@ class Settings:
         pairs: what may touch.
         iterations: passes over the joints and contacts of an implicit step; None for as many as they need.
         limits: whether the joints' position limits are stops.
+        kinematic: names of the joints that move as they are told.
     """
 
     dt: float
@@ -66,6 +69,7 @@ class Settings:
     pairs: tuple[ContactPair, ...]
     iterations: int | None
     limits: bool
+    kinematic: tuple[str, ...] = ()
 
 
 class Featherstone(CompiledSolver):
@@ -143,6 +147,11 @@ class Featherstone(CompiledSolver):
             return
         model, by = self.world.model, f"solver Featherstone with integrator={self.integrator!r}"
         stopped = [c.name for c in model.connections if np.isfinite([*c.limits.lower, *c.limits.upper]).any()]  # pyright: ignore
+        given = [name for name, own in model.inputs.items() if own.constant in ("lower", "upper")]
+        if self.limits and given:
+            raise UnsupportedError(
+                f"position limits that are given, {given[0]!r}", by, "ask for limits=False, or integrator='implicit'"
+            )
         rubbing = [c.name for c in model.connections if any(c.friction or ())]
         if self.limits and stopped:
             raise UnsupportedError(
@@ -167,11 +176,12 @@ class Featherstone(CompiledSolver):
         """What a step is made for."""
         pairs = self.world.pairs if self.contact else ()
         contact = self.contact if pairs else None
-        return Settings(self.dt / self.substeps, self.integrator, contact, pairs, self.iterations, bool(self.limits))
+        dt, limits = self.dt / self.substeps, bool(self.limits)
+        return Settings(dt, self.integrator, contact, pairs, self.iterations, limits, self.world.kinematic)
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity.
+        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity, wrenches.
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
@@ -211,8 +221,7 @@ class Featherstone(CompiledSolver):
         if not self.settings.pairs:
             none = np.zeros((len(state), 0, 3), state.dtype)
             return ContactForces(none, none.copy(), none.copy(), np.empty(0, int))
-        asked = ("position",) if control is None else ("effort", "position", "velocity")
-        given = dict(zip(asked, arrays, strict=True))
+        given = dict(zip(asked_of(control), arrays, strict=True))
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
         found = self._forces(self.world.model, state.q, state.v, **given)
@@ -234,6 +243,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
         contact_friction: ArrayLike | None = None,
         contact_restitution: ArrayLike | None = None,
         contact_stiffness: ArrayLike | None = None,
@@ -241,8 +251,9 @@ def step_function(settings: Settings) -> Function[..., Any]:
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
-        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
-        return advanced(model, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
+        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
+        servo = asked(told.model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
+        return advanced(told, q, v, count, told.felt(servo), pairs, settings)  # pyright: ignore[reportArgumentType]
 
     return featherstone_step
 
@@ -261,6 +272,7 @@ def forces_function(settings: Settings) -> Function[..., Any]:
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
         contact_friction: ArrayLike | None = None,
         contact_restitution: ArrayLike | None = None,
         contact_stiffness: ArrayLike | None = None,
@@ -268,8 +280,9 @@ def forces_function(settings: Settings) -> Function[..., Any]:
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
-        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
-        solution = solved_implicitly(Moment(model, q, v), servo, pairs, settings)  # pyright: ignore[reportArgumentType]
+        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
+        servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
+        solution = solved_implicitly(Moment(told.model, q, told.v), servo, pairs, settings)  # pyright: ignore
         acting = [
             in_world(contact, wrench)
             for contact, wrench in zip(solution.touching, solution.solved.wrenches, strict=True)
@@ -305,16 +318,22 @@ def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequ
     return found
 
 
-def asked(model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None) -> Servo:
-    """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest."""
+def asked(
+    model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None, wrenches: Any = None
+) -> Servo:
+    """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest.
+
+    And the wrenches on the bodies, an array of symbols of shape (nbodies, 6), or None.
+    """
     still = [0.0] * model.nv
     rest = position if position is not None else model.manifold.limit_coordinates(model.manifold.neutral())
     gains = model.passive("drive_stiffness"), model.passive("drive_damping")
-    return Servo(still if effort is None else effort, rest, still if velocity is None else velocity, *gains)
+    acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
+    return Servo(still if effort is None else effort, rest, still if velocity is None else velocity, *gains, acting)
 
 
 def advanced(
-    model: Model,
+    told: Told,
     q: Vector,
     v: Vector,
     count: Any,
@@ -324,11 +343,12 @@ def advanced(
 ) -> dict[str, Any]:
     """Return a state after a step, as it was if what comes of it is no state."""
     if settings.integrator == "implicit":
-        moved, a, residual = implicit_step(model, q, v, servo, pairs, settings)
+        moved, a, residual = implicit_step(told.model, q, told.v, servo, pairs, settings)
     else:
-        moved, a, residual = explicit_step(model, q, v, servo, settings)
-    sound = is_sound(moved.q, moved.v)
-    after = {"q": kept(sound, moved.q, q), "v": kept(sound, moved.v, v), "warm": a}
+        moved, a, residual = explicit_step(told.model, q, told.v, servo, settings)
+    q_after, v_after, a = told.at_end(*moved, a)
+    sound = is_sound(q_after, v_after)
+    after = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}
     return after | {"count": kept(sound, [count + 1.0], [count])[0], "residual": residual}
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from cardan.algorithms.health import is_sound, kept
+from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps import (
     Body,
     advance,
@@ -46,6 +47,7 @@ class Settings:
         options: of the method, by name.
         pairs: what may touch.
         limits: whether the joints' position limits are stops.
+        kinematic: names of the joints that move as they are told.
     """
 
     method: str
@@ -53,6 +55,7 @@ class Settings:
     options: tuple[tuple[str, Any], ...]
     pairs: tuple[ContactPair, ...]
     limits: bool
+    kinematic: tuple[str, ...] = ()
 
 
 class MaximalSolver(CompiledSolver):
@@ -113,11 +116,12 @@ class MaximalSolver(CompiledSolver):
         """What a step is made for."""
         method, options = self.method()
         pairs = self.world.pairs if self.contacts else ()
-        return Settings(method, self.dt / self.substeps, tuple(options.items()), pairs, bool(self.limits))
+        dt, limits = self.dt / self.substeps, bool(self.limits)
+        return Settings(method, dt, tuple(options.items()), pairs, limits, self.world.kinematic)
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity.
+        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity, wrenches.
 
         Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
         """
@@ -145,6 +149,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         effort: ArrayLike | None = None,
         position: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
         contact_friction: ArrayLike | None = None,
         contact_restitution: ArrayLike | None = None,
         contact_stiffness: ArrayLike | None = None,
@@ -153,10 +158,12 @@ def step_function(settings: Settings) -> Function[..., Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
         start = STARTS[settings.method](**dict(settings.options), pairs=pairs)
-        servo = asked(model, effort, position, velocity)  # pyright: ignore[reportArgumentType]
-        after = advance(model, q, v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore
-        sound = is_sound(after.q, after.v)
-        found = {"q": kept(sound, after.q, q), "v": kept(sound, after.v, v), "warm": after.a}  # pyright: ignore
+        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
+        servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
+        after = advance(told.model, q, told.v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore
+        q_after, v_after, a = told.at_end(after.q, after.v, after.a)
+        sound = is_sound(q_after, v_after)
+        found = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}  # pyright: ignore
         return found | {"count": kept(sound, [count + 1.0], [count])[0], "residual": after.residual}  # pyright: ignore
 
     return maximal_step

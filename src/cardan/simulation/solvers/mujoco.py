@@ -20,7 +20,8 @@ from cardan.manifolds import SE2, UnitComplex
 from cardan.model import Connection, Model
 from cardan.runtime.threads import num_threads
 from cardan.simulation.control import Control
-from cardan.simulation.solvers.solver import SHARED, YES, Solver, checked_steps, left_out
+from cardan.simulation.kinematics import wrench_efforts
+from cardan.simulation.solvers.solver import SHARED, YES, Solver, asked_of, checked_steps, left_out
 from cardan.simulation.state import State
 from cardan.simulation.world import World
 
@@ -87,6 +88,7 @@ class MuJoCo(Solver):
         "that are no hinges and slides in a row: use cardan.solvers.Featherstone",
         "contact": YES,
         "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
+        "kinematic joint": "give it a drive with a large damping, or use cardan.solvers.Featherstone",
         "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
     }
 
@@ -148,6 +150,8 @@ class MuJoCo(Solver):
         model = self.world.model
         for name in (*model.inputs, *self.world.contact_inputs):
             yield "input", f"the input {name!r}"
+        for joint in self.world.kinematic:
+            yield "kinematic joint", f"joint {joint!r}, which moves as it is told"
         for c in (*model.connections, *model.closures):
             if isinstance(c.joint, Distance) and not self.emulate:
                 yield "distance", f"joint {c.name!r}, a Distance"
@@ -175,17 +179,20 @@ class MuJoCo(Solver):
         return state.advanced(found, counted, clock, count, out)
 
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
-        """Return efforts and targets as float64, shape (worlds, nv)."""
-        given = self._asked(state, control)
-        still = np.zeros_like(given[0])
-        asked = given if control is not None else (still, *given, still)
-        names = ("effort", "position", "velocity")
-        return {name: array.astype(np.float64) for name, array in zip(names, asked, strict=True)}
+        """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
+        arrays = self._asked(state, control)
+        given = dict(zip(asked_of(control), arrays, strict=True))
+        if control is None:
+            given |= dict.fromkeys(("effort", "velocity"), np.zeros_like(given["position"]))
+        asked = {name: array.astype(np.float64) for name, array in given.items()}
+        if "wrenches" in asked and not asked["wrenches"].any():
+            del asked["wrenches"]
+        return asked
 
     def _turns(self, asked: Mapping[str, np.ndarray]) -> bool:
         """Return whether what is asked for is another force or target there after every step."""
         wrapped = any(servo.qpos >= 0 and servo.stiffness for servo in self._servos)
-        return wrapped or bool(asked["effort"][:, self._free].any())
+        return wrapped or "wrenches" in asked or bool(asked["effort"][:, self._free].any())
 
     def _stepped(
         self, q: np.ndarray, v: np.ndarray, warm: np.ndarray, asked: Mapping[str, np.ndarray], count: int
@@ -220,14 +227,16 @@ class MuJoCo(Solver):
         return ctrl
 
     def _forces(self, asked: Mapping[str, np.ndarray], q: np.ndarray) -> np.ndarray:
-        """Return the efforts of joints without drives, within their limits, along MuJoCo's velocities."""
-        effort = np.zeros_like(asked["effort"])
-        if not asked["effort"][:, self._free].any():
+        """Return the efforts of joints without drives, within their limits, and of wrenches on the bodies, along
+        MuJoCo's velocities.
+        """  # noqa: D205
+        effort, pushed = np.zeros_like(asked["effort"]), "wrenches" in asked
+        if not pushed and not asked["effort"][:, self._free].any():
             return np.zeros((len(q), self._state.nv))
         model = self.world.model
         clipped = np.clip(asked["effort"], model.effort_lower, model.effort_upper)
         effort[:, self._free] = clipped[:, self._free]
-        return self._state.effort(q, effort)
+        return self._state.effort(q, effort + wrench_efforts(model, q, asked["wrenches"]) if pushed else effort)
 
     def _batch(self, worlds: int) -> Any:
         """Return the batch of so many worlds; the last few are kept, with all their threads."""

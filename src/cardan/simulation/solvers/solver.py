@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -23,6 +23,9 @@ from cardan.simulation.world import World
 if TYPE_CHECKING:
     from cardan.simulation.solvers.stepper import Stepper
 
+NUMBERS = 32
+"""Of steps that are remembered, to begin at once: with and without a control."""
+
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
 
@@ -34,7 +37,7 @@ SHARED = dict.fromkeys(_DONE, YES) | {
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
 
-ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "count": ()}
+ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "wrenches": ("nbodies", 6), "count": ()}
 """Core shapes of the arguments of a compiled step, beside q and v."""
 
 
@@ -145,7 +148,7 @@ class Solver(ABC):
         raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
 
     def _asked(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
-        """Return the efforts, positions and velocities asked for in each world; of no control the positions alone.
+        """Return what `asked_of` names, in each world.
 
         Raises:
             ParameterError: for a state or control of another world, or of another number of worlds or dtype.
@@ -164,7 +167,7 @@ class Solver(ABC):
         ):
             expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
             raise ParameterError("control", got=control, expected=expected)
-        asked = control.effort, control.position, control.velocity
+        asked = tuple(getattr(control, name) for name in asked_of(control))
         return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
 
     def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
@@ -238,7 +241,7 @@ class CompiledSolver(Solver):
         """Return the state after some steps; see `Solver.step`."""
         count = checked_steps(steps) * self.substeps
         arrays, clock = self._asked(state, control), state.clock(self.dt / self.substeps)
-        run = self._kept.get((count, control is None)) or self._plan(count, control is None)
+        run = (self._kept.get("run") or self._remembered())(count, asked_of(control))
         if state.constants:
             arrays += tuple(state.constants[name] for name in self._inputs)
         found = run(state.q, state.v, clock.good, *arrays)
@@ -269,9 +272,11 @@ class CompiledSolver(Solver):
 
         count = checked_steps(steps) * self.substeps
         asked = self._asked(state, control)
+        if control is not None:
+            control.hold()
         if len(state) != 1:
             raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
-        run = self._bound(count, control is None, packed=True)
+        run = self._bound(count, asked_of(control), packed=True)
         state = state.copy()
         asked += tuple(state.constants[name] for name in self._inputs)
         return Stepper(run, state, state.clock(self.dt / self.substeps), asked, count)
@@ -283,17 +288,20 @@ class CompiledSolver(Solver):
         own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
-    def _plan(self, count: int, without_control: bool) -> Bound:
-        """Return so many steps one after the other, bound to the model, and keep them."""
-        run = self._kept[count, without_control] = self._bound(count, without_control)
-        return run
+    def _remembered(self) -> Callable[[int, tuple[str, ...]], Bound]:
+        """Return `_bound`, which remembers the last numbers of steps: each has a workspace, which may be large."""
+        return self._kept.setdefault("run", lru_cache(maxsize=NUMBERS)(self._bound))
 
-    def _bound(self, count: int, without_control: bool, packed: bool = False) -> Bound:
-        asked = ("position",) if without_control else ("effort", "position", "velocity")
+    def _bound(self, count: int, asked: tuple[str, ...], packed: bool = False) -> Bound:
         own = [name for name in self._inputs if name not in self.world.model.inputs]
-        repeated = self.function if count == 1 else self.function.repeated(count)
+        repeated = self.function.repeated(count)
         bind = repeated.bind_packed if packed else repeated.bind
         return bind(self.world.model, *asked, *own)
+
+
+def asked_of(control: Control | None) -> tuple[str, ...]:
+    """Return the names of what a step takes beside the state: the targets alone without a control."""
+    return ("position",) if control is None else control.names
 
 
 def left_out(model: Model) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
+from cardan.algorithms.tree import supports
 from cardan.simulation.solvers.maximal import MaximalSolver
 from cardan.simulation.solvers.solver import checked_steps
 from cardan.simulation.world import World
@@ -49,6 +51,27 @@ class XPBD(MaximalSolver):
     ) -> None:
         self.iterations = checked_steps(iterations, "iterations")
         super().__init__(world, dt, substeps=substeps, limits=limits, contacts=contacts)
+
+    supports: ClassVar[Mapping[str, str]] = {
+        **MaximalSolver.supports,
+        "what a kinematic joint moves by other joints": "its passes over the joints would push the joint back: take "
+        "cardan.solvers.Featherstone or Variational",
+    }
+
+    def features(self) -> Iterator[tuple[str, str]]:
+        yield from super().features()
+        model, told = self.world.model, self.world.kinematic
+        tree = {node.name: supports(model, node.index)[-1] for node in model.nodes}
+        moved = {tree[joint]: joint for joint in told}
+        others = [(node.name, tree[node.name]) for node in model.nodes if node.name not in told]
+        ends = [(c.name, model.attachment(body).node) for c in model.closures for body in (c.parent, c.child)]
+        others += [(name, tree[model.nodes[at].name]) for name, at in ends if at >= 0]
+        for name, first in others:
+            if first in moved:
+                yield (
+                    "what a kinematic joint moves by other joints",
+                    f"joint {name!r} in the tree of {moved[first]!r}, which moves as it is told",
+                )
 
     def method(self) -> tuple[str, dict[str, Any]]:
         """Return how a step is taken."""

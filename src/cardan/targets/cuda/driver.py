@@ -88,18 +88,20 @@ class Everywhere(NamedTuple):
         handle: of it, for any device.
         launch: the address of the driver's function that launches it.
         library: what it is in, which is to be kept.
+        passes: how often the program is run on its own results; see `Outline`.
     """
 
     kernel: Kernel
     handle: Any
     launch: int
     library: Any
+    passes: int
 
     @property
     def words(self) -> dict[str, int]:
         """How to launch it, for the context of a handler of XLA."""
         _, threads, states, shared = self.kernel.launch
-        how = {"threads": threads, "states": states, "shared": shared}
+        how = {"threads": threads, "states": states, "shared": shared, "passes": self.passes}
         return {**how, "launch": self.launch, "kernel": int(self.handle)}
 
 
@@ -241,7 +243,7 @@ class Driver:
                 which = self._value(api.cuDeviceGet(device.number), doing)
                 self._expect(api.cuKernelSetAttribute(most, kernel.launch.shared, handle, which)[0], doing)
         address = self._value(api.cuGetProcAddress(b"cuLaunchKernel", _SINCE, 0), doing)
-        return Everywhere(kernel, handle, int(address), library)
+        return Everywhere(kernel, handle, int(address), library, outline.passes)
 
     def launch(self, loaded: Loaded, count: int, arguments: Sequence[int], stream: int) -> None:
         """Run a kernel on states, without waiting for it.
@@ -249,7 +251,7 @@ class Driver:
         Args:
             loaded: the kernel.
             count: number of states.
-            arguments: what follows the count: addresses and strides.
+            arguments: what follows the count: addresses and strides, and passes, which only repeated programs take.
             stream: the handle of the stream, on the kernel's device.
 
         Raises:

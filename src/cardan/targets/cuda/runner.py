@@ -5,6 +5,7 @@ A launch allocates nothing and waits for nothing, so it may be captured in a gra
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from itertools import chain
 from threading import Lock
@@ -46,7 +47,13 @@ class CudaProgram(Runner):
         first = results[0]
         loaded = self.kernel(first.device, first.dtype == SINGLE)
         places = chain.from_iterable((buffer.address, buffer.stride) for buffer in (*arrays, *results))
-        driver().launch(loaded, count, tuple(places), stream)
+        driver().launch(loaded, count, (*places, self.outline.passes), stream)
+
+    def times(self, count: int) -> CudaProgram:
+        """Return the program run so many times as often, which shares its kernels; see `Runner`."""
+        other = copy.copy(self)
+        other.outline = self.outline.times(count)
+        return other
 
     def kernel(self, device: int, single: bool) -> Loaded:
         """Return the kernel on a device."""

@@ -9,6 +9,7 @@ from cardan.program.program import Array, Program
 
 WARP = 32
 WARPS = 4  # of a block whose threads have a state each
+PASSES = "passes"  # what the parameter is called that says how often a program is run as a whole
 COLUMNS = 32  # that are staged at a time: 128 bytes of a row, what one access of a warp brings
 
 

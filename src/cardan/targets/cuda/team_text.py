@@ -13,8 +13,9 @@ from cardan.program.fusing import Joined
 from cardan.program.liveness import heads_of, last_readers
 from cardan.program.ops import Op
 from cardan.program.program import Program, Region, phases
+from cardan.program.repeated import whole
 from cardan.targets.c_family import Dialect, operation_lines
-from cardan.targets.cuda.staging import COLUMNS, WARP, Chunk, chunks_of
+from cardan.targets.cuda.staging import COLUMNS, PASSES, WARP, Chunk, chunks_of
 from cardan.targets.cuda.teams import Team, handed, team_of
 
 STRIDE = WARP + 1
@@ -31,7 +32,7 @@ class TeamText:
 
     def __init__(self, program: Program, joined: Joined, warps: int, dialect: Dialect, name: str) -> None:
         self.program, self.joined, self.warps, self.dialect, self.name = program, joined, warps, dialect, name
-        self.numbers = program.instructions.values
+        self.numbers, self.is_repeated = program.instructions.values, whole(program) is not None
         self.team: Team = team_of(program, joined, warps)
         self.heads = heads_of(program, self.team.spans, [Op.INPUT, Op.CARRIED])
         self.chunks = chunks_of(program.outputs, SECTOR)
@@ -104,7 +105,7 @@ class TeamText:
             f"    {self.at(self.slot[head])} = {self._first(head)};" for head, _ in region.carried[warp :: self.warps]
         )
         yield BARRIER
-        yield f"    for (long {k} = 0; {k} < {region.passes}; ++{k}) {{"
+        yield f"    for (long {k} = 0; {k} < {self.dialect.how_often(self.program, region)}; ++{k}) {{"
         yield f"    if ({k} > 0) {{"
         own = region.carried[warp :: self.warps]
         yield from (f"    const real t{head}_ = {self._placed(after)};" for head, after in own)
@@ -130,12 +131,12 @@ class TeamText:
 
     def _taken(self) -> str:
         outputs = [f"real *{a.name}, const long long {a.name}_stride" for a in self.program.outputs]
-        return ", ".join(["real *w", "const int ahead", *outputs])
+        return ", ".join(["real *w", "const int ahead", *outputs, *[f"const long long {PASSES}"] * self.is_repeated])
 
     def passed(self) -> str:
         """Return the arguments of the functions."""
         outputs = [f"{a.name}_rows + first * {a.name}_stride, {a.name}_stride" for a in self.program.outputs]
-        return ", ".join(["w", "ahead", *outputs])
+        return ", ".join(["w", "ahead", *outputs, *[PASSES] * self.is_repeated])
 
     def _flushes(self, step: int, warp: int) -> list[str]:
         """Return the lines that write the chunks complete before a step: a share of each."""

@@ -16,11 +16,12 @@ from typing import NamedTuple
 from cardan.program.fusing import Fused, Joined, joined_products
 from cardan.program.ops import LEAVES, Op
 from cardan.program.program import Array, Program, rows_of
+from cardan.program.repeated import whole
 from cardan.targets.c_arithmetic import PREFIX, analysis, number
 from cardan.targets.c_family import Dialect, in_c
 from cardan.targets.cuda.compiler import Launch
 from cardan.targets.cuda.solo_text import APART, INLINE, SoloText
-from cardan.targets.cuda.staging import STAGING, WARP, WARPS
+from cardan.targets.cuda.staging import PASSES, STAGING, WARP, WARPS
 from cardan.targets.cuda.team_text import SHARES, STRIDE, TeamText
 from cardan.targets.libm.functions import FUNCTIONS
 
@@ -52,7 +53,8 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     """Return a program as a kernel.
 
     Its parameters are the number of states, then for each input and output where its first row begins, and how many
-    entries further each next row does: 0 for an input that all states share.
+    entries further each next row does: 0 for an input that all states share. At the end, of a program that is repeated,
+    how often.
 
     Args:
         program: what to compute.
@@ -111,7 +113,7 @@ def _dialect(part: int, single: bool) -> Dialect:
         return in_c(op, operands, suffix)
 
     kind = "float" if single else "double"
-    return Dialect(kind, part, lambda value: number(value, single), expression, f"{PREFIX}sincos", "rows")
+    return Dialect(kind, part, lambda value: number(value, single), expression, f"{PREFIX}sincos", "rows", PASSES)
 
 
 def _head(program: Program, single: bool) -> Iterator[str]:
@@ -129,7 +131,8 @@ def _kernel(program: Program, name: str, warps: int, body: Iterator[str]) -> Ite
     arrays = [f"const real *{a.name}_rows, long long {a.name}_stride" for a in program.inputs]
     arrays += [f"real *{a.name}_rows, long long {a.name}_stride" for a in program.outputs]
     yield f'extern "C" __global__ void __launch_bounds__({warps * WARP})'
-    yield f"{name}({', '.join(['long long count', *arrays])})\n{{"
+    passes = [f"const long long {PASSES}"] * (whole(program) is not None)
+    yield f"{name}({', '.join(['long long count', *arrays, *passes])})\n{{"
     yield from body
     yield "}\n"
 

@@ -2,7 +2,8 @@
 
 Reading and checking four arrays through NumPy's Python face takes microseconds; a small robot's dynamics take a tenth
 of one. So the common case is decided here: arrays of exactly the expected type, dtype and core shape, contiguous, with
-equal leading dimensions, and `out=` at most. Everything else goes to a Python callable, which converts or explains.
+equal leading dimensions, numbers for one state, and `out=` at most. Everything else goes to a Python callable, which
+converts or explains.
 
 One door serves all programs; what it must know of each is in its context, an array of 64-bit words. The layout of
 NumPy's and Python's own objects is looked up at import (`is_supported`), not assumed.
@@ -20,12 +21,14 @@ from typing import Any
 import numpy as np
 
 from cardan.runtime.log import log
-from cardan.runtime.memory import empty
+from cardan.runtime.memory import ALIGNED, LEAST, empty
+from cardan.runtime.threads import COUNT, PART, WORTHWHILE
 from cardan.targets.llvm import door_layout as layout
 from cardan.targets.llvm.image import LOCK, Image, load
 from cardan.targets.llvm.store import kept
 from cardan.targets.runner import Gathered
 
+RELEASE = 50_000  # work from which the interpreter's lock is released (about 3 us)
 _NEW_ARRAY, _AS_SCALAR = 93, 76  # in NumPy's table of C functions, fixed since 1.0
 
 
@@ -40,8 +43,10 @@ class _Method(ctypes.Structure):
     )
 
 
+_DTYPES = {8: np.dtype(np.float64), 4: np.dtype(np.float32)}
 _FASTCALL_KEYWORDS = 0x80 | 0x02
 _OUT = sys.intern("out")
+_NUMBERS = (float, np.float64, int, np.int64, np.float32)  # not their subclasses: truth values are no numbers
 
 
 def _read(address: int, kind: Any) -> int:
@@ -72,6 +77,7 @@ def closed_because() -> str | None:
 def _layout() -> Iterator[tuple[str, Any, Any]]:
     """Yield what the door reads from memory: what it is, what is so, and what is found there."""
     sample, names, swapped = np.zeros((7, 3, 5))[2:], ("one", "two", "three"), np.dtype(np.float64).newbyteorder()
+    turned = sample.T  # held: what is read below must be alive
     array, dims = id(sample), _read(id(sample) + layout.DIMS, ctypes.c_void_p)
     yield "type", id(np.ndarray), _read(array + layout.TYPE, ctypes.c_void_p)
     yield "data", sample.__array_interface__["data"][0], _read(array + layout.DATA, ctypes.c_void_p)
@@ -79,7 +85,7 @@ def _layout() -> Iterator[tuple[str, Any, Any]]:
     yield "dtype", id(np.dtype(np.float64)), _read(array + layout.DESCR, ctypes.c_void_p)
     flags = layout.CONTIGUOUS_ALIGNED | layout.WRITEABLE
     yield "flags", flags, _read(array + layout.FLAGS, ctypes.c_int) & flags
-    yield "flags of others", 0, _read(id(sample.T) + layout.FLAGS, ctypes.c_int) & 1
+    yield "flags of others", 0, _read(id(turned) + layout.FLAGS, ctypes.c_int) & 1
     if dims and sample.ndim == _read(array + layout.ND, ctypes.c_int):  # else there is no telling where this points
         yield "shape", [5, 3, 5], [_read(dims + 8 * k, ctypes.c_int64) for k in range(3)]
     for size, number in layout.TYPE_NUMBERS.items():
@@ -127,6 +133,9 @@ def _addresses() -> dict[str, int]:
         "decref": "Py_DecRef",
         "malloc": "PyMem_RawMalloc",
         "free": "PyMem_RawFree",
+        "as_double": "PyFloat_AsDouble",
+        "raised": "PyErr_Occurred",
+        "clear": "PyErr_Clear",
         "new_object": "PyType_GenericAlloc",
         "new_dict": "PyDict_New",
         "set_item": "PyDict_SetItem",
@@ -134,7 +143,8 @@ def _addresses() -> dict[str, int]:
     found = {word: ctypes.cast(getattr(api, name), ctypes.c_void_p).value or 0 for word, name in names.items()}
     found["new_array"] = _read(table + 8 * _NEW_ARRAY, ctypes.c_void_p)
     found["as_scalar"] = _read(table + 8 * _AS_SCALAR, ctypes.c_void_p)
-    found |= {"array_type": id(np.ndarray), "tuple_type": id(tuple), "out_name": id(_OUT)}
+    found |= {"array_type": id(np.ndarray), "tuple_type": id(tuple), "out_name": id(_OUT), "nothing": id(None)}
+    found |= {f"number{k}": id(kind) for k, kind in enumerate(_NUMBERS)}
     return found | {"descr0": id(np.dtype(np.float64)), "descr1": id(np.dtype(np.float32))}
 
 
@@ -161,14 +171,15 @@ class Door:
         results: core shapes of the arrays that are made.
         places: of each output of the program the result it is in, the entry where it begins there, and how many
             entries rows are apart.
-        work: operations a state.
-        limit: work from which a call is left to `slow`, which may split it over threads.
+        work: of a state; see `work_of`.
         slow: takes the arguments the door does not; gets them as they came.
+        threads: over how many a large batch is split, which is left to `slow`; None for what `num_threads` says.
         gathered: the kind of tuple the results are returned in, or their names in a dictionary.
         finish: takes the results, and says what is returned; neither for a single one.
         parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
         few: up to how many states of float64, and of float32, have code of their own.
         patience: of each kind of code that is not there, how many states code of the other kind serves for now.
+        passes: how often the program is run on its own results, if it is repeated; see `Outline`.
     """
 
     def __init__(
@@ -179,17 +190,22 @@ class Door:
         places: Sequence[tuple[int, int, int]],
         *,
         work: int,
-        limit: int,
         slow: Callable[..., Any],
+        threads: int | None = None,
         gathered: Gathered = None,
         finish: Callable[..., Any] | None = None,
         parts: Sequence[tuple[int, int, int]] = (),
         few: Sequence[int],
         patience: np.ndarray,
+        passes: int = 0,
     ) -> None:
-        makers = [functools.partial(_lent, len(arrays[0]), shape) for shape in results]
+        lead = next((k for k, shape in enumerate(arrays) if shape), 0)
+        makers = [functools.partial(_lent, len(arrays[lead]), shape) for shape in results]
+        counter = COUNT if threads is None else ctypes.c_int64(threads)
         words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
-        words |= {"parts": len(parts), "work": work, "limit": limit, "slow": id(slow)}
+        words |= {"parts": len(parts), "lead": lead, "slow": id(slow), "passes": passes}
+        words["threads"] = ctypes.addressof(counter)
+        words |= _rows(max(work, 1))
         names = gathered if isinstance(gathered, tuple) else ()
         words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}
         words |= {"finish": id(finish) if finish else 0, "few0": few[0], "few1": few[1]}
@@ -199,7 +215,7 @@ class Door:
         specs += [_spec(shape) for shape in arrays]
         rows = [[words.get(word, 0) for word in layout.FIELDS], *specs, *places, *parts]
         self.context = np.array([number for row in rows for number in row], dtype=np.int64)
-        self._kept: list[Any] = [self, slow, gathered, finish, makers, patience, _machine_code(), _OUT]
+        self._kept: list[Any] = [self, slow, gathered, finish, makers, counter, patience, _machine_code(), _OUT]
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
         self.function: Callable[..., Any] = make(ctypes.addressof(_method(name)), self.context, self._kept)
@@ -218,13 +234,28 @@ class Door:
 
 
 def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
-    """Return what a door knows of an array."""
-    return [len(shape), math.prod(shape), maker, name, *shape, *[0] * (layout.MAX_CORE - len(shape))]
+    """Return what a door knows of an array.
+
+    Where a row is a multiple of half a line of the cache, rows lie on lines, and writing them takes up to half the time
+    if the first one does; of others, which lie across lines anyway, only very large ones are not new memory.
+    """
+    entries = math.prod(shape)
+    large = ALIGNED if entries % 4 == 0 else LEAST
+    return [len(shape), entries, maker, large, name, *shape, *[0] * (layout.MAX_CORE - len(shape))]
+
+
+def _rows(work: int) -> dict[str, int]:
+    """Return up to how many states a call takes on one thread, and on several, and from how many it releases the lock.
+
+    Args:
+        work: of a state.
+    """
+    return {"alone": max(PART // work, 1), "shared": max((WORTHWHILE - 1) // work, 1), "release": RELEASE // work}
 
 
 def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:
     """Return a large result for an argument with so many core dimensions."""
-    return empty(first.shape[: first.ndim - core] + shape, np.dtype(f"f{first.itemsize}"))
+    return empty(first.shape[: first.ndim - core] + shape, _DTYPES[first.itemsize])
 
 
 def serves(arrays: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]], outputs: int) -> bool:

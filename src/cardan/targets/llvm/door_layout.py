@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from cardan.runtime.memory import LEAST
-
 MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS = 16, 64, 6, 32
-RELEASE = 50_000  # operations times states from which the interpreter's lock is released (about 3 us of work)
-
+NUMBERS = 5  # types of numbers the door reads: Python's float and int, NumPy's commonest
 KINDS = 4  # of machine code: for float64, for float32, then for a few states of each
 FIELDS = (
-    "count", "results", "outputs", "parts", "array_type", "tuple_type", "gathered", "is_dict", "out_name",
-    "work", "limit", "slow",
+    "count", "results", "outputs", "parts", "array_type", "tuple_type", "gathered", "is_dict", "out_name", "nothing",
+    "lead", "threads", "alone", "shared", "release", "slow", "passes",
     "finish", "descr0", "descr1", "few0", "few1", "patience",
+    *(f"number{k}" for k in range(NUMBERS)),
     *(f"{word}{kind}" for word in ("evaluate", "heap", "spare") for kind in range(KINDS)),
     "vectorcall", "save_thread", "restore_thread", "incref", "decref", "new_array", "as_scalar", "new_object",
     "new_dict", "set_item",
-    "malloc", "free",
+    "malloc", "free", "as_double", "raised", "clear",
 )  # fmt: skip
 WORD = {name: k for k, name in enumerate(FIELDS)}
-SPEC_WORDS = 4 + MAX_CORE  # of an array: number of core dimensions, of entries, what makes large ones, name, dimensions
+SPEC_WORDS = 5 + MAX_CORE
+"""Of an array: numbers of core dimensions and entries, what makes large ones, from how many bytes on, name, shape."""
 PLACE_WORDS = 3  # of an output: in which result it is, at which entry it begins, how many entries rows are apart
 PART_WORDS = 3  # an argument, and the first and last of the entries that must not all be 0
 
@@ -31,5 +30,5 @@ BYTE_ORDER, NUMBER = _HEAD + 10, _HEAD + 12  # of a dtype
 CONTIGUOUS_ALIGNED, WRITEABLE = 0x101, 0x400
 TYPE_NUMBERS = {8: 12, 4: 11}
 
-WHERE = (MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS, RELEASE, LEAST, FIELDS, ITEMS, DATA, BYTE_ORDER, NUMBER)
+WHERE = (MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS, FIELDS, ITEMS, DATA, BYTE_ORDER, NUMBER)
 """What the door's text depends on, beside its own source."""

@@ -18,6 +18,7 @@ class _Door(Reader):
     def __init__(self) -> None:
         super().__init__(at.WORD)
         kinds = {"pointers": f"[{at.MAX_ARRAYS} x ptr]", "dims": f"[{at.MAX_DIMS} x i64]", "made": "i64"}
+        kinds |= {"numbers": f"[{at.MAX_ARRAYS} x double]"}
         kinds |= {"results": f"[{at.MAX_OUTPUTS} x ptr]", "table": f"[{2 * at.MAX_OUTPUTS} x i64]"}
         for name, kind in kinds.items():
             self.line(f"%{name} = alloca {kind}, align 8")
@@ -110,29 +111,32 @@ class _Door(Reader):
             self.must(self.is_null(self.finish))
             self.must(self.emit(f"xor i1 {self.is_dict}, true"))
             self.must(self.same(self.field("%kwnames", at.ITEMS), self.known("out_name", "ptr")))
-            return [self.word("%args", "%nargs", "ptr")]
+            given = self.word("%args", "%nargs", "ptr")
+            return [self.emit(f"select i1 {self.same(given, self.known('nothing', 'ptr'))}, ptr null, ptr {given}")]
 
         return self.branch(self.is_null("%kwnames"), lambda: ["null"], keyword, "ptr")[0]
 
     def first_array(self) -> None:
-        """The first array says dtype and leading dimensions."""
-        first = self.load("ptr", "%args", 8)
+        """The first argument with entries says dtype and leading dimensions."""
+        self.lead = self.known("lead")
+        first = self.word("%args", self.lead, "ptr")
         self.must(self.same(self.field(first, at.TYPE), self.known("array_type", "ptr")))
         self.which = self.precision(self.field(first, at.DESCR))
         self.must(self.whole("icmp ult", self.which, 2))
         self.double = self.whole("icmp eq", self.which, 0)
         self.itemsize = self.emit(f"select i1 {self.double}, i64 8, i64 4")
-        self.batch = self.whole("sub nsw", self.dimensions(first), self.word(self.arguments, 0))
+        self.batch = self.whole("sub nsw", self.dimensions(first), self.word(self.spec(self.lead), 0))
         self.must(self.whole("icmp ule", self.batch, at.MAX_DIMS - at.MAX_CORE))
         self.batch_dims = self.field(first, at.DIMS)
 
     def count_rows(self) -> None:
-        """There must be a state, and not so much work that threads would share it."""
+        """There must be a state, and not so many that threads would share them, or an interrupt wait."""
         times = lambda k, rows: [self.whole("mul nsw", rows, self.word(self.batch_dims, k))]  # noqa: E731
         (self.rows,) = self.loop_if_any("0", self.batch, 1, times, ("i64", "1"))
-        self.work = self.whole("mul", self.rows, self.known("work"))
         self.must(self.whole("icmp sgt", self.rows, 0))
-        self.must(self.whole("icmp slt", self.work, self.known("limit")))
+        alone = self.whole("icmp eq", self.word(self.known("threads", "ptr"), 0), 1)
+        most = self.emit(f"select i1 {alone}, i64 {self.known('alone')}, i64 {self.known('shared')}")
+        self.must(self.whole("icmp sle", self.rows, most))
 
     def find_code(self) -> None:
         """There must be code for so many states of this precision, or for other numbers of them and some patience."""
@@ -169,10 +173,35 @@ class _Door(Reader):
         self.equal(self.at(dims, self.batch, "i64"), self.at(spec, at.SPEC_WORDS - at.MAX_CORE, "i64"), core)
 
     def argument(self, k: str) -> None:
-        """An argument must fit; its data are noted."""
-        array = self.word("%args", k, "ptr")
-        self.fits(array, self.spec(k), at.CONTIGUOUS_ALIGNED)
-        self.store("ptr", self.field(array, at.DATA), self.at("%pointers", k, "ptr"), 8)
+        """An argument must be an array that fits, or a number; where its data are is noted."""
+        value, spec = self.word("%args", k, "ptr"), self.spec(k)
+
+        def array() -> list[str]:
+            self.fits(value, spec, at.CONTIGUOUS_ALIGNED)
+            return [self.field(value, at.DATA)]
+
+        is_array = self.same(self.field(value, at.TYPE), self.known("array_type", "ptr"))
+        (data,) = self.branch(is_array, array, lambda: [self.number(k, value, spec)], "ptr")
+        self.store("ptr", data, self.at("%pointers", k, "ptr"), 8)
+
+    def number(self, k: str, value: str, spec: str) -> str:
+        """Write where a number is kept as a float64: where such a one is expected, for one state."""
+        self.must(self.whole("icmp eq", self.word(spec, 0), 0))
+        self.must(self.whole("icmp eq", self.rows, 1))
+        self.must(self.double)
+        kind, known = self.field(value, at.TYPE), "false"
+        for n in range(at.NUMBERS):
+            known = self.emit(f"or i1 {known}, {self.same(kind, self.known(f'number{n}', 'ptr'))}")
+        self.must(known)
+        number = self.emit(f"call double {self.known('as_double', 'ptr')}(ptr {value})")
+
+        def must_be_it() -> None:
+            self.unless(self.is_null(self.call("raised")), "too_large")
+
+        self.branch(self.emit(f"fcmp oeq double {number}, -1.0"), must_be_it)
+        place = self.at("%numbers", k, "double")
+        self.store("double", number, place, 8)
+        return place
 
     def unit_part(self, k: str) -> None:
         """Of the first state, entries that give a direction (a quaternion, say) must not all be 0: none is told."""
@@ -229,8 +258,9 @@ class _Door(Reader):
     def new_result(self, k: str) -> None:
         """Make an array for a result; null means that Python raises."""
         spec = self.row(self.results, k, at.SPEC_WORDS)
-        large = self.whole("icmp uge", self.bytes_of(spec), at.LEAST)
-        lend = lambda: [self.call("vectorcall", f"ptr {self.word(spec, 2, 'ptr')}, ptr %args, i64 1, ptr null")]  # noqa: E731
+        large = self.whole("icmp uge", self.bytes_of(spec), self.word(spec, 3))
+        first = self.at("%args", self.lead, "ptr")
+        lend = lambda: [self.call("vectorcall", f"ptr {self.word(spec, 2, 'ptr')}, ptr {first}, i64 1, ptr null")]  # noqa: E731
         (made,) = self.branch(large, lend, lambda: [self.new_array(spec)], "ptr")
         self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
         self.store("ptr", made, self.at("%results", k, "ptr"), 8)
@@ -272,14 +302,15 @@ class _Door(Reader):
         heap, to_free, to_keep = self.workspace(size, spare, "give_up")
 
         def run() -> None:
-            self.line(f"call void {self.code}(ptr %pointers, ptr %table, i64 {self.rows}, ptr {heap})")
+            given = f"ptr %pointers, ptr %table, i64 {self.rows}, ptr {heap}, i64 {self.known('passes')}"
+            self.line(f"call void {self.code}({given})")
 
         def released() -> None:
             state = self.call("save_thread")
             run()
             self.do("restore_thread", f"ptr {state}")
 
-        self.branch(self.whole("icmp sgt", self.work, at.RELEASE), released, run)
+        self.branch(self.whole("icmp sgt", self.rows, self.known("release")), released, run)
         self.put_back(spare, to_free, to_keep)
 
     # --- what is returned ---
@@ -303,6 +334,9 @@ class _Door(Reader):
         self.label("given")
         self.do("incref", f"ptr {self.given}")
         self.line(f"ret ptr {self.given}")
+        self.label("too_large")  # a whole number beyond all floats
+        self.do("clear")
+        self.line("br label %slow")
         self.label("give_up")
         self.drop_results()
         self.line("br label %slow")
@@ -343,7 +377,7 @@ class _Door(Reader):
         self.unless(self.emit("icmp ne ptr %dictionary, null"), "raise")
 
         def put(k: str) -> None:
-            key = self.word(self.row(self.results, k, at.SPEC_WORDS), 3, "ptr")
+            key = self.word(self.row(self.results, k, at.SPEC_WORDS), 4, "ptr")
             failed = self.emit(
                 f"call i32 {self.known('set_item', 'ptr')}(ptr %dictionary, ptr {key}, ptr {self.result(k)})"
             )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from cardan.program.ops import Op
 from cardan.program.program import Region, phases, places_of
+from cardan.program.repeated import whole
 from cardan.targets.llvm.lanes import Lanes
 from cardan.targets.llvm.plan import (
     Plan,
@@ -23,6 +24,7 @@ from cardan.targets.llvm.writer import Writer
 
 UNROLLED = 4  # groups of columns that are moved without a loop
 COPIED = 8  # columns in a group where entries are copied one by one
+PASSES = "%passes"  # how often a program is run as a whole; those that are not repeated do not look at it
 STREAM = 16 * 2**20  # bytes of results from which they bypass the caches: they would not stay there anyway
 
 
@@ -243,6 +245,7 @@ def entry_function(plan: Plan, lanes: Lanes) -> str:
         ("ptr noalias", "%outputs"),
         ("i64", "%rows"),
         ("ptr noalias align 64", "%heap"),
+        ("i64", PASSES),
     ]
     return w.procedure("evaluate", parameters, linkage="")
 
@@ -286,6 +289,11 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
     _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.plan, p)))))
     if not region.carried:
         e.w.loop(0, region.passes, 1, one)
+        return
+    if region is whole(e.program):
+        last = e.w.emit(f"add nsw i64 {PASSES}, -1")
+        e.w.loop_if_any("0", last, 1, then_again)
+        one(last)
         return
     if region.passes > 1:
         e.w.loop(0, region.passes - 1, 1, then_again)

@@ -5,6 +5,7 @@ What was compiled before is loaded from the disk cache, without the program and 
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import functools
 import time
@@ -19,7 +20,7 @@ from cardan.errors import TargetError
 from cardan.program.program import Program, places_of
 from cardan.runtime import processor
 from cardan.runtime.log import log
-from cardan.runtime.threads import WORTHWHILE, split, work_of
+from cardan.runtime.threads import split, work_of
 from cardan.targets.llvm.door import Door, serves
 from cardan.targets.llvm.door_layout import KINDS
 from cardan.targets.llvm.image import LOCK, Image, load
@@ -31,7 +32,7 @@ FEW = 16  # bytes of the vectors that a few states fill
 MANY = 2**10  # states: more than a few
 PATIENCE = 1000  # states that code for other numbers of them serves before their own is compiled: 0.05 to 1 s of work
 _POINTER = ctypes.c_void_p
-_ENTRY = ctypes.CFUNCTYPE(None, _POINTER, _POINTER, ctypes.c_int64, _POINTER)
+_ENTRY = ctypes.CFUNCTYPE(None, _POINTER, _POINTER, ctypes.c_int64, _POINTER, ctypes.c_int64)
 
 
 def _address(array: np.ndarray, row: int) -> int:
@@ -74,15 +75,15 @@ class Loaded:
         self.heap, self.address = image.heap, self.code.address
         self.entry = _ENTRY(self.address)
 
-    def __call__(self, arrays: Arrays, results: Arrays, start: int, stop: int) -> None:
-        """Evaluate rows start to stop."""
+    def __call__(self, arrays: Arrays, results: Arrays, start: int, stop: int, passes: int) -> None:
+        """Evaluate rows start to stop; as often as `Outline.passes` says."""
         table = (ctypes.c_void_p * len(arrays))(*[_address(a, start) for a in arrays])
         places = (ctypes.c_int64 * (2 * len(results)))(*chain.from_iterable(_place(r, start) for r in results))
         if not self.heap:
-            return self.entry(table, places, stop - start, None)
+            return self.entry(table, places, stop - start, None, passes)
         space = np.empty(self.heap + 64, dtype=np.uint8)  # one for each caller: threads share nothing
         aligned = _address(space, 0) + 63 & ~63
-        return self.entry(table, places, stop - start, aligned)
+        return self.entry(table, places, stop - start, aligned, passes)
 
 
 class NativeProgram(Runner):
@@ -96,6 +97,13 @@ class NativeProgram(Runner):
         self._loaded: dict[Kind, Loaded] = {}
         self.patience = np.full(KINDS, PATIENCE, dtype=np.int64)
         self._doors: WeakSet[Door] = WeakSet()
+
+    def times(self, count: int) -> NativeProgram:
+        """Return the program run so many times as often, which shares its machine code; see `Runner`."""
+        other = copy.copy(self)
+        other.outline = self.outline.times(count)
+        other.work = work_of(other.outline.operations, self.total)
+        return other
 
     def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> Loaded:
         """Return the machine code for so many states of a dtype, or for a while what there is of the other kind.
@@ -140,7 +148,8 @@ class NativeProgram(Runner):
         if not batch * self.total:
             return
         code = self.code(dtype, batch)
-        split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b))
+        passes = self.outline.passes
+        split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b, passes))
 
     def door(
         self,
@@ -151,6 +160,7 @@ class NativeProgram(Runner):
         packed: bool = False,
         gathered: Gathered = None,
         finish: Callable[..., Any] | None = None,
+        threads: int | None = None,
     ) -> Callable[..., Any] | None:
         """Return a function that reads the arrays itself; see `Runner` and `door`."""
         arrays, outputs = [a.shape for a in self.outline.inputs], self.outputs
@@ -163,14 +173,15 @@ class NativeProgram(Runner):
             arrays,
             results,
             beside if packed else [(k, 0, a.size) for k, a in enumerate(outputs)],
-            work=min(self.work, WORTHWHILE),
-            limit=WORTHWHILE,
+            work=self.work,
             slow=slow,
+            threads=threads,
             gathered=gathered,
             finish=finish,
             parts=parts,
             few=[few_states(np.dtype(f"f{size}")) for size in (8, 4)],
             patience=self.patience,
+            passes=self.outline.passes,
         )
         with LOCK:
             self._doors.add(door)

@@ -1,10 +1,11 @@
 """A program as LLVM IR: vectors of W states at a time, in functions of a few hundred operations.
 
-The module has one entry, `evaluate(inputs, outputs, rows, heap)`. For every tile of W states it reads the rows of the
-inputs and turns them, in registers, into one vector for each entry (`entry`); runs the program's blocks, which
+The module has one entry, `evaluate(inputs, outputs, rows, heap, passes)`. For every tile of W states it reads the rows
+of the inputs and turns them, in registers, into one vector for each entry (`entry`); runs the program's blocks, which
 hand values on through a workspace (on the stack, or on the heap where it is large); and writes the results back as
 rows. The last tile repeats the last state in its idle lanes, which are not written. Each output is an array of its own,
-of which the entry is told where it begins and how far apart its rows are.
+of which the entry is told where it begins and how far apart its rows are. A program that is repeated as a whole runs
+`passes` times.
 """
 
 from __future__ import annotations

@@ -66,15 +66,17 @@ class Handler:
         self.address: int = self._code.address
 
 
-def words_of(code: Any, work: int) -> dict[str, int]:
+def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
     """Return the words that say how to call a program in machine code.
 
     Args:
         code: the program's.
         work: of a state; see `runtime/threads.py`.
+        passes: how often it is run on its own results; see `Outline`.
     """
     return {
         "evaluate": code.address,
+        "passes": passes,
         "heap": code.heap,
         "malloc": _address(ctypes.pythonapi.PyMem_RawMalloc),
         "free": _address(ctypes.pythonapi.PyMem_RawFree),

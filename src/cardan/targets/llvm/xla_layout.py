@@ -8,7 +8,7 @@ from __future__ import annotations
 from cardan.runtime import threads
 
 FIELDS = (
-    "evaluate", "heap", "spare", "malloc", "free", "rest",
+    "evaluate", "passes", "heap", "spare", "malloc", "free", "rest",
     "launch", "kernel", "threads", "states", "shared",
     "dtype", "itemsize", "core_rank", "work", "width", "inputs", "outputs",
 )  # fmt: skip

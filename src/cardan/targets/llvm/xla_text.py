@@ -81,7 +81,8 @@ class _Part(_Reader):
         inputs = self.table("%inputs", self.known("inputs"), 1)
         outputs = self.table("%outputs", self.known("outputs"), 2)
         rows = self.whole("sub nsw", "%end", "%first")
-        self.line(f"call void {self.known('evaluate', 'ptr')}(ptr {inputs}, ptr {outputs}, i64 {rows}, ptr {heap})")
+        given = f"ptr {inputs}, ptr {outputs}, i64 {rows}, ptr {heap}, i64 {self.known('passes')}"
+        self.line(f"call void {self.known('evaluate', 'ptr')}({given})")
         self.put_back(spare, to_free, to_keep)
         self.line("ret void")
         self.label("no_memory")
@@ -220,17 +221,22 @@ class _Handler(_Reader):
         self.branch(self.whole("icmp slt", work, at.WORTHWHILE), self.at_once, lambda: self.in_parts(work))
 
     def launch(self) -> None:
-        """Write the launch of a kernel: its parameters are the states, and of each array where it is, and its rows."""
+        """Write the launch of a kernel: its parameters are the states, of each array where it is, and its rows, passes.
+
+        A program that is not repeated has no parameter for the last, and nobody looks at it.
+        """
         blocks = self.raised(self.rows, self.known("states"))
         self.unless(self.whole("icmp sle", blocks, at.MOST_BLOCKS), "too_many")
         inputs, outputs = self.tables
         count = self.whole("add nuw nsw", self.known("inputs"), self.known("outputs"))
-        parameters = self.whole("add nuw nsw", self.whole("shl nuw nsw", count, 1), 1)
+        parameters = self.whole("add nuw nsw", self.whole("shl nuw nsw", count, 1), 2)
         values = self.emit(f"alloca i64, i64 {parameters}, align 8")
         self.store("i64", self.rows, values, 8)
         sizes = self.at(self.context, at.SIZES, "i64")
         self.describe(inputs, "0", self.known("inputs"), values, sizes)
         self.describe(outputs, self.known("inputs"), self.known("outputs"), values, sizes)
+        last = self.whole("sub nuw nsw", parameters, 1)
+        self.store("i64", self.known("passes"), self.at(values, last, "i64"), 8)
         places = self.emit(f"alloca ptr, i64 {parameters}, align 8")
         put = lambda k: self.store("ptr", self.at(values, k, "i64"), self.at(places, k, "i64"), 8)  # noqa: E731
         self.loop("0", parameters, 1, put)

@@ -1,0 +1,55 @@
+"""What is known of objects, each by itself, while they live.
+
+A `WeakKeyDictionary` takes objects that are equal for one, and forgets what it knows when the first of them dies.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class ByIdentity(Generic[K, V]):
+    """A dictionary of objects that are told apart by their identity, and whose entries go with them.
+
+    Attributes:
+        values: by the object's identity.
+    """
+
+    __slots__ = ("_alive", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[int, V] = {}
+        self._alive: dict[int, weakref.ref[Any]] = {}
+
+    def get(self, key: K) -> V | None:
+        """Return what is known of an object; None if nothing is."""
+        return self.values.get(id(key))
+
+    def setdefault(self, key: K, value: V) -> V:
+        """Return what is known of an object; a value, from now on, if nothing is.
+
+        Args:
+            key: the object.
+            value: what is known of it then; it must not hold the object.
+        """
+        number, values, alive = id(key), self.values, self._alive
+        if number not in values:
+
+            def forget(_: Any) -> None:
+                values.pop(number, None)
+                alive.pop(number, None)
+
+            alive[number] = weakref.ref(key, forget)
+        return values.setdefault(number, value)
+
+    def items(self) -> Iterator[tuple[K, V]]:
+        """Yield the objects that are alive, and what is known of each."""
+        for number, reference in list(self._alive.items()):
+            key = reference()
+            if key is not None and number in self.values:
+                yield key, self.values[number]

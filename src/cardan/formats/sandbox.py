@@ -1,0 +1,132 @@
+"""Work on a stranger's file in a process of its own, with bounds of time, of memory and of what it may do.
+
+The work is a module that imports nothing of cardan (`sandbox_process.py` says how it is run), so that it starts
+quickly. It may ask the reader's process: what leads to files is decided there.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from cardan.formats import sandbox_process
+
+TRUSTED = "pass trusted=True (--trusted) to read it without bounds, if you trust whoever wrote it"
+MAX_ANSWER = 64 * 2**20  # letters
+MAX_QUESTION = 10_000
+
+
+class SandboxError(Exception):
+    """Work that met a bound, crashed, or could not be begun; the message says which and what can be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What work may take.
+
+    Attributes:
+        seconds: of processor time, from when its modules are imported.
+        memory: bytes of memory of its own, those modules included.
+        clock: seconds by the clock: for work that waits, and for systems without the other bounds.
+        stack: bytes of the stack the work has; 0 is that of a process.
+        guarded: whether Python's audit events are refused but for those of reading and computing.
+    """
+
+    seconds: float = 2.0
+    memory: int = 450 * 2**20
+    clock: float = 40.0
+    stack: int = 0
+    guarded: bool = False
+
+
+def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bounds: Bounds) -> Any:
+    """Return what `job.work` makes of an argument, in a process of its own; all values are those of JSON.
+
+    Args:
+        job: a module with `prepare()`, which imports what it needs, and `work(argument, ask)`.
+        argument: what `work` is given.
+        answer: of this process to what the work asks by `ask(question, text)`.
+        bounds: what it may take.
+
+    Raises:
+        SandboxError: if it met a bound or crashed, or no process can be started here.
+    """
+    process = _started()
+    clock = threading.Timer(bounds.clock, process.kill)
+    clock.start()
+    try:
+        path = [str(Path(place).absolute()) for place in sys.path]
+        _tell(process, {"path": path, "job": job.__file__, "bounds": asdict(bounds), "argument": argument})
+        while (line := _line(process)) is not None:
+            said = json.loads(line)
+            if "asks" not in said:
+                break
+            question, text = map(str, said["asks"])
+            if len(text) > MAX_QUESTION:
+                break
+            _tell(process, answer(question, text))
+        else:
+            raise SandboxError(_why_it_ended(process, bounds))
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+        raise SandboxError(_why_it_ended(process, bounds)) from None
+    finally:
+        clock.cancel()
+        process.kill()
+        process.communicate()
+    if "returns" in said:
+        return said["returns"]
+    raise SandboxError(_beyond(f"{bounds.memory >> 20} MB of memory") if "memory" in said else str(said.get("raises")))
+
+
+def _started() -> subprocess.Popen[str]:
+    if not sys.executable or getattr(sys, "frozen", False):  # Python within another program: there is none to start
+        raise SandboxError(f"is read in a process of its own, and none can be started here; {TRUSTED}")
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", str(Path(sandbox_process.__file__))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+        )
+    except OSError as error:
+        told = f"is read in a process of its own, which cannot be started: {error.strerror}; {TRUSTED}"
+        raise SandboxError(told) from None
+
+
+def _tell(process: subprocess.Popen[str], value: Any) -> None:
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(value) + "\n")
+    process.stdin.flush()
+
+
+def _line(process: subprocess.Popen[str]) -> str | None:
+    assert process.stdout is not None
+    line = process.stdout.readline(MAX_ANSWER)
+    return line if line.endswith("\n") else None
+
+
+def _why_it_ended(process: subprocess.Popen[str], bounds: Bounds) -> str:
+    """Return why a process gave no answer, or one that is no answer."""
+    try:
+        code = process.wait(1.0)
+    except subprocess.TimeoutExpired:
+        return f"its process gave no answer that can be understood; {TRUSTED}"
+    if -code in (getattr(signal, name, 0) for name in ("SIGPROF", "SIGXCPU")):
+        return _beyond(f"{bounds.seconds:g} s of processor time")
+    if -code == getattr(signal, "SIGKILL", 0):
+        return _beyond(f"{bounds.clock:g} s")
+    how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+    return f"what reads it crashed ({how}), or asked for more than {bounds.memory >> 20} MB of memory; {TRUSTED}"
+
+
+def _beyond(bound: str) -> str:
+    return f"takes more than {bound}; {TRUSTED}"
