@@ -14,6 +14,7 @@ from cardan.errors import UnsupportedError
 from cardan.joints import FreeFlyer, Prismatic, Revolute
 from cardan.simulation.driven import driven
 from cardan.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
+from contact_worlds import stack_world
 
 G = 9.81
 LYING = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
@@ -273,3 +274,35 @@ def test_rolling_friction_is_refused_by_name_unless_nothing_touches(make):
     with pytest.raises(UnsupportedError, match=r"rolling friction \(body.*convex law"):
         make(world, 1e-3)
     make(world, 1e-3, contacts=False)
+
+
+def hard(world, dt):
+    return Featherstone(world, dt, contact="hard")
+
+
+def neighbours(world, count):
+    """A stack of which each touches the next alone."""
+    joined = {f"box{k + 1}/box{k}" for k in range(count - 1)} | {"box0/ground"}
+    return world.with_contacts([pair.name for pair in world.pairs if pair.name in joined])
+
+
+@pytest.mark.parametrize("make", [XPBD, Variational, hard])
+def test_a_thousand_on_one_stands_though_it_was_touched(make):
+    """All three threw the lower one out, at every step."""
+    world = neighbours(stack_world((1.0, 1000.0), size=0.1), 2)
+    state = world.state(worlds=8)
+    state.v = 0.01 * np.random.default_rng(0).normal(size=state.v.shape)
+    after = make(world, 5e-3).step(state, steps=100)
+    assert np.abs(after.q - state.q).max() < 1e-3
+    assert np.abs(after.v).max() < 1e-2
+    assert after.residual.max() < 1e-3
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("make", [XPBD, Variational, hard])
+@pytest.mark.parametrize("dt", [2e-3, 5e-3])
+def test_ten_boxes_stand_for_five_seconds(make, dt):
+    world = neighbours(stack_world((1.0,) * 10, size=0.1), 10)
+    after = make(world, dt).step(world.state(), steps=round(5.0 / dt))
+    assert np.abs(after.q - world.state().q).max() < 1e-5
+    assert after.residual.max() < 1e-4

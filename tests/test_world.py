@@ -740,8 +740,9 @@ def test_materials_combine():
     assert both.stiffness == 2e5  # the other is not given: rigid beside it
     assert both.dissipation == 2.0
     assert smooth.combined(smooth).stiffness is None
-    two = rough.combined(replace(smooth, stiffness=1e5))
+    two = rough.combined(replace(smooth, stiffness=1e5, dissipation=1.0))
     assert two.stiffness == pytest.approx(2e5 / 3)
+    assert smooth.combined(smooth).dissipation is None
     assert two.dissipation == pytest.approx(1e5 / 3e5 * 2.0 + 2e5 / 3e5 * 1.0)
     assert Material(friction=0.0, stiffness=1e9).combined(Material(stiffness=1e-9)).stiffness == pytest.approx(1e-9)
 
@@ -754,8 +755,9 @@ def test_the_stiffness_of_contacts_follows_the_masses_that_may_press_there_unles
     assert stiffness(1000.0) == {"box0/ground": pytest.approx(1e7)}
     assert stiffness(1e-3) == {"box0/ground": 5e4}
     assert stiffness(1000.0, stiffness=2e4) == {"box0/ground": pytest.approx(1e4)}
-    own = stack_world((1000.0,)).with_inputs("mass", "contact_stiffness").constants()["contact_stiffness"]
-    np.testing.assert_allclose(own, 1e7)
+    varied = stack_world((1000.0,)).with_inputs("mass", "contact_stiffness", "contact_dissipation")
+    np.testing.assert_allclose(varied.constants()["contact_stiffness"], 1e7)
+    assert varied.constants()["contact_dissipation"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,8 @@ class Material(ByFields):
         friction: coefficient of Coulomb friction [-].
         restitution: share of the normal velocity that comes back, in [0, 1].
         stiffness: of the surface [N/m]; None for one that follows the masses.
-        dissipation: of Hunt and Crossley: the force is stiffness depth (1 + dissipation rate) [s/m].
+        dissipation: of Hunt and Crossley: the force is stiffness depth (1 + dissipation rate) [s/m]; None for what
+            lets a body on its contacts swing once in the convex law, and 1 in the others.
         torsional: radius of torsional friction [m]: times the normal force, it is the largest moment about the normal.
         rolling: radius of rolling friction [m], likewise across the normal. Without friction there is neither.
 
@@ -283,13 +284,13 @@ class Material(ByFields):
     friction: float = 0.8
     restitution: float = 0.0
     stiffness: float | None = None
-    dissipation: float = 1.0
+    dissipation: float | None = None
     torsional: float = 0.0
     rolling: float = 0.0
 
     def __post_init__(self) -> None:
         for key in self.__slots__:
-            if key != "stiffness" or self.stiffness is not None:
+            if getattr(self, key) is not None or key not in ("stiffness", "dissipation"):
                 (value,) = _non_negative(f"{key} of a material", (getattr(self, key),), 1)
                 object.__setattr__(self, key, value)
         if self.restitution > 1.0:
@@ -311,7 +312,7 @@ class Material(ByFields):
             friction=self._mean_friction(other),
             restitution=max(self.restitution, other.restitution),
             stiffness=k,
-            dissipation=(1.0 - share) * self.dissipation + share * other.dissipation,
+            dissipation=_mean(self.dissipation, other.dissipation, share),
             torsional=max(self.torsional, other.torsional),
             rolling=max(self.rolling, other.rolling),
         )
@@ -321,6 +322,13 @@ class Material(ByFields):
         if self.friction == other.friction:
             return self.friction
         return math.sqrt(self.friction) * math.sqrt(other.friction)
+
+
+def _mean(a: float | None, b: float | None, share: float) -> float | None:
+    """Return the mean with a share of b; where one is not given, the other."""
+    if a is None or b is None:
+        return b if a is None else a
+    return (1.0 - share) * a + share * b
 
 
 def _in_series(a: float | None, b: float | None) -> tuple[float | None, float]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.algorithms.contact.compliant import DISSIPATION
 from cardan.algorithms.tree import supports
 from cardan.description import Mechanism, Shape
 from cardan.errors import MechanismError, ParameterError, first_of, visible
@@ -240,7 +241,9 @@ class World(Explained):
         Returns:
             By name [in its unit, see `with_inputs`]; of contacts first.
         """
-        own = {name: [getattr(p.material, CONTACT_INPUTS[name]) for p in self.pairs] for name in self.contact_inputs}
+        surfaces = [p.material for p in self.pairs]
+        surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]
+        own = {name: [getattr(surface, CONTACT_INPUTS[name]) for surface in surfaces] for name in self.contact_inputs}
         return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
 
     def collide(self, state: State) -> Contacts:

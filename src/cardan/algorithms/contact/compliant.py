@@ -24,6 +24,8 @@ from cardan.algorithms.stepping import Solved
 from cardan.scalar import is_zero, maximum, sqrt, where
 from cardan.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 
+DISSIPATION = 1.0
+"""d [s/m] of a surface that does not say."""
 SLIP = 1e-3
 """The slip [m/s] at which friction is 1 / sqrt(2) of its limit: what creeps on a slope is of this size."""
 
@@ -80,6 +82,7 @@ def response(contact: Contact, twist: Motion, acceleration: Motion, dt: float) -
 def _parts(contact: Contact, velocity: Vector3, dt: float) -> tuple[Scalar, Scalar, Vector3, Scalar]:
     """Return f_n, mu f_n / |v_t|, v_t, and -d f_n / d(normal acceleration)."""
     k, d = contact.material.stiffness, contact.material.dissipation
+    d = DISSIPATION if d is None else d
     v_n = contact.normal.dot(velocity)
     v_t = velocity - contact.normal * v_n
     depth, damping = maximum(-contact.gap - dt * v_n, 0.0), maximum(1.0 - d * v_n, 0.0)

@@ -9,8 +9,9 @@ rebound. That is g(v) = projection of y = R^-1 (v* - v) on the cone in the norm 
     slide     else, y_n + m |y_t| > 0       g_n = (y_n + m |y_t|) / (1 + mu m), g_t = mu g_n y_t / |y_t|
     apart     else                          g = 0
 
-with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d; both R have a floor, in
-parts of the inverse mass w that is felt, that makes a contact nearly rigid.
+with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d, by default
+SETTLING / sqrt(k w); both R have a floor, in parts of the inverse mass w that is felt, that makes a contact nearly
+rigid.
 
 In Newton's method the part of the cone is decided at an estimate of both g and v, by the projection of
 
@@ -50,6 +51,9 @@ STICKING = 1e-3
 stick a little askew do not jam."""
 SOFT = 1e-2
 """R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change."""
+SETTLING = 0.6
+"""The dissipation time where no dissipation is given, in 1 / sqrt(k w): a mass 1 / w on the spring swings once. With
+0.3 a box just above its critical angle is 2 % off at 0.25 ms, with 2 (critical) a spin's friction 1 % at 1 ms."""
 DAMPED = 1.0
 """The dissipation time of such a contact, in steps: it recovers half of a depth in a step."""
 IMPACT = 0.1
@@ -103,7 +107,11 @@ class Cone:
         material, w, double = contact.material, contact.inverse_mass, is_double(contact.moment.q)
         rigid, R_t = w * where(double, DOUBLE, SINGLE), w * STICKING
         spring = 1.0 / (material.stiffness * dt * dt)
-        delay = maximum(material.dissipation * maximum(-contact.gap, 0.0), where(rigid > spring, DAMPED * dt, 0.0))
+        if material.dissipation is None:
+            own = SETTLING / sqrt(material.stiffness * w)
+        else:
+            own = material.dissipation * maximum(-contact.gap, 0.0)
+        delay = maximum(own, where(rigid > spring, DAMPED * dt, 0.0))
         delay = where(contact.gap < 0.0, delay, 0.0)
         rate = 1.0 / (dt + delay)
         R_n, wanted = maximum(rigid, spring * dt * rate), -contact.gap * rate

@@ -118,12 +118,16 @@ class JointEquation(Equation):
         """Return the accelerations; without responses, those of what touches nothing."""
         tau, W = efforts
         A, b = self.matrix(W), [t - h for t, h in zip(tau, self.h, strict=True)]
+        self.add_responses(A, b, responses)
+        return self.change(closed_solution(self.moment, A, b, self.dt))
+
+    def add_responses(self, A: Rows, b: list[Scalar], responses: Sequence[Response]) -> None:
+        """Add J^T Z J to A and J^T f_0 to b; nothing without responses."""
         for group in self.groups if responses else ():
             J, force, Z = self._felt(group, responses)
             for j, column in J.items():
                 b[j] = b[j] + force.dot(column)
             add_impedance(A, J, Z)
-        return self.change(closed_solution(self.moment, A, b, self.dt))
 
     def matrix(self, W: Vector) -> Rows:
         """Return M + W."""

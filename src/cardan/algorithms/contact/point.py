@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cardan.algorithms.drives import joint_inertias
 from cardan.algorithms.implicit import Moment
@@ -57,7 +57,8 @@ class Contact:
         centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),
         extents: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        self.moment, self.nodes, (self.a, self.b), self.material = moment, nodes, nodes, material
+        self.moment, self.nodes, (self.a, self.b) = moment, nodes, nodes
+        self.material: Any = material  # its numbers may be symbols; the stiffness is one of a world's pair
         self.candidate, (self.gap, self.point, self.normal) = candidate, candidate
         self.place = SE3(None, self.point)
         self._reaches = tuple(zip(centres, extents, strict=True))
@@ -205,6 +206,10 @@ class TreeContact(Contact):
     def on_node(self, force: Force) -> Force:
         """Return a wrench at the point in the axes of a's node."""
         return Force(self._axes.transpose_apply(force.linear), self._axes.transpose_apply(force.angular))
+
+    def in_axes(self, force: Vector3) -> Vector3:
+        """Return a force in the axes of a's node in those of the tree."""
+        return self._axes @ force
 
     def forces(self, force: Force) -> list[tuple[int, Force]]:
         """Return a wrench at the point, and its reaction, as wrenches on the nodes."""

@@ -7,7 +7,8 @@ impulses, and M what the joints feel of bodies, rotors and drives,
     velocities    n . J v' = 0 of what has pushed, or -e times the velocity of the approach,  |g_t| <= mu g_n
 
 and each impulse moves all by M^-1 J^T g. Contact after contact is moved so, several times (projected Gauss and Seidel),
-the velocities with the impulses of the positions to begin with: what opened a depth does not go on opening it.
+from the impulses of nearly rigid contacts on (`first_impulses`), the velocities from those that the positions left
+where these are better: what opened a depth does not go on opening it.
 
 A body in contact carries all that hangs on it. Impulses therefore move the mechanism, and not a body alone, whose
 joints would hand on a small part of them in each pass where a light foot bears a heavy trunk. The passes over joints
@@ -18,7 +19,7 @@ hold for the step. All of them are looked at; which of them push is decided by g
 
 Source: Mueller et al., Detailed rigid body simulation with extended position based dynamics (2020), sections 3.5, 3.6;
 Jourdan, Alart and Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998).
-Cost: an M^-1 b for each direction of each contact, and about 20 nv operations a contact in every pass.
+Cost: an M^-1 b for each direction of each contact, twice `first_impulses`, 20 nv operations a contact in every pass.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ from cardan.algorithms.closed import inverse
 from cardan.algorithms.collision import FAR
 from cardan.algorithms.contact import Contact, contacts
 from cardan.algorithms.contact.cone import IMPACT
+from cardan.algorithms.contact.equation import JointEquation
+from cardan.algorithms.contact.first_impulses import Known, first_impulses
 from cardan.algorithms.contact.projected import Point
 from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.implicit import Moment, closed_solution
-from cardan.algorithms.linear import dot, with_diagonal
+from cardan.algorithms.linear import Rows, dot, with_diagonal
 from cardan.algorithms.maximal_steps.bodies import (
     Efforts,
     Placed,
@@ -50,8 +53,8 @@ from cardan.arrays.repeat import repeat
 from cardan.scalar import is_zero, maximum, where
 from cardan.spatial import Force, Matrix3, Scalar, Vector3
 
-SWEEPS = 8
-"""Passes over the contacts for each over the joints: of a push on a box they leave a thousandth part."""
+SWEEPS = 2
+"""Passes over the contacts for each over the joints: what `first_impulses` leaves is friction's regularisation."""
 
 
 class Pushed(NamedTuple):
@@ -107,20 +110,19 @@ class Touching:
     Args:
         moment: where the step begins.
         pairs: what may touch.
-        response: M^-1.
+        M: what impulses along v meet.
         h: the step [s].
     """
 
-    def __init__(
-        self, moment: Moment, pairs: Iterable[Pair], response: Callable[[Vector], list[Scalar]], h: float
-    ) -> None:
-        self.h = h
+    def __init__(self, moment: Moment, pairs: Iterable[Pair], M: Rows, h: float) -> None:
+        self.moment, self.M, self.h = moment, M, h
+        response = inverse(moment.model, moment.q, M)
         self.touches = [Touch.of(contact, response) for contact in contacts(moment, pairs)]
 
     def by_positions(self, v: Vector, sweeps: int) -> Pushed:
         """Return the mean velocities of a step in which nothing overlaps at its end."""
         wanted = [touch.contact.gap * (-1.0 / self.h) for touch in self.touches]
-        return self._swept(Pushed(list(v), [Vector3.zero() for _ in self.touches], 0.0), wanted, sweeps)
+        return self._swept(list(v), [Vector3.zero() for _ in self.touches], wanted, sweeps)
 
     def by_velocities(self, v: Vector, impulses: Sequence[Vector3], sweeps: int) -> Pushed:
         """Return the velocities with which what has pushed goes on, from those that such impulses led to."""
@@ -129,11 +131,13 @@ class Touching:
             where(touch.contact.normal.dot(impulse) > 0.0, touch.rebound(), never)
             for touch, impulse in zip(self.touches, impulses, strict=True)
         ]
-        return self._swept(Pushed(list(v), list(impulses), 0.0), wanted, sweeps)
+        return self._swept(list(v), list(impulses), wanted, sweeps)
 
-    def _swept(self, start: Pushed, wanted: Sequence[Scalar], sweeps: int) -> Pushed:
+    def _swept(self, v: list[Scalar], impulses: list[Vector3], wanted: Sequence[Scalar], sweeps: int) -> Pushed:
+        """Return what passes make of velocities v that impulses have led to."""
         if not self.touches:
-            return start
+            return Pushed(v, impulses, 0.0)
+        start = self._first(v, impulses, wanted)
         points = [Point.wanting(t.contact, t.G, speed) for t, speed in zip(self.touches, wanted, strict=True)]
 
         def swept(v: list[Scalar], impulses: list[Vector3], _: Scalar) -> Pushed:
@@ -145,6 +149,21 @@ class Touching:
             return Pushed(v, after, slack)
 
         return Pushed(*repeat(sweeps, swept, *start))
+
+    def _first(self, v: list[Scalar], impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
+        """Return where the passes begin."""
+        contacts = [touch.contact.in_tree() for touch in self.touches]
+        equation = JointEquation(self.moment, contacts, self.h)
+        known = Known([c.in_axes(g) for c, g in zip(contacts, impulses, strict=True)], equation.change(v).twists)
+        free = self._after(v, [-g for g in impulses])
+        felt = first_impulses(equation, self.M, equation.change(free).twists, wanted, known)
+        first = [c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(contacts, felt, strict=True)]
+        return Pushed(self._after(free, first), first, 0.0)
+
+    def _after(self, v: list[Scalar], impulses: Sequence[Vector3]) -> list[Scalar]:
+        for touch, impulse in zip(self.touches, impulses, strict=True):
+            v = touch.after(v, impulse)
+        return v
 
 
 class Touched:
@@ -173,8 +192,7 @@ class Touched:
         sweeps: int,
     ) -> None:
         self.system, self.start, self.moment, self.W, self.sweeps = system, start, moment, W, sweeps
-        felt = response(moment.model, moment.q, W)
-        self.touching = Touching(moment, pairs, felt, h)
+        self.touching = Touching(moment, pairs, with_diagonal(mass_matrix(moment.model, moment.q), W), h)
         self.pushed = self.touching.by_positions(v, sweeps)
         self.meetings = [Meeting.of(touch.contact, start) for touch in self.touching.touches]
 
@@ -220,4 +238,4 @@ def estimated(moment: Moment, loads: Efforts, h: float, pairs: Sequence[Pair], s
     A = with_diagonal(mass_matrix(model, q), loads.W)
     b = [tau - bias for tau, bias in zip(loads.tau, bias_forces(model, q, v), strict=True)]
     after = [old + h * a for old, a in zip(v, closed_solution(moment, A, b, h), strict=True)]
-    return Touching(moment, pairs, inverse(model, q, A), h).by_positions(after, sweeps).v
+    return Touching(moment, pairs, A, h).by_positions(after, sweeps).v

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 from cardan.algorithms.contact.cone import SMALL
 from cardan.algorithms.contact.touching import Pair
+from cardan.algorithms.crba import mass_matrix
 from cardan.algorithms.implicit import Moment
 from cardan.algorithms.maximal_steps.bodies import (
     Begun,
@@ -40,7 +41,6 @@ from cardan.algorithms.maximal_steps.bodies import (
     gain,
     impulses,
     momentum_after_turn,
-    response,
     started,
     together,
 )
@@ -178,7 +178,7 @@ class Cushions:
         self, system: System, start: Sequence[Placed], moment: Moment, pairs: Sequence[Pair], h: float
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
-        touches = Touching(moment, pairs, response(moment.model, moment.q), h).touches
+        touches = Touching(moment, pairs, mass_matrix(moment.model, moment.q), h).touches
         among = Counter(touch.contact.nodes for touch in touches)
         self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]
         self.gaps = [touch.contact.gap for touch in touches]

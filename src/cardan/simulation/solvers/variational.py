@@ -20,7 +20,7 @@ class Variational(MaximalSolver):
         dt: length of a step [s].
         iterations: for the impulses of the joints: each shrinks the gaps by a factor of the order of the step. With 2
             the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not. Over contacts
-            there are eight times as many.
+            there are twice as many.
         substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
         contacts: False to let everything pass through everything else.

@@ -21,7 +21,7 @@ class XPBD(MaximalSolver):
     Args:
         world: what moves.
         dt: length of a step [s].
-        iterations: over all joints; over contacts eight times as many.
+        iterations: over all joints; over contacts twice as many.
         substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
         contacts: False to let everything pass through everything else.
