@@ -125,7 +125,7 @@ def test_optional_arguments_and_options(jax, floating):
     np.testing.assert_array_equal(jax.jit(velocity, static_argnames="frame")(q, v, frame="foot"), expected)
     copy = pickle.loads(pickle.dumps(velocity))
     np.testing.assert_array_equal(copy(q, v, "foot"), expected)
-    assert list(inspect.signature(velocity).parameters) == ["q", "v", "frame", "at"]
+    assert list(inspect.signature(velocity).parameters) == ["q", "v", "frame", "at", "relative_to"]
 
 
 def test_leading_dimensions_are_broadcast(jax, pendulum):
