@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -472,6 +473,7 @@ class Mechanism(Explained):
         Peers: Pinocchio `appendModel`, RigidBodyDynamics.jl `attach`.
         """
         more, report = editing.renamed(other._parts(), lambda name: prefix + name)
+        report = replace(report, added=tuple(editing.names(more)))
         return self._edited((editing.joined(self._parts(), more, f"mechanism {self.name!r}"), report))
 
     def merge(
@@ -514,7 +516,7 @@ class Mechanism(Explained):
         sides = (self._side(parent, parent_pose), other._side(child, child_pose))
         (a, X_a), (b, X_b) = sides
         both.add_joint(name, joint, a, b if b == WORLD else prefix + b, X_a, X_b, **properties)
-        return Edited(both, report)
+        return Edited(both, replace(report, added=(*report.added, name)))
 
     def lock(self, configurations: Mapping[str, Any]) -> Edited:
         """Return the mechanism with joints fixed at given configurations, and with them those that mimic them.
