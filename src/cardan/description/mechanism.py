@@ -22,7 +22,7 @@ from cardan.model import WORLD, Annotations, Body, Connection, Drive, Frame, Mod
 from cardan.model.annotations import check_coordinates, check_gears, kinds_of
 from cardan.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
 from cardan.spatial import SE3, Inertia, MotionSubspace, Vector3
-from cardan.words import Explained
+from cardan.words import Explained, ExplainedType
 
 if TYPE_CHECKING:
     from cardan.simulation import World
@@ -43,7 +43,7 @@ class Edited(NamedTuple):
     report: editing.Report
 
 
-class Mechanism(Explained):
+class Mechanism(Explained, metaclass=ExplainedType):
     """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
 
     Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.
