@@ -83,8 +83,8 @@ def animate(
 
     Examples:
         >>> film = cardan.pictures.animate(arm, [arm.neutral(), q], time=[0.0, 0.1], fps=20)
-        >>> film.html[:4]
-        '<lin'
+        >>> "<img" in film.html
+        True
         >>> cardan.pictures.animate(arm, [arm.neutral(), q], [0.0, 2.0], "arm.gif")  # doctest: +SKIP
     """
     ending = None if path is None else Path(path).suffix.lower()

@@ -17,7 +17,7 @@ from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.gyroscopic import gyroscopic_efforts
-from cardan.algorithms.health import is_sound, kept
+from cardan.algorithms.health import compared, is_sound, kept
 from cardan.algorithms.implicit import Moment, implicit_dynamics
 from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps.bounds import has_bounds
@@ -253,7 +253,8 @@ def step_function(settings: Settings) -> Function[..., Any]:
         pairs = with_surfaces(settings.pairs, given)
         told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
         servo = asked(told.model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
-        return advanced(told, q, v, count, told.felt(servo), pairs, settings)  # pyright: ignore[reportArgumentType]
+        bounds = compared(told.model, given)  # pyright: ignore[reportArgumentType]
+        return advanced(told, q, v, count, told.felt(servo), pairs, settings, bounds)  # pyright: ignore[reportArgumentType]
 
     return featherstone_step
 
@@ -340,14 +341,15 @@ def advanced(
     servo: Servo,
     pairs: Sequence[Pair],
     settings: Settings,
+    bounds: Vector,
 ) -> dict[str, Any]:
-    """Return a state after a step, as it was if what comes of it is no state."""
+    """Return a state after a step, as it was if what comes of it, or what is `compared`, is no number."""
     if settings.integrator == "implicit":
         moved, a, residual = implicit_step(told.model, q, told.v, servo, pairs, settings)
     else:
         moved, a, residual = explicit_step(told.model, q, told.v, servo, settings)
     q_after, v_after, a = told.at_end(*moved, a)
-    sound = is_sound(q_after, v_after)
+    sound = is_sound(q_after, v_after, bounds)
     after = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}
     return after | {"count": kept(sound, [count + 1.0], [count])[0], "residual": residual}
 

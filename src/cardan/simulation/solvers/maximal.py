@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from cardan.algorithms.health import is_sound, kept
+from cardan.algorithms.health import compared, is_sound, kept
 from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps import (
     Body,
@@ -162,7 +162,7 @@ def step_function(settings: Settings) -> Function[..., Any]:
         servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
         after = advance(told.model, q, told.v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore
         q_after, v_after, a = told.at_end(after.q, after.v, after.a)
-        sound = is_sound(q_after, v_after)
+        sound = is_sound(q_after, v_after, compared(told.model, given))
         found = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}  # pyright: ignore
         return found | {"count": kept(sound, [count + 1.0], [count])[0], "residual": after.residual}  # pyright: ignore
 
