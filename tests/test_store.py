@@ -377,6 +377,25 @@ def test_a_pickled_trace_serves_where_it_is_adopted(quick_target):
         later.adopt(cardan.robots.cart_pole().model(), kept, gain=1.0, times=2)
 
 
+def test_a_trace_of_something_else_is_not_adopted(quick_target):
+    """A trace of five steps was adopted for three, or for one, and made five, without a word."""
+    arm = cardan.robots.arm7().model()
+    step = cardan.function(shapes={"x": (3,), "y": (3,)})(lambda model, x, y: {"x": 0.5 * y, "y": x + 1.0})
+    five = step.repeated(5).trace(arm)
+    for function, trace, got in (
+        (step, five, "one of <lambda>_repeated"),
+        (step.repeated(3), five, "one of 5 steps"),
+        (step.repeated(5), step.trace(arm), "one of <lambda>"),
+        (step, "trace", "a str"),
+    ):
+        with pytest.raises(ParameterError, match=f"trace to adopt: got '{got}', expected "):
+            function.adopt(arm, trace)
+    for same in (step, step.repeated(1), step.repeated(5), step.repeated(2).repeated(3)):
+        same.adopt(arm, same.trace(arm))
+    other_way = step.repeated(2, {"x": "y"}).repeated(2)  # the first two steps are written out
+    other_way.adopt(arm, other_way.trace(arm))
+
+
 # --- content -----------------------------------------------------------------------------------------------------
 
 

@@ -291,13 +291,15 @@ class Function(Generic[P, R]):
             options: values of the options it was traced with.
 
         Raises:
-            ParameterError: for a trace that takes other arrays than the function does for this model.
+            ParameterError: for what is no trace of a function of this name, or one that takes other arrays than the
+                function does for this model, or does another number of steps.
 
         Examples:
             >>> import pickle
             >>> kept = pickle.dumps(cardan.mass_matrix.trace(arm))
             >>> cardan.mass_matrix.adopt(arm, pickle.loads(kept))
         """
+        self._check_trace(traced)
         cores, given = self.interface.cores(model), traced.program.inputs
         optional = [a.name for a in given if a.name in self.interface.shapes]
         names, values = self.interface.required(model, options, optional)
@@ -306,6 +308,17 @@ class Function(Generic[P, R]):
             raise ParameterError(f"{self.name}: trace to adopt", got=given, expected=f"one of the arrays {expected}")
         choice = Choice(names, values, self.target or default_target())
         self._cache.setdefault(model, {})[choice.key] = _compiled(Outline.of(traced.program), traced, choice.target)
+
+    def _check_trace(self, traced: Any) -> None:
+        """Raise unless this is a trace of a function of the same name that is run as often."""
+        where, source = f"{self.name}: trace to adopt", self.made_from
+        if not isinstance(traced, Traced) or traced.program.name != self.name:
+            got = f"one of {traced.program.name}" if isinstance(traced, Traced) else f"a {type(traced).__name__}"
+            raise ParameterError(where, got=got, expected=f"what {self.name}.trace(...) returned")
+        passes = Outline.of(traced.program).passes
+        # steps may be written out: all, or those of a function that is repeated itself
+        if isinstance(source, Repeated) and passes not in (1, source.count, source.passes):
+            raise ParameterError(where, got=f"one of {passes} steps", expected=f"one of {source.passes}")
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the function of one model with fixed options, for loops: less to check at each call.

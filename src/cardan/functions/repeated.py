@@ -54,6 +54,12 @@ class Repeated(OfProgram):
         """The function run once, whose machine code serves every count."""
         return self.of.repeated(1, None if self.carry is None else dict(self.carry))
 
+    @property
+    def passes(self) -> int:
+        """How often what is repeated at last is run: of a repeat of a repeat, the product."""
+        inner = self.of.made_from
+        return self.count * (inner.passes if isinstance(inner, Repeated) else 1)
+
     def _carried(self, model: Model, program: Program) -> dict[str, str]:
         """Return the names of inputs, and of the outputs carried to them."""
         inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))
