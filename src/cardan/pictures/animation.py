@@ -14,7 +14,7 @@ import numpy as np
 
 from cardan.checked_numbers import positive, whole
 from cardan.errors import MissingExtraError, ParameterError, ShapeError
-from cardan.functions import difference, integrate
+from cardan.functions import interpolate
 from cardan.model import Model
 from cardan.pictures.asked import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
 from cardan.pictures.axes import axes_in_space, draw_frame, frame_everything, pyplot
@@ -138,8 +138,7 @@ def _between(model: Model, samples: np.ndarray, times: np.ndarray, when: np.ndar
     """Return configurations at other times: between two samples on the shortest way."""
     k = np.clip(np.searchsorted(times, when, side="right") - 1, 0, len(times) - 2)
     share = (when - times[k]) / (times[k + 1] - times[k])
-    way = difference(model, samples[k], samples[k + 1])
-    return integrate(model, samples[k], share[:, None] * way)
+    return interpolate(model, samples[k], samples[k + 1], share)
 
 
 class _Drawn:
