@@ -565,6 +565,13 @@ def test_a_composite_says_how_its_joints_are_given(given):
         Composite(*given)
 
 
+@pytest.mark.parametrize("thing", [Revolute((0.0, 0.0, 1.0)), cardan.robots.double_pendulum().model()])
+def test_a_number_of_random_configurations_is_enough(thing):
+    expected = thing.random_configuration((3,), seed=0)
+    np.testing.assert_array_equal(thing.random_configuration(3, seed=0), expected)
+    np.testing.assert_array_equal(thing.random_configuration(np.int64(3), seed=0), expected)
+
+
 def test_limits_that_are_a_pair_of_numbers_are_refused():
     hinge, arm = Revolute((0.0, 0.0, 1.0)), cardan.Mechanism("arm")
     arm.add_body("link", cardan.Inertia(mass=1.0))

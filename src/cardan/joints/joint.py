@@ -339,14 +339,15 @@ class Joint(Explained, ABC):
         return self.manifold.configuration_derivative_to_velocity_adjoint(q, fv)
 
     def random_configuration(
-        self, shape: tuple[int, ...] = (), *, seed: Any = None, limits: Limits | None = None
+        self, shape: int | Sequence[int] = (), *, seed: Any = None, limits: Limits | None = None
     ) -> np.ndarray:
         """Return random configurations [rad, m], (*shape, nq), within the position limits and the domain.
 
         They are distributed as `Manifold.random` says.
         """
         lower, upper = narrowed(self, limits)
-        return self.manifold.random(np.random.default_rng(seed), shape, lower, upper)
+        size = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        return self.manifold.random(np.random.default_rng(seed), size, lower, upper)
 
     def parameters(self) -> dict[str, Any]:
         """Return the joint's own parameters by name."""

@@ -330,7 +330,7 @@ class Model(Explained, metaclass=ExplainedType):
 
         Peers: Pinocchio `randomConfiguration`, RigidBodyDynamics.jl `rand_configuration`.
         """
-        size = (shape,) if isinstance(shape, int) else tuple(shape)
+        size = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         return self.manifold.random(np.random.default_rng(seed), size, self.lower, self.upper)
 
     # --- limits and passive properties, along v ---
