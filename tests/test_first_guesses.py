@@ -256,6 +256,24 @@ def test_every_word_of_the_guides_has_an_answer(names):
     assert unanswered == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "word", "said"),
+    [
+        (cardan.SE3, "Identity", "cardan.SE3()"),
+        (cardan.Motion, "Zero", "cardan.Motion.zero()"),
+        (cardan.Mechanism, "from_urdf", "cardan.load_mechanism(file)"),
+        (cardan.World, "from_urdf", "cardan.load_mechanism(file).world()"),
+        (cardan.State, "body_f", "control.wrenches"),
+    ],
+)
+def test_a_class_answers_as_its_objects_do(kind, word, said):
+    """`pin.SE3.Identity()` is asked of the class, which had nothing to say."""
+    with pytest.raises(AttributeError) as caught:
+        getattr(kind, word)
+    assert str(caught.value) == f"type {kind.__name__!r} has no attribute {word!r}; it is {said}"
+    assert not hasattr(kind, "__dataframe__")
+
+
 PROBED = """
 import sys, cardan
 world = cardan.robots.arm7().world()
@@ -349,3 +367,12 @@ def test_a_property_that_fails_says_its_own():
 def test_what_is_explained_is_copied_and_sent_as_before(names):
     for thing in (names["arm"], names["arm7"], names["arm7"].world(), names["arm7"].world().state()):
         assert type(pickle.loads(pickle.dumps(thing))) is type(copy.deepcopy(thing)) is type(copy.copy(thing))
+
+
+@pytest.mark.parametrize(
+    ("module", "written", "meant"),
+    [(cardan, "Se3", "SE3"), (cardan.solvers, "Mujoco", "MuJoCo"), (cardan.joints, "freeflyer", "FreeFlyer")],
+)
+def test_small_and_capital_letters_are_alike(module, written, meant):
+    with pytest.raises(AttributeError, match=f"did you mean '{meant}'"):
+        getattr(module, written)
