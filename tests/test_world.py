@@ -563,7 +563,7 @@ def test_what_its_own_description_puts_somewhere_stays_there():
         m.add_body(name, Inertia(1.0, (0, 0, 0), np.eye(3)))
         m.add_shape(Shape(name, "collision", Sphere(0.1)))
         if joint is not None:
-            m.add_joint(f"{name}_joint", joint, "world", name, SE3(translation=[0, 0, 5.0]))
+            m.add_joint(f"{name}_joint", joint, "world", name, SE3(translation=[len(name), 0, 5.0]))
     world = m.world(base="floating", ground=True)
     heights = dict(zip(world.links, world.state().poses[0, :, 2], strict=True))
     assert heights == pytest.approx({"file": 5.0, "tether": 5.0, "loose": 0.1})
@@ -618,6 +618,25 @@ def test_a_start_in_the_ground_is_said_with_its_depth():
     np.testing.assert_allclose(state.q, [world.initial] * 2)
     with pytest.warns(StartWarning, match="trunk/ground by 50 mm"):
         walker().world(base="floating", ground=True, pose=SE3(translation=[0, 0, 0.0]))
+
+
+def test_a_start_in_another_body_is_said_with_its_depth():
+    """Two crates 150 mm in one another flew apart with 7 m/s, and nothing said why."""
+
+    def crates(height):
+        b = cardan.WorldBuilder("crates")
+        b.add_ground()
+        for name, z in (("low", 0.1), ("high", height), ("far", 5.0)):
+            b.add_body(name, pose=SE3(translation=[0.0, 0.0, z]))
+            b.add_shape(name, Box((0.2, 0.2, 0.2)))
+        return b.finalize()
+
+    with pytest.warns(StartWarning, match="high/low by 150 mm") as said:
+        crates(0.15)
+    assert said[0].message.things == ("high/low",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        crates(0.3)  # one stands on the other
 
 
 def test_what_has_nothing_to_stand_with_is_said_once():

@@ -186,6 +186,12 @@ def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[floa
     return found
 
 
+def is_of_one_tree(model: Model, pair: ContactPair) -> bool:
+    """Return whether joints connect the two bodies of a pair, other than through the world."""
+    a, b = (_root(model, body) for body in (pair.a, pair.b))
+    return a == b != WORLD_NODE
+
+
 def depth(kinematics: Kinematics, pair: ContactPair) -> float:
     """Return how deep two shapes are in one another [m]; -inf if they are of kinds cardan has no page for."""
     return max((-float(candidate.gap) for candidate in _candidates(kinematics, pair)), default=-math.inf)

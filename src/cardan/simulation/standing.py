@@ -19,7 +19,7 @@ from cardan.errors import MissingExtraError, ParameterError, StartWarning, first
 from cardan.geometry.support import SUPPORT, reach
 from cardan.model import Connection, Model
 from cardan.simulation.kinematics import body_poses
-from cardan.simulation.pairs import ContactPair, depth
+from cardan.simulation.pairs import ContactPair, depth, is_of_one_tree
 from cardan.simulation.roots import frame_of, root_joint
 from cardan.spatial import SE3, Vector3
 
@@ -176,7 +176,7 @@ def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
 
 
 def warn_of_start(world: World) -> None:
-    """Warn of what would be thrown by the ground, or fall through it, from where a world begins.
+    """Warn of what would be thrown by the ground, or another body, or fall through it, from where a world begins.
 
     Meshes are looked at only where they float: reading them takes time.
     """
@@ -193,9 +193,36 @@ def warn_of_start(world: World) -> None:
     loose = {body for a in floating for body in a.bodies}
     known = [pair for pair in world.pairs if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     kinematics = Kinematics(model, world.initial.tolist())
-    above = {h.pair.name: -float(h.gap) for h in heights(model, known, _poses_at(model, world.initial)).found}
-    others = [pair for pair in known if pair.name not in above and model.attachment(pair.b).node < 0]
+    pose_of = _poses_at(model, world.initial)
+    above = {h.pair.name: -float(h.gap) for h in heights(model, known, pose_of).found}
+    others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
     _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others})
+
+
+def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> list[ContactPair]:
+    """Return the pairs of shapes that may be in one another, but for those of one tree: they were kept on purpose.
+
+    Most are far apart along the line between the origins of their shapes, which is quicker to say than how far.
+    """
+    poses: dict[tuple[str, int], np.ndarray] = {}
+
+    def pose(body: str, of_shape: SE3) -> np.ndarray:
+        key = (body, id(of_shape))
+        if key not in poses:
+            poses[key] = pose_of(body) @ of_shape.matrix().astype(float)
+        return poses[key]
+
+    def is_apart(pair: ContactPair) -> bool:
+        shapes = pair.shape_a, pair.shape_b
+        if any(type(shape) not in SUPPORT or isinstance(shape, Mesh) for shape in shapes):
+            return False
+        A, B = pose(pair.a, pair.pose_a), pose(pair.b, pair.pose_b)
+        way = B[:3, 3] - A[:3, 3]
+        distance = np.sqrt(way @ way)
+        n = way / distance if distance > 0.0 else way
+        return bool(distance > reach(shapes[0], A[:3, :3].T @ n) + reach(shapes[1], -(B[:3, :3].T @ n)))
+
+    return [pair for pair in pairs if not is_of_one_tree(model, pair) and not is_apart(pair)]
 
 
 def warn_of_deep_state(state: State) -> None:
