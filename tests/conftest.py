@@ -11,6 +11,13 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["XDG_CACHE_HOME"] = os.environ["CARDAN_CACHE_DIR"] = os.environ["MPLCONFIGDIR"] = _TEMPORARY.name
 
 
+def pytest_configure(config):
+    """Let the processes that tests start import what the tests do: `pythonpath` of pyproject.toml."""
+    paths = [*map(str, config.getini("pythonpath")), os.environ.get("PYTHONPATH")]
+    if any(paths):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+
+
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="run all tests, those marked `full` too")
 

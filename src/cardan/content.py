@@ -139,15 +139,19 @@ class _Reader:
         self.met: list[Any] = []
 
     def read(self, thing: Any) -> Any:
-        """Return the content of anything. An object may say itself what it is made of, by a method `__content__()`."""
+        """Return the content of anything: what its class is, and what it holds."""
         kind = type(thing)
         if kind in PLAIN or (kind is tuple and _FLOATS.issuperset(map(type, thing))):
             return thing
         self.met.append(thing)
+        if kind is Content:
+            return (thing.text, *map(self.itself, thing.apart))
         if id(thing) in self.within:
             raise UnknownContentError(f"a {kind.__name__} that is part of itself")
         self.within.add(id(thing))
-        found = _way(kind)(self, thing)
+        name, held_by = _way(kind)
+        held = held_by(thing)
+        found = self.itself(thing) if held is None else (name or self.itself(kind), *self.all(held))
         self.within.discard(id(thing))
         return found
 
@@ -163,36 +167,36 @@ class _Reader:
         self.apart.append(thing)
         return ("apart", len(self.apart) - 1)
 
-    def named(self, mapping: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the contents of what has names, whatever their order."""
-        return tuple([(name, self.read(mapping[name])) for name in sorted(mapping)])
 
-
-Way = Callable[[_Reader, Any], Any]
+Held = Callable[[Any], Iterable[Any] | None]
+"""What a thing holds; None where it stands for itself."""
 
 
 @functools.lru_cache(maxsize=1024)
-def _way(kind: type) -> Way:
-    """Return how instances of a class are taken apart."""
+def _way(kind: type) -> tuple[str | None, Held]:
+    """Return the name of a class, None where it stands apart, and what gives what its instances hold."""
+    name = _known_name(kind)
     if hasattr(kind, "__content__"):
-        return lambda reader, thing: (_name(kind), reader.read(thing.__content__()))
-    known = next((way for base, way in _WAYS.items() if kind is base), None)
-    container = next((c for c in CONTAINERS if issubclass(kind, c)), None)
-    if known is not None:
-        return known
+        return _name(kind), lambda thing: (thing.__content__(),)
+    if kind in _HELD:
+        return _name(kind), _HELD[kind]
     if issubclass(kind, Enum):
-        return lambda reader, thing: (_class(reader, kind), thing.name) if _is_own(kind) else reader.itself(thing)
+        return name, lambda thing: (thing.name,) if name else None
+    container = next((c for c in CONTAINERS if issubclass(kind, c)), None)
     if container is not None and is_plain(kind, container):
-        return _sequence(kind) if _is_value(kind) else functools.partial(_container, container=container)
+        return name, _entries(kind, container)
     if issubclass(kind, np.generic) and kind is not np.object_:
-        return _array
+        return _name(kind), _of_array
     if issubclass(kind, type):
-        return _class
+        return "class", lambda thing: (_known_name(thing),) if _known_name(thing) else None
     if issubclass(kind, _CODE):
-        return _Reader.itself
+        return None, lambda thing: None
     if not is_plain(kind):
-        return _foreign
-    return _record(kind) if dataclasses.is_dataclass(kind) and _is_own(kind) else _object
+        return None, _of_foreign
+    if dataclasses.is_dataclass(kind) and name:
+        fields = [f.name for f in dataclasses.fields(kind) if f.compare]
+        return name, attrgetter(*fields) if len(fields) > 1 else lambda thing: [getattr(thing, n) for n in fields]
+    return name, lambda thing: None if is_symbol(thing) else _pairs(attributes(thing))
 
 
 @functools.cache
@@ -208,82 +212,55 @@ def is_plain(kind: type, container: Any = object) -> bool:
     return all(base in (container, object) or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
 
 
-# --- values ------------------------------------------------------------------------------------------------------
+# --- what things hold --------------------------------------------------------------------------------------------
 
 
-def _is_value(kind: type) -> bool:
-    """Return whether this is a tuple or list of cardan's own or Python's, without attributes: most of a model is."""
-    known = kind in CONTAINERS or _is_own(kind)
-    return known and issubclass(kind, (tuple, list)) and not kind.__dictoffset__ and not _slots(kind)
-
-
-def _sequence(kind: type) -> Way:
-    name = _name(kind)
-
-    def entries(reader: _Reader, thing: Any) -> Any:
-        if _FLOATS.issuperset(map(type, thing)):
-            return (name, *thing)
-        return (name, *reader.all(thing))
-
+def _entries(kind: type, container: Any) -> Held:
+    """Return what gives the entries of a container and, of a class that may have them, its attributes."""
+    entries: Any = dict.items if container is dict else container.__iter__
+    if container in (set, frozenset):
+        entries = lambda thing: sorted(container.__iter__(thing), key=lambda e: repr(_Reader().read(e)))  # noqa: E731
+    if kind.__dictoffset__ or _slots(kind):
+        return lambda thing: (*entries(thing), _pairs(attributes(thing)))
     return entries
 
 
-def _container(reader: _Reader, thing: Any, container: Any) -> Any:
-    """Return a built-in container, or one of a class below it: its class, its entries, its attributes."""
-    if container is dict:
-        entries: Any = tuple([reader.all(pair) for pair in dict.items(thing)])
-    else:
-        entries = reader.all(container.__iter__(thing))
-    if container in (set, frozenset):
-        entries = tuple(sorted(map(repr, entries)))
-    return (_class(reader, type(thing)), entries, *reader.named(attributes(thing)))
+def _pairs(mapping: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what has names, whatever their order."""
+    return tuple(sorted(mapping.items()))
 
 
-def _array(reader: _Reader, thing: Any) -> Any:
+def _of_array(thing: Any) -> tuple[Any, ...]:
     array = np.asarray(thing)
-    entries = reader.all(array.ravel().tolist()) if array.dtype.hasobject else array.tobytes()
-    return (type(thing).__name__, repr(array.dtype), array.shape, entries)
+    return repr(array.dtype), array.shape, array.ravel().tolist() if array.dtype.hasobject else array.tobytes()
 
 
-def _record(kind: type) -> Way:
-    """Return how a record of cardan is taken apart: into its fields."""
-    names = [f.name for f in dataclasses.fields(kind) if f.compare]
-    name, values = _name(kind), attrgetter(*names) if len(names) > 1 else None
-    if values is None:
-        return lambda reader, thing: (name, *(reader.read(getattr(thing, n)) for n in names))
-    return lambda reader, thing: (name, *reader.all(values(thing)))
+def _of_foreign(thing: Any) -> None:
+    """Let an instance of a class that is not written in Python stand for itself, if it is another library's symbol."""
+    if not is_symbol(thing):
+        raise UnknownContentError(f"a {type(thing).__name__}")
 
 
-def _object(reader: _Reader, thing: Any) -> Any:
-    """Return an instance of a class written in Python: its class and its attributes."""
-    if is_symbol(thing):
-        return reader.itself(thing)
-    return (_class(reader, type(thing)), *reader.named(attributes(thing)))
+def _of_function(function: types.FunctionType) -> tuple[Any, ...] | None:
+    """Return the place of a function of cardan's own in the package, and the values it was made with."""
+    module = own_module(function.__module__ or "")
+    if module is None or function.__globals__ is not vars(module):
+        return None
+    made_with = function.__defaults__, function.__kwdefaults__, *(c.cell_contents for c in function.__closure__ or ())
+    return (module.__name__, marshal.dumps(function.__code__, 2), *made_with)
 
 
-def _foreign(reader: _Reader, thing: Any) -> Any:
-    """Return an instance of a class that is not written in Python, if it is a symbol of another library."""
-    if is_symbol(thing):
-        return reader.itself(thing)
-    raise UnknownContentError(f"a {type(thing).__name__}")
-
-
-def _content(reader: _Reader, content: Content) -> Any:
-    return (content.text, *map(reader.itself, content.apart))
-
-
-_WAYS: dict[Any, Way] = {
-    Content: _content,
-    np.ndarray: _array,
-    range: lambda reader, thing: (repr(thing),),
-    type(Ellipsis): lambda reader, thing: (repr(thing),),
-    types.MappingProxyType: lambda reader, thing: ("proxy", *map(reader.all, thing.items())),
-    types.SimpleNamespace: lambda reader, thing: ("namespace", *reader.named(vars(thing))),
-    types.MethodType: lambda reader, thing: ("method", *reader.all((thing.__func__, thing.__self__))),
-    functools.partial: lambda reader, thing: ("partial", *reader.all((thing.func, thing.args, thing.keywords))),
-    types.FunctionType: lambda reader, thing: _function(reader, thing),
+_HELD: dict[Any, Held] = {
+    np.ndarray: _of_array,
+    range: lambda thing: (repr(thing),),
+    type(Ellipsis): lambda _: (),
+    types.MappingProxyType: lambda thing: thing.items(),
+    types.SimpleNamespace: lambda thing: _pairs(vars(thing)),
+    types.MethodType: lambda thing: (thing.__func__, thing.__self__),
+    functools.partial: lambda thing: (thing.func, thing.args, thing.keywords),
+    types.FunctionType: _of_function,
 }
-"""How things of exactly these classes are taken apart."""
+"""What things of exactly these classes hold."""
 
 
 # --- attributes --------------------------------------------------------------------------------------------------
@@ -323,24 +300,11 @@ def own_module(name: str) -> types.ModuleType | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_own(kind: type) -> bool:
-    """Return whether a class is what a module of cardan has under its name."""
+def _known_name(kind: type) -> str | None:
+    """Return the name of a class that is built in, or what a module of cardan has under its name; None of another."""
+    if kind in CONTAINERS or kind in PLAIN:
+        return _name(kind)
     found: Any = own_module(kind.__module__)
     for part in kind.__qualname__.split("."):
         found = getattr(found, part, None)
-    return found is kind
-
-
-def _class(reader: _Reader, kind: type) -> Any:
-    """Return a class: its name, if it is cardan's own or built in."""
-    built_in = kind in CONTAINERS or kind in PLAIN
-    return _name(kind) if built_in or _is_own(kind) else reader.itself(kind)
-
-
-def _function(reader: _Reader, function: types.FunctionType) -> Any:
-    """Return a function of cardan's own: its place in the package, and the values it was made with."""
-    module = own_module(function.__module__ or "")
-    if module is None or function.__globals__ is not vars(module):
-        return reader.itself(function)
-    made_with = function.__defaults__, function.__kwdefaults__, *(c.cell_contents for c in function.__closure__ or ())
-    return ("function", module.__name__, function.__code__, *reader.all(made_with))
+    return _name(kind) if found is kind else None

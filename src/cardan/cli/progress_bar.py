@@ -6,34 +6,17 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[int], None] | None]:
-    """Give what is to be called with the number of steps done; None where no person looks at stderr.
+    """Give what is to be called with the number of steps done: a bar of tqdm's (extra `sim`).
 
-    It is a bar of tqdm's if that is installed (extra `sim`), else a line that is written over.
+    None where no person looks at stderr, or without tqdm.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty() or find_spec("tqdm") is None:
         yield None
         return
-    try:
-        tqdm = importlib.import_module("tqdm").tqdm
-    except ImportError:
-        yield _line(total)
-        return
-    with tqdm(total=total, unit=" steps", unit_scale=True, leave=False) as bar:
+    with importlib.import_module("tqdm").tqdm(total=total, unit=" steps", unit_scale=True, leave=False) as bar:
         yield lambda done: bar.update(done - bar.n)
-
-
-def _line(total: int) -> Callable[[int], None]:
-    shown = -1
-
-    def show(done: int) -> None:
-        nonlocal shown
-        percent = 100 * done // total
-        if percent > shown:
-            shown = percent
-            print(f"\r{done} of {total} steps", end="\n" if done == total else "", file=sys.stderr, flush=True)
-
-    return show

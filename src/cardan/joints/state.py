@@ -8,21 +8,21 @@ that, with class attributes and the globals its methods read, is seen in what th
 from __future__ import annotations
 
 import copy
-import weakref
 from typing import Any, TypeVar
 
 import numpy as np
 
+from cardan.by_identity import ByIdentity
 from cardan.content import Parts, UnknownContentError, parts
 from cardan.errors import JointError
 
 T = TypeVar("T")
-_frozen: dict[int, weakref.ref[Any]] = {}
+_frozen: ByIdentity[Any, bool] = ByIdentity()
 
 
 def is_frozen(joint: Any) -> bool:
     """Return whether a joint is one that a mechanism keeps."""
-    return id(joint) in _frozen
+    return _frozen.get(joint) is not None
 
 
 def frozen(joint: T) -> T:
@@ -42,10 +42,9 @@ def frozen(joint: T) -> T:
 
 def keep(joint: Any) -> None:
     """Make a joint that nobody else holds one that a mechanism keeps."""
-    number = id(joint)
-    if number not in _frozen:
+    if not is_frozen(joint):
         _make_read_only(joint)
-        _frozen[number] = weakref.ref(joint, lambda _: _frozen.pop(number, None))
+        _frozen.setdefault(joint, True)
 
 
 def copied(thing: T) -> T:

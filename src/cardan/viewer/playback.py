@@ -12,7 +12,7 @@ import numpy as np
 
 from cardan.checked_numbers import positive
 from cardan.errors import ParameterError, ShapeError
-from cardan.functions import difference, integrate
+from cardan.functions import interpolate
 from cardan.functions.arguments import numeric_array
 from cardan.scalar import is_finite
 from cardan.staging import write_whole
@@ -170,8 +170,7 @@ def sample(robot: ShownRobot, path: np.ndarray, times: np.ndarray, at: float) ->
     if len(times) == 1 or at <= times[k]:
         return path[k]
     share = min((at - times[k]) / (times[k + 1] - times[k]), 1.0)
-    step = difference(robot.model, path[k], path[k + 1])
-    return integrate(robot.model, path[k], share * step)
+    return interpolate(robot.model, path[k], path[k + 1], share)
 
 
 def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
@@ -184,7 +183,9 @@ def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
     array = numeric_array(where, "trajectory", trajectory)
     if array.ndim not in (2, 3) or 0 in array.shape or (array.ndim == 3 and array.shape[1] != worlds):
         expected = f"(T, {nq}), or (T, {worlds}, {nq})"
-        raise ShapeError(where, "trajectory", got=array.shape, expected=expected)
+        several = array.ndim == 3 and array.shape[2] == nq
+        hint = "As many worlds are shown as cardan.show(world, q) is given configurations of." if several else ""
+        raise ShapeError(where, "trajectory", got=array.shape, expected=expected, hint=hint)
     flat = checked_rows(where, robot.model, array.reshape(-1, array.shape[-1]), None)
     path = flat.reshape(len(array), -1, nq)
     return np.broadcast_to(path, (len(array), worlds, nq))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cardan.algorithms import stepping
 from cardan.algorithms.contact import LAWS, contacts
@@ -17,29 +16,21 @@ from cardan.algorithms.contact.point import Contact
 from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.gyroscopic import gyroscopic_efforts
-from cardan.algorithms.health import is_sound, kept
 from cardan.algorithms.implicit import Moment, implicit_dynamics
 from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
-from cardan.functions import Function, function
+from cardan.functions import Function
 from cardan.geometry.contacts import ContactForces
 from cardan.model import Model
 from cardan.simulation.collide import check_pages, owners_of
 from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
-from cardan.simulation.solvers.solver import (
-    ARRAYS,
-    SHARED,
-    YES,
-    CompiledSolver,
-    asked_of,
-    checked_steps,
-    left_out,
-)
+from cardan.simulation.solvers.solver import SHARED, YES, CompiledSolver, asked_of, checked_steps, left_out
+from cardan.simulation.solvers.step_function import state_after, step_function
 from cardan.simulation.state import State
-from cardan.simulation.world import CONTACT_INPUTS, World
+from cardan.simulation.world import World
 from cardan.spatial import Force, Vector3
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
@@ -185,11 +176,11 @@ class Featherstone(CompiledSolver):
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
-        return step_function(self.settings)
+        return step_function("featherstone_step", advanced, self.settings, simplified=True)
 
     @cached_property
     def _forces(self) -> Function[..., Any]:
-        return forces_function(self.settings)
+        return step_function("contact_forces", acting, self.settings, simplified=True)
 
     @cached_property
     def _felt(self) -> tuple[np.ndarray, np.ndarray]:
@@ -224,132 +215,32 @@ class Featherstone(CompiledSolver):
         given = dict(zip(asked_of(control), arrays, strict=True))
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
-        found = self._forces(self.world.model, state.q, state.v, **given)
+        count = state.clock(self.settings.dt).good
+        found = self._forces(self.world.model, state.q, state.v, count, **given)
         owners, signs = self._felt
         sign = signs.astype(state.dtype)
         return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
 
 
-def step_function(settings: Settings) -> Function[..., Any]:
-    """Return one step as a function, compiled for each model on first use."""
-    touching = dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),))
-
-    @function(shapes=ARRAYS | touching, simplified=True)
-    def featherstone_step(
-        model: Model,
-        q: ArrayLike,
-        v: ArrayLike,
-        count: ArrayLike,
-        effort: ArrayLike | None = None,
-        position: ArrayLike | None = None,
-        velocity: ArrayLike | None = None,
-        wrenches: ArrayLike | None = None,
-        contact_friction: ArrayLike | None = None,
-        contact_restitution: ArrayLike | None = None,
-        contact_stiffness: ArrayLike | None = None,
-        contact_dissipation: ArrayLike | None = None,
-    ) -> dict[str, Any]:
-        given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
-        pairs = with_surfaces(settings.pairs, given)
-        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
-        servo = asked(told.model, effort, position, velocity, wrenches)  # pyright: ignore[reportArgumentType]
-        return advanced(told, q, v, count, told.felt(servo), pairs, settings)  # pyright: ignore[reportArgumentType]
-
-    return featherstone_step
-
-
-def forces_function(settings: Settings) -> Function[..., Any]:
-    """Return the contact forces of a step as a function, compiled for each model on first use."""
-    touching = dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),))
-
-    shapes = {name: shape for name, shape in ARRAYS.items() if name != "count"}
-
-    @function(shapes=shapes | touching, simplified=True)
-    def contact_forces(
-        model: Model,
-        q: ArrayLike,
-        v: ArrayLike,
-        effort: ArrayLike | None = None,
-        position: ArrayLike | None = None,
-        velocity: ArrayLike | None = None,
-        wrenches: ArrayLike | None = None,
-        contact_friction: ArrayLike | None = None,
-        contact_restitution: ArrayLike | None = None,
-        contact_stiffness: ArrayLike | None = None,
-        contact_dissipation: ArrayLike | None = None,
-    ) -> dict[str, Any]:
-        given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
-        pairs = with_surfaces(settings.pairs, given)
-        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
-        servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
-        solution = solved_implicitly(Moment(told.model, q, told.v), servo, pairs, settings)  # pyright: ignore
-        acting = [
-            in_world(contact, wrench)
-            for contact, wrench in zip(solution.touching, solution.solved.wrenches, strict=True)
-        ]
-        force, torque, point = zip(*acting, strict=True)
-        return {"force": list(force), "torque": list(torque), "point": list(point)}
-
-    return contact_forces
-
-
-class Surface(NamedTuple):
-    """A `Material` whose numbers may be symbols."""
-
-    friction: Any
-    restitution: Any
-    stiffness: Any
-    dissipation: Any
-    torsional: Any
-    rolling: Any
-
-
-def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequence[Pair]:
-    """Return the pairs with what is given of surfaces, in the order of `CONTACT_INPUTS`: one value a pair, or None."""
-    by_name = zip(CONTACT_INPUTS.values(), surfaces, strict=True)
-    given = {name: values for name, values in by_name if values is not None}
-    if not given:
-        return pairs
-    found: list[Any] = []
-    for k, pair in enumerate(pairs):
-        own = {name: getattr(pair.material, name) for name in Surface._fields}
-        own |= {name: values[k] for name, values in given.items()}
-        found.append(replace(pair, material=Surface(**own)))  # pyright: ignore[reportArgumentType] -- as laws read it
-    return found
-
-
-def asked(
-    model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None, wrenches: Any = None
-) -> Servo:
-    """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest.
-
-    And the wrenches on the bodies, an array of symbols of shape (nbodies, 6), or None.
-    """
-    still = [0.0] * model.nv
-    rest = position if position is not None else model.manifold.limit_coordinates(model.manifold.neutral())
-    gains = model.passive("drive_stiffness"), model.passive("drive_damping")
-    acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
-    return Servo(still if effort is None else effort, rest, still if velocity is None else velocity, *gains, acting)
-
-
 def advanced(
-    told: Told,
-    q: Vector,
-    v: Vector,
-    count: Any,
-    servo: Servo,
-    pairs: Sequence[Pair],
-    settings: Settings,
+    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
 ) -> dict[str, Any]:
-    """Return a state after a step, as it was if what comes of it is no state."""
+    """Return a state after a step."""
     if settings.integrator == "implicit":
         moved, a, residual = implicit_step(told.model, q, told.v, servo, pairs, settings)
     else:
         moved, a, residual = explicit_step(told.model, q, told.v, servo, settings)
-    q_after, v_after, a = told.at_end(*moved, a)
-    sound = is_sound(q_after, v_after)
-    after = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}
-    return after | {"count": kept(sound, [count + 1.0], [count])[0], "residual": residual}
+    return state_after(told, q, v, count, pairs, told.at_end(*moved, a), residual)
+
+
+def acting(
+    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
+) -> dict[str, Any]:
+    """Return the contact forces of a step."""
+    solution = solved_implicitly(Moment(told.model, q, told.v), servo, pairs, settings)
+    found = [in_world(*each) for each in zip(solution.touching, solution.solved.wrenches, strict=True)]
+    force, torque, point = zip(*found, strict=True)
+    return {"force": list(force), "torque": list(torque), "point": list(point)}
 
 
 def implicit_step(
@@ -398,6 +289,3 @@ def explicit_step(
 
     moved = stepping.EXPLICIT[settings.integrator](model, q, v, rate, settings.dt)
     return moved, [(after - before) * (1.0 / settings.dt) for after, before in zip(moved.v, v, strict=True)], 0.0
-
-
-__all__ = ["Featherstone", "Settings", "step_function"]

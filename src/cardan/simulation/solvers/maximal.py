@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
-from cardan.algorithms.health import is_sound, kept
+from cardan.algorithms.contact.touching import Pair
+from cardan.algorithms.drives import Servo
 from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps import (
     Body,
@@ -20,14 +19,14 @@ from cardan.algorithms.maximal_steps import (
     variational_step,
     xpbd_step,
 )
+from cardan.algorithms.tree import Vector
 from cardan.errors import UnsupportedError
-from cardan.functions import Function, function
-from cardan.model import Model
+from cardan.functions import Function
 from cardan.simulation.collide import check_pages
 from cardan.simulation.pairs import ContactPair
-from cardan.simulation.solvers.featherstone import asked, with_surfaces
-from cardan.simulation.solvers.solver import ARRAYS, SHARED, YES, CompiledSolver, left_out
-from cardan.simulation.world import CONTACT_INPUTS, World
+from cardan.simulation.solvers.solver import SHARED, YES, CompiledSolver, left_out
+from cardan.simulation.solvers.step_function import state_after, step_function
+from cardan.simulation.world import World
 
 STARTS: dict[str, Any] = {
     "variational": partial(at_start, variational_step),
@@ -125,7 +124,7 @@ class MaximalSolver(CompiledSolver):
 
         Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
         """
-        return step_function(self.settings)
+        return step_function("maximal_step", advanced, self.settings)
 
 
 def _has_inertia(node: Any) -> bool:
@@ -136,34 +135,11 @@ def _has_inertia(node: Any) -> bool:
     return True
 
 
-def step_function(settings: Settings) -> Function[..., Any]:
-    """Return one step as a function, compiled for each model on first use."""
-    touching = dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),))
-
-    @function(shapes=ARRAYS | touching)
-    def maximal_step(
-        model: Model,
-        q: ArrayLike,
-        v: ArrayLike,
-        count: ArrayLike,
-        effort: ArrayLike | None = None,
-        position: ArrayLike | None = None,
-        velocity: ArrayLike | None = None,
-        wrenches: ArrayLike | None = None,
-        contact_friction: ArrayLike | None = None,
-        contact_restitution: ArrayLike | None = None,
-        contact_stiffness: ArrayLike | None = None,
-        contact_dissipation: ArrayLike | None = None,
-    ) -> dict[str, Any]:
-        given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
-        pairs = with_surfaces(settings.pairs, given)
-        start = STARTS[settings.method](**dict(settings.options), pairs=pairs)
-        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
-        servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
-        after = advance(told.model, q, told.v, servo, settings.dt, start, limits=settings.limits)  # pyright: ignore
-        q_after, v_after, a = told.at_end(after.q, after.v, after.a)
-        sound = is_sound(q_after, v_after)
-        found = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}  # pyright: ignore
-        return found | {"count": kept(sound, [count + 1.0], [count])[0], "residual": after.residual}  # pyright: ignore
-
-    return maximal_step
+def advanced(
+    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
+) -> dict[str, Any]:
+    """Return a state after a step."""
+    start = STARTS[settings.method](**dict(settings.options), pairs=pairs)
+    after = advance(told.model, q, told.v, servo, settings.dt, start, limits=settings.limits)
+    moved = told.at_end(after.q, after.v, after.a)
+    return state_after(told, q, v, count, pairs, moved, after.residual)
