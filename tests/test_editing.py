@@ -228,6 +228,16 @@ def test_a_report_names_what_another_mechanism_added():
     assert str(report) == "added: hand\nadded: wrist"
 
 
+def test_a_report_names_what_has_other_values():
+    """Other drives and other shapes printed "nothing changed"."""
+    m = arm()
+    driven, report = m.with_drives({"*": cardan.Drive(1.0, 1.0)})
+    assert str(report) == "replaced: drive of shoulder\nreplaced: drive of elbow"
+    assert str(driven.with_drives({"*": cardan.Drive(1.0, 1.0)}).report) == "nothing changed"
+    assert m.with_annotations(type(m.annotations)()).report.replaced == ("shapes",)
+    assert str(m.with_annotations(m.annotations).report) == "nothing changed"
+
+
 def test_fixed_bodies_become_one():
     m, before = untouched(arm())
     one, report = m.merge_fixed()
@@ -518,7 +528,7 @@ def test_drives_by_patterns_leave_what_cannot_have_one():
     driven, report = m.with_drives({"*": cardan.Drive(400.0, 40.0), "arm_2": cardan.Drive(10.0)})
     np.testing.assert_array_equal(driven.model().passive("drive_stiffness"), [400.0, 10.0])
     np.testing.assert_array_equal(driven.model().passive("drive_damping"), [40.0, 0.0])
-    assert str(report) == str(m.with_drives({})[1])
+    assert report.replaced == ("drive of arm_1", "drive of arm_2")
     assert not any(m.model().passive("drive_stiffness"))
     with pytest.raises(UnknownNameError, match="'leg'"):
         driven.with_drives({"leg": None})

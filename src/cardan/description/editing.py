@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from cardan.errors import MechanismError, ParameterError, UnknownNameError, check_known, check_new
@@ -46,6 +46,7 @@ class Report:
         changed_joints: joints that are of another kind now.
         removed: names of bodies, joints, frames, actuators and groups that are gone.
         added: names of those that came.
+        replaced: what has other values now, such as "drive of elbow" and "shapes".
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class Report:
     changed_joints: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"renamed: {old} -> {new}" for old, new in self.renamed.items()]
@@ -62,6 +64,7 @@ class Report:
         lines += [f"changed: joint {name}" for name in self.changed_joints]
         lines += [f"removed: {name}" for name in self.removed]
         lines += [f"added: {name}" for name in self.added]
+        lines += [f"replaced: {what}" for what in self.replaced]
         return "\n".join(lines) or "nothing changed"
 
 
@@ -185,10 +188,18 @@ def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts
             raise UnknownNameError("joint", pattern, driven, where="drives")
         chosen |= dict.fromkeys(matching, drive)
     joints = tuple(replace(c, drive=chosen[c.name]) if c.name in chosen else c for c in parts.joints)
-    stale = {c.name: c.drive for c, new in zip(parts.joints, joints, strict=True) if c.drive and c.drive != new.drive}
-    left = parts.annotations.without_drives(stale)
+    others = {c.name: c.drive for c, new in zip(parts.joints, joints, strict=True) if c.drive != new.drive}
+    left = parts.annotations.without_drives({name: drive for name, drive in others.items() if drive})
     removed = tuple(a.name for a in parts.annotations.actuators if a not in left.actuators)
-    return parts._replace(joints=joints, annotations=left), Report(removed=removed)
+    report = Report(removed=removed, replaced=tuple(f"drive of {name}" for name in others))
+    return parts._replace(joints=joints, annotations=left), report
+
+
+def with_annotations(parts: Parts, annotations: Annotations) -> tuple[Parts, Report]:
+    """Return the parts with other annotations."""
+    pairs = ((f.name, getattr(parts.annotations, f.name), getattr(annotations, f.name)) for f in fields(annotations))
+    replaced = tuple(name.replace("_", " ") for name, old, new in pairs if old != new)
+    return parts._replace(annotations=annotations), Report(replaced=replaced)
 
 
 # --- leaving out ---

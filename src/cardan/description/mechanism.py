@@ -588,7 +588,7 @@ class Mechanism(Explained, metaclass=ExplainedType):
             True
         """
         annotations.check(self._bodies, kinds_of(self.joints))
-        return self._edited((self._parts()._replace(annotations=annotations), editing.Report()))
+        return self._edited(editing.with_annotations(self._parts(), annotations))
 
     def remove(self, *names: str) -> Edited:
         """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes.
