@@ -502,6 +502,27 @@ def test_numbers_and_texts_of_one_argument_are_told_apart_at_a_glance(arm, state
             np.testing.assert_array_equal(scaled(arm, by="".join(name), q=q), q * signs[name])
 
 
+@pytest.mark.parametrize("states_of", [(), (1,), (3,), (0,), (3, 1, 2)], ids=str)
+def test_a_number_without_a_type_serves_every_batch_at_every_call(arm, states_of):
+    """A second call with one number for a batch was refused: the number had become an array, and so no number."""
+    scaled = cardan.function(lambda model, q, by, order=3: q * by + order)
+    for dtype in (np.float64, np.float32):
+        q = arm.random_configuration(states_of, seed=1).astype(dtype)
+        for by, order in ((2.0, 3), (np.float32(0.5), 3.0), (np.array(0.5), np.float64(1.0)), (0.25, np.array(2.0))):
+            for _ in range(3):
+                np.testing.assert_allclose(scaled(arm, q, by, order=order), q * by + order, rtol=1e-6)
+                np.testing.assert_allclose(scaled(arm, q.astype(">f8"), by, order), q * by + order, rtol=1e-6)
+
+
+def test_whole_numbers_beyond_those_of_numpy_are_numbers_by_every_way(arm):
+    """The fast path took 2**70, and the first call refused it."""
+    scaled = cardan.function(lambda model, q, by=1.0: q * by)
+    q = arm.neutral() + 1.0
+    for _ in range(3):
+        np.testing.assert_array_equal(scaled(arm, q, 2**70), q * 2.0**70)
+        np.testing.assert_array_equal(scaled.bind(arm)(q[None], by=-(2**64)), q[None] * -(2.0**64))
+
+
 def test_arrays_left_out_have_their_defaults_at_every_call(arm, states):
     """An array's default that is no number was forgotten from the second call on."""
     offset = cardan.function(shapes={"by": (7,)})(lambda model, q, by=(1, 2, 3, 4, 5, 6, 7), gain=2.0: gain * q + by)

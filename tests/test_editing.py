@@ -215,6 +215,19 @@ def test_massless_ends_become_frames_or_go():
     assert str(type(report)()) == "nothing changed"
 
 
+def test_a_report_names_what_another_mechanism_added():
+    """A merge without a prefix printed "nothing changed"."""
+    held = arm().merge(arm(), "wrist", Fixed(), "tip", "base", prefix="second/").report
+    assert held.added[-1] == "wrist"
+    assert "second/tip" in held.added
+    assert "world" not in held.added
+    other = Mechanism("gripper")
+    other.add_body("hand", Inertia(0.3))
+    _, report = arm().merge(other, "wrist", Fixed(), "tip", "hand")
+    assert report.added == ("hand", "wrist")
+    assert str(report) == "added: hand\nadded: wrist"
+
+
 def test_fixed_bodies_become_one():
     m, before = untouched(arm())
     one, report = m.merge_fixed()

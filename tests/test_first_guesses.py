@@ -256,6 +256,24 @@ def test_every_word_of_the_guides_has_an_answer(names):
     assert unanswered == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "word", "said"),
+    [
+        (cardan.SE3, "Identity", "cardan.SE3()"),
+        (cardan.Motion, "Zero", "cardan.Motion.zero()"),
+        (cardan.Mechanism, "from_urdf", "cardan.load_mechanism(file)"),
+        (cardan.World, "from_urdf", "cardan.load_mechanism(file).world()"),
+        (cardan.State, "body_f", "control.wrenches"),
+    ],
+)
+def test_a_class_answers_as_its_objects_do(kind, word, said):
+    """`pin.SE3.Identity()` is asked of the class, which had nothing to say."""
+    with pytest.raises(AttributeError) as caught:
+        getattr(kind, word)
+    assert str(caught.value) == f"type {kind.__name__!r} has no attribute {word!r}; it is {said}"
+    assert not hasattr(kind, "__dataframe__")
+
+
 PROBED = """
 import sys, cardan
 world = cardan.robots.arm7().world()

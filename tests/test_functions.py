@@ -566,6 +566,19 @@ def test_options_that_python_calls_equal_are_told_apart():
         assert [kind(model, q, by=by)[0] for by in (True, 1, 1.0, 0.0, -0.0)] == found
 
 
+def test_complex_zeros_of_either_sign_are_options_of_their_own():
+    """A program made for 0j served -0j, which Python calls equal."""
+
+    @cardan.function
+    def sign(model, q, by):
+        return q.sum() * 0.0 + np.copysign(1.0, by.imag) + 10.0 * np.copysign(1.0, by.real)
+
+    model = cardan.robots.arm7().model()
+    for _ in range(2):
+        found = [sign(model, model.neutral(), complex(x, y)) for x in (0.0, -0.0) for y in (0.0, -0.0)]
+        assert found == [11.0, 9.0, -9.0, -11.0]
+
+
 def test_a_tuple_is_several_results_and_a_list_is_stacked(arm, state):
     """`return q, v` once stacked: of a batch of two, a, b = f(...) were rows, without a word."""
     q, v, _ = (x[:2] for x in state)

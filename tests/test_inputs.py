@@ -1,6 +1,7 @@
 """Constants of a model as inputs: the same numbers as a model built with them, and derivatives by them."""
 
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -391,3 +392,23 @@ def test_parameters_that_cannot_be_inputs_are_refused():
     ]:
         with pytest.raises(CardanError, match=r"number|parameters|only calculate"):
             model.with_inputs(x=(owner, constant))
+
+
+def test_a_parameter_that_a_spline_orders_is_refused_in_whole_sentences():
+    """Its message was a quote within a quote, cut in the middle."""
+
+    @dataclass(frozen=True)
+    class Cam(cardan.Joint):
+        heights: tuple[float, ...] = (0.0, 0.1, 0.0)
+        manifold = cardan.manifolds.Euclidean(1)
+
+        def transform(self, q):
+            return cardan.SE3(translation=(0.0, cardan.joints.NaturalSpline((-1.0, 0.0, 1.0), self.heights)(q), q[0]))
+
+    m = cardan.Mechanism("cam")
+    m.add_body("follower", cardan.Inertia(1.0, (0.0, 0.0, 0.1), np.eye(3)))
+    m.add_joint("cam", Cam(), "world", "follower")
+    with pytest.raises(
+        ParameterError, match=r"only calculate with\. Of a symbol it said: y of a natural spline: .*\.$"
+    ):
+        m.model().with_inputs(heights=("cam", "heights"))

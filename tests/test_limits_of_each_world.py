@@ -138,3 +138,30 @@ def test_mimics_have_the_limits_of_their_primaries():
     control.effort[:] = 1.0
     end = cardan.solvers.Featherstone(world, DT).step(state, control, steps=600)
     assert np.allclose(end.q[:, 0], [0.2, 0.3], atol=2e-3)
+
+
+@pytest.mark.parametrize("solver", ["Featherstone", "XPBD", "Variational", "SemiImplicit"])
+@pytest.mark.parametrize("name", ["lower", "upper", "effort_lower", "effort_upper", "friction"])
+def test_a_limit_that_becomes_nan_in_place_is_flagged(name, solver):
+    """A stop that is NaN was no stop, or threw its joint to the other one; an effort had no limit, friction no end."""
+    limits = cardan.Limits(lower=[-0.2], upper=[0.1], effort=[0.5])
+    world = hinge(limits=limits, drive=cardan.Drive([5.0], [0.5])).with_inputs(name)
+    state, control = world.state(3), world.control(3)
+    control.effort[:] = 0.2
+    state.constants[name][1] = np.nan
+    after = getattr(cardan.solvers, solver)(world, DT).step(state, control, steps=20)
+    assert after.diverged.tolist() == [False, True, False]
+    assert np.array_equal(after.q[1], state.q[1])
+
+
+@pytest.mark.parametrize("solver", ["Featherstone", "XPBD", "Variational", "SemiImplicit"])
+def test_a_surface_that_becomes_nan_in_place_is_flagged(solver):
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    b.add_body("crate", pose=cardan.SE3(translation=[0, 0, 0.1]))
+    b.add_shape("crate", cardan.description.Box((0.2, 0.2, 0.2)))
+    world = b.finalize().with_inputs("contact_restitution")
+    state = world.state(2)
+    state.constants["contact_restitution"][1] = np.nan
+    after = getattr(cardan.solvers, solver)(world, DT).step(state, steps=2)
+    assert after.diverged.tolist() == [False, True]

@@ -1,7 +1,9 @@
 """The face of the package: what it names, how each name is found, and what its documentation says."""
 
 import ast
+import importlib.util
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +43,18 @@ def test_importing_loads_no_room_before_it_is_used():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.splitlines() == ["[]", "[]", "load cardan.coordinates.conventions True"]
+
+
+def test_every_public_room_is_found_by_its_name():
+    """`import cardan` is enough for the rooms docs/versions.md promises: `cardan.gym` was not found."""
+    page = SOURCE.parents[1].joinpath("docs", "versions.md").read_text(encoding="utf-8")
+    line = next(line for line in page.splitlines() if "of the rooms it holds" in line)
+    rooms = re.findall(r"`(?:cardan\.)?([a-z]+)`", line.split("(")[1])
+    assert {"joints", "gym"} <= set(rooms)
+    code = f"import cardan\nfor room in {rooms}: assert getattr(cardan, room).__name__ == f'cardan.{{room}}'"
+    if importlib.util.find_spec("gymnasium") is None:  # an extra
+        code = code.replace("'gym', ", "")
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(

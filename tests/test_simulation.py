@@ -225,6 +225,25 @@ def test_a_body_that_turns_by_radians_in_a_step_is_not_thrown():
     assert (energy(world, after) < 1.5 * energy(world, state)).all()
 
 
+@pytest.mark.parametrize(("mass", "size"), [(1e-9, 1e-3), (1.0, 1.0), (1e9, 1e3)])
+def test_a_body_of_any_mass_and_size_spins_in_float32(mass, size):
+    """The determinant of an inertia, its third power, leaves the range of float32: the body stood still, flagged."""
+    m = Mechanism("disc")
+    m.add_body("disc", Inertia(mass, (0.1 * size, 0.0, 0.0), mass * size**2 * np.diag([0.5, 0.5, 1.0])))
+    world = m.world("floating", gravity=(0, 0, 0))
+    for given in (world, world.with_inputs("mass")):
+        state = given.state(dtype="float32")
+        state.v[:, 3:] = 3.0, 3.0, 50.0
+        after = Featherstone(given, 2e-3).step(state, steps=500)
+        assert not after.diverged.any()
+        before, found = (
+            cardan.centroidal_momentum(world.model, *(np.asarray(e, float) for e in (s.q, s.v)))[0, 3:]
+            / (mass * size**2)
+            for s in (state, after)
+        )
+        np.testing.assert_allclose(found, before, atol=0.1)  # of 50
+
+
 def test_a_heavy_top_precesses_at_its_angle():
     """Spinning at 200 rad/s, 0.5 rad from the vertical; the rate is the root of A cos W^2 - C s W + m g l = 0."""
     A, C, spin, tilt, load = 0.015, 0.002, 200.0, 0.5, 9.81 * 0.1

@@ -208,6 +208,9 @@ def test_remainders_of_extremes_are_numpys(dtype, target):
     found = [e[:, 0] for e in evaluated(DIVISIONS, target, [x[:, None], y[:, None]])]
     np.testing.assert_array_equal(found[0], np.where(known, r, np.nan))
     np.testing.assert_array_equal(found[1][known], n[known])
+    for ours, theirs in zip(found, (r, n), strict=True):  # zeros have signs
+        told = known & ~np.isnan(theirs)
+        np.testing.assert_array_equal(np.signbit(ours)[told], np.signbit(theirs)[told])
 
 
 def test_slopes_of_remainders_are_1_and_minus_the_quotient():
@@ -220,6 +223,8 @@ def test_slopes_of_remainders_are_1_and_minus_the_quotient():
         np.testing.assert_array_equal(by_y, -np.floor(x / y))
         assert not n_by_x.any()
         assert not n_by_y.any()
+        beyond = [np.array([[1e20], [-1e17]]), np.array([[3.0], [7.0]])]
+        assert not np.stack(evaluated(p, "llvm", beyond)[1::2]).any()  # the quotient's
 
 
 @pytest.mark.parametrize("target", ["numpy", "llvm"])

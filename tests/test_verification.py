@@ -136,7 +136,9 @@ def test_a_linkage_passes_within_limits_or_its_domain():
     assert certificate.passed, str(certificate)
     assert "within (-0.3,) to (0.3,)" in str(certificate)
     assert certificate.plain()["limits"] == [[-0.3], [0.3]]
-    assert not cardan.verify_joint(WattSlider(), 3).passed
+    everywhere = cardan.verify_joint(WattSlider(), 3)
+    assert not everywhere.passed
+    assert "If the joint ends there, say so by its `domain`" in " ".join(str(everywhere).split())
     for joint in (WattWithin(), cardan.joints.reverse(WattWithin())):
         certificate = cardan.verify_joint(joint, 3)
         assert certificate.passed, str(certificate)

@@ -207,7 +207,7 @@ __getattr__ = fetcher(
         ".verification": "Certificate verify_joint",
         ".viewer": "Viewer show",
     },
-    modules="cli comparison description distributed coordinates formats generation geometry identification interop "
+    modules="cli comparison description distributed coordinates formats generation geometry gym identification interop "
     "pictures robots simulation solvers tasks trajectories verification viewer",
 )
 __dir__ = __all__.copy

@@ -144,16 +144,27 @@ class UnknownAttributeError(AttributeError):
     Args:
         owner: the class of the object that was asked, or the name of a module.
         name: the attribute.
+        whose: what was asked, if not an object: `"type"`.
     """
 
-    def __init__(self, owner: type | str, name: str) -> None:
-        super().__init__(owner, name)
-        self.owner, self.name, self.word = owner, name, name
+    def __init__(self, owner: type | str, name: str, whose: str = "object") -> None:
+        super().__init__(owner, name, whose)
+        self.owner, self.name, self.word, self.whose = owner, name, name, whose
 
     def __str__(self) -> str:
         if isinstance(self.owner, str):
             return f"module {self.owner!r} has no attribute {self.word!r}{of_package(self.word, self.owner)}"
-        return f"{self.owner.__name__!r} object has no attribute {self.word!r}{of_instance(self.owner, self.word)}"
+        asked = f"{self.owner.__name__!r} object" if self.whose == "object" else f"{self.whose} {self.owner.__name__!r}"
+        return f"{asked} has no attribute {self.word!r}{of_instance(self.owner, self.word)}"
+
+
+class ExplainedType(type):
+    """The type of a class that itself says what was meant: `pin.SE3.Identity()` is asked of the class."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            raise UnknownAttributeError(cls, name, "type")
 
 
 class Explained:

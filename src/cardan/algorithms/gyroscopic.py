@@ -63,12 +63,15 @@ def _couple(moment: Moment, i: int, about_com: bool, dt: float) -> Vector3 | Non
     J, w = (inertia.inertia_at_com if about_com else inertia.inertia_at_origin), motion.spin.w
     if not _is_positive(J):
         return None
+    size = J[0] + J[3] + J[5]
+    unit = where(size != 0.0, 1.0 / size, 0.0)  # of J: determinants of what is small or large leave float32's range
+    J = J * unit
     L = J @ w
     rest = w.cross(L)  # w x J w - m
     if not about_com:
-        rest = rest + inertia.first_moment.cross(motion.origin)
+        rest = rest + (inertia.first_moment * unit).cross(motion.origin)
     K = J.matrix() + _gyroscopic(w, J, L) * (0.5 * dt)
-    return J @ _solution(K, rest * -1.0) + rest
+    return (J @ _solution(K, rest * -1.0) + rest) * size
 
 
 def _gyroscopic(w: Vector3, J: Symmetric3, L: Vector3) -> Matrix3:

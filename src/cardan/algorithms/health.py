@@ -6,8 +6,13 @@ and nothing that is not a number gets out; how many steps were good says which w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
 from cardan.algorithms.tree import Vector
-from cardan.scalar import where
+from cardan.model import Model
+from cardan.scalar import minimum, where
 from cardan.spatial import Scalar
 
 BEYOND = 1e30
@@ -17,6 +22,16 @@ BEYOND = 1e30
 def is_sound(*parts: Vector) -> Scalar:
     """Return whether all numbers are finite, and the sum of their sizes below `BEYOND`."""
     return _total([abs(x) for part in parts for x in part]) < BEYOND
+
+
+def compared(model: Model, surfaces: Iterable[Any] = ()) -> list[Scalar]:
+    """Return what is NaN where a limit, dry friction or a surface is that a world is given; else at most 1 in size.
+
+    These are compared more than computed with: a NaN among them need not spread, and would be a stop that is none.
+    """
+    own = (model.lower, model.upper, model.effort_lower, model.effort_upper, model.passive("friction"))
+    given = [x for values in (*own, *surfaces) if values is not None for x in values]
+    return [minimum(abs(x), 1.0) for x in given if not isinstance(x, Real)]
 
 
 def _total(terms: Vector) -> Scalar:

@@ -45,6 +45,7 @@ class Report:
         became_frames: bodies that are frames now.
         changed_joints: joints that are of another kind now.
         removed: names of bodies, joints, frames, actuators and groups that are gone.
+        added: names of those that came.
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Report:
     became_frames: tuple[str, ...] = ()
     changed_joints: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"renamed: {old} -> {new}" for old, new in self.renamed.items()]
@@ -59,6 +61,7 @@ class Report:
         lines += [f"now a frame: {name}" for name in self.became_frames]
         lines += [f"changed: joint {name}" for name in self.changed_joints]
         lines += [f"removed: {name}" for name in self.removed]
+        lines += [f"added: {name}" for name in self.added]
         return "\n".join(lines) or "nothing changed"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -21,7 +22,7 @@ from cardan.model import WORLD, Annotations, Body, Connection, Drive, Frame, Mod
 from cardan.model.annotations import check_coordinates, check_gears, kinds_of
 from cardan.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
 from cardan.spatial import SE3, Inertia, MotionSubspace, Vector3
-from cardan.words import Explained
+from cardan.words import Explained, ExplainedType
 
 if TYPE_CHECKING:
     from cardan.simulation import World
@@ -42,7 +43,7 @@ class Edited(NamedTuple):
     report: editing.Report
 
 
-class Mechanism(Explained):
+class Mechanism(Explained, metaclass=ExplainedType):
     """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
 
     Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.
@@ -472,6 +473,7 @@ class Mechanism(Explained):
         Peers: Pinocchio `appendModel`, RigidBodyDynamics.jl `attach`.
         """
         more, report = editing.renamed(other._parts(), lambda name: prefix + name)
+        report = replace(report, added=tuple(editing.names(more)))
         return self._edited((editing.joined(self._parts(), more, f"mechanism {self.name!r}"), report))
 
     def merge(
@@ -514,7 +516,7 @@ class Mechanism(Explained):
         sides = (self._side(parent, parent_pose), other._side(child, child_pose))
         (a, X_a), (b, X_b) = sides
         both.add_joint(name, joint, a, b if b == WORLD else prefix + b, X_a, X_b, **properties)
-        return Edited(both, report)
+        return Edited(both, replace(report, added=(*report.added, name)))
 
     def lock(self, configurations: Mapping[str, Any]) -> Edited:
         """Return the mechanism with joints fixed at given configurations, and with them those that mimic them.

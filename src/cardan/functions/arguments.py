@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -139,6 +140,9 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
         array = np.asarray(value)
     except ValueError:
         raise DTypeError(where, name, got="a ragged nested sequence", expected="an array of numbers") from None
+    if array.dtype == object and type(value) is int:  # beyond NumPy's whole numbers
+        with contextlib.suppress(OverflowError):  # beyond all floats, too
+            array = np.asarray(float(value))
     if array.dtype.kind not in "fiu":
         kinds = {"c": "complex numbers", "b": "truth values", "U": "text", "S": "bytes", "O": "objects", "M": "dates"}
         got = f"an array of {kinds.get(array.dtype.kind, str(array.dtype))}"

@@ -28,17 +28,19 @@ class SecondTry:
         cores: core shapes of the arrays.
         slow: the long way, which takes the arguments as they came.
         complete: returns all arrays, in order, of those by position and those by keyword; None if all come by position.
+        alone: places of arguments that the long way knows by being one number: they are not made a batch here.
     """
 
-    __slots__ = ("_complete", "_cores", "_fast", "_slow")
+    __slots__ = ("_alone", "_complete", "_cores", "_fast", "_slow")
 
     def __init__(
         self,
         cores: Iterable[tuple[int, ...]],
         slow: Callable[..., Any],
         complete: Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Any, ...]] | None = None,
+        alone: Iterable[int] = (),
     ) -> None:
-        self._cores, self._slow, self._complete = tuple(cores), slow, complete
+        self._cores, self._slow, self._complete, self._alone = tuple(cores), slow, complete, tuple(alone)
         self._fast: Callable[[], Any] = lambda: None
 
     def of(self, fast: Callable[..., Any]) -> None:
@@ -52,7 +54,9 @@ class SecondTry:
         if self._complete is not None and (named or len(arrays) != len(self._cores)):
             return fast(*self._complete(arrays, named), **out)
         ready = converted(self._cores, arrays)
-        return self._slow(*arrays, **out) if ready is None else fast(*ready, **out)
+        if ready is None or any(ready[k].ndim for k in self._alone):
+            return self._slow(*arrays, **out)
+        return fast(*ready, **out)
 
 
 def converted(cores: tuple[tuple[int, ...], ...], values: Sequence[Any]) -> list[np.ndarray] | None:

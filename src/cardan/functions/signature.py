@@ -285,8 +285,8 @@ def token(option: Any) -> Any:
         return option
     if kind in (tuple, list):
         return tuple(map(token, option))
-    if kind is float:
-        return kind, option.hex()
+    if kind is float or kind is complex:
+        return kind, repr(option)
     if kind in PLAIN:
         return kind, option
     try:

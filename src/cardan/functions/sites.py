@@ -155,6 +155,7 @@ class CallSites:
         again = SecondTry(
             [a.shape for a in compiled.inputs],
             _long_way(weakref.ref(model), values, count, tuple(kwargs), places, slow),
+            alone=[k for k, n in enumerate(names) if n in signature.open],
         )
         door = compiled.door(signature.name, again, signature.unit_parts(model, names), threads)
         if door is None:

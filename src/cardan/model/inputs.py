@@ -191,11 +191,11 @@ def _check_open(connection: Connection, constant: str) -> None:
         subspace_program(template)
         rates_program(template)
     except (CardanError, TypeError, ValueError) as error:
-        got = f"a joint that needs its number: {error}"
         raise ParameterError(
             f"parameter {constant!r} of joint {connection.name!r}",
-            got=got,
+            got="one whose value the joint's code looks at",
             expected="one that its transform and motion subspace only calculate with",
+            hint=f"Of a symbol it said: {error}",
         ) from error
 
 

@@ -26,7 +26,7 @@ from cardan.model.start import start_configuration
 from cardan.model.table import layout_table
 from cardan.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan.spatial import Inertia
-from cardan.words import Explained
+from cardan.words import Explained, ExplainedType
 
 if TYPE_CHECKING:
     from cardan.geometry.shapes import Shape
@@ -36,7 +36,7 @@ _above = fetcher(__name__, {"...pictures.html": "model_html"})
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Model(Explained):
+class Model(Explained, metaclass=ExplainedType):
     """A mechanism with a root: bodies and joints in document order, coordinates assigned.
 
     Built by `Mechanism.model()` or `cardan.load`. Everything is addressed by name. Models are equal if they are made

@@ -38,8 +38,8 @@ def remainder(x: Any, y: Any) -> Any:
     """
     u, b = _with_sign_of(y, x), _with_sign_of(y, y)
     _, r = _divided(_size(u), b)
-    up = b - r
-    return _with_sign_of(y, scalar.where(u < 0.0, scalar.where(r > 0.0, up, up - b), r))  # 0 has the sign of y, too
+    up = scalar.where(r > 0.0, b - r, b - (b + r))  # of r = 0, 0 and not -0: it has the sign of y, too
+    return _with_sign_of(y, scalar.where(u < 0.0, up, r))
 
 
 def floor_divide(x: Any, y: Any) -> Any:
@@ -52,9 +52,9 @@ def floor_divide(x: Any, y: Any) -> Any:
     u, b = _with_sign_of(y, x), _with_sign_of(y, y)
     n, r = _divided(_size(u), b)
     whole = scalar.where(u < 0.0, -scalar.where(r > 0.0, n + 1.0, n), n)
-    quotient = scalar.divide(x, y)
+    quotient = scalar.floor(scalar.divide(x, y))  # beyond 2^53 that changes the slope alone
     beyond = scalar.where(_size(u) < math.inf, quotient, scalar.where(y == 0.0, quotient, math.nan))
-    return scalar.where(r == r, whole, beyond)
+    return scalar.where(x == 0.0, quotient, scalar.where(r == r, whole, beyond))  # 0 has the sign of x / y
 
 
 def hypot(x: Any, y: Any) -> Any:
@@ -87,8 +87,8 @@ def _halves(x: Any, half: Any) -> tuple[Any, Any]:
 
 
 def _size(u: Any) -> Any:
-    """Return |u|, with the slope 1 at 0."""
-    return scalar.where(u < 0.0, -u, u)
+    """Return |u|, with the slope 1 at 0; -0 becomes 0, as a remainder's sign is the divisor's."""
+    return scalar.where(u < 0.0, -u, scalar.where(u == 0.0, 1.0 - (1.0 - u), u))
 
 
 def _with_sign_of(y: Any, x: Any) -> Any:

@@ -25,7 +25,7 @@ from cardan.simulation.clock import MOST, Clock
 from cardan.simulation.constants import Constants
 from cardan.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan.staging import write_whole
-from cardan.words import Explained
+from cardan.words import Explained, ExplainedType
 
 if TYPE_CHECKING:
     from cardan.simulation.world import World
@@ -43,7 +43,7 @@ FOUND = ("q", "v", "warm", "residual")
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
 
-class State(Explained):
+class State(Explained, metaclass=ExplainedType):
     """Configurations and velocities of a number of worlds, and the time in each. Made by `World.state()`.
 
     The arrays are the state's own: what is assigned is copied into them, and they can be written in place. Poses and

@@ -23,7 +23,7 @@ from cardan.simulation.pairs import ContactPair
 from cardan.simulation.selection import chosen
 from cardan.simulation.standing import warn_of_deep_state
 from cardan.simulation.state import State
-from cardan.words import Explained
+from cardan.words import Explained, ExplainedType
 
 if TYPE_CHECKING:
     from cardan.simulation.collide import Contacts
@@ -35,7 +35,7 @@ CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution"
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
-class World(Explained):
+class World(Explained, metaclass=ExplainedType):
     """Everything that moves and touches, made by `WorldBuilder.finalize()` or `Mechanism.world()`. Immutable.
 
     Many worlds of this kind are the leading axis of a `State`.

@@ -16,12 +16,12 @@ import numpy as np
 from cardan.arrays import stack
 from cardan.errors import DTypeError
 from cardan.spatial.vector import Scalar, Vector3, components
-from cardan.words import Explained
+from cardan.words import Explained, ExplainedType
 
 Column = TypeVar("Column", bound="_Spatial")
 
 
-class AppliedByMatmul(Explained):
+class AppliedByMatmul(Explained, metaclass=ExplainedType):
     """What maps by `@`, as its matrix does, and is a tuple within: `*`, which would repeat the tuple, is refused."""
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class AppliedByMatmul(Explained):
         return DTypeError("cardan.spatial", "*", got=got, expected=f"`@`, as in {expected}")
 
 
-class _Spatial(Explained, tuple[Any, Any]):
+class _Spatial(Explained, tuple[Any, Any], metaclass=ExplainedType):
     """Two vectors, linear and angular; the arithmetic motions and forces share."""
 
     __slots__ = ()

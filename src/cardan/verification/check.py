@@ -72,7 +72,8 @@ class Ledger:
             self._keep(error / limit, error, limit, q, v)
             self._entries = _worst(label, a, b, gap, limit)
             if self.failed and not np.isfinite(a).all():
-                self.cause = "a division by zero or a root of zero; guard it with cardan.where on both sides"
+                guard = "a division by zero or a root of zero; guard it with cardan.where on both sides"
+                self.cause = f"{guard}. If the joint ends there, say so by its `domain`, or verify it within limits=..."
 
     def fail(self, reason: str, q: Sequence[float] | None = None, v: Sequence[float] | None = None) -> None:
         """Note that something is wrong that is no matter of size."""
