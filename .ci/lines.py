@@ -1,7 +1,8 @@
 """How many lines of code each room of the package has, against the budget in pyproject.toml ([tool.cardan.lines]).
 
-Lines of code are those that are no blank, comment or docstring. Beside them: functions, the median and the ninth decile of their lines, and
-comments per 100 lines. A room above its budget ends with status 1: delete something, or raise the budget with a reason in the commit's body.
+Lines of code are those that are no blank, comment or docstring. Beside them: functions, the median and the ninth decile
+of their lines, and comments per 100 lines. A room above its budget ends with status 1: delete something, or raise the
+budget with a reason in the commit's body.
 """
 
 import ast
@@ -45,7 +46,9 @@ def main() -> int:
     for path in sorted(SOURCE.rglob("*.py")):
         place = path.relative_to(SOURCE)
         rooms[place.parts[0] if len(place.parts) > 1 else "ground"].append(measured(path))
-    print(f"{'room':16}{'files':>6}{'code':>7}{'budget':>8}{'functions':>11}{'median':>8}{'p90':>5}{'comments/100':>14}")
+    print(
+        f"{'room':16}{'files':>6}{'code':>7}{'budget':>8}{'functions':>11}{'median':>8}{'p90':>5}{'comments/100':>14}"
+    )
     above = []
     for room, files in [*sorted(rooms.items()), ("all", [file for own in rooms.values() for file in own])]:
         code, comments = (sum(file[k] for file in files) for k in (0, 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.errors import ParameterError, ShapeError
+from cardan.errors import DTypeError, ParameterError, ShapeError
 from cardan.joints import CATALOGUE
 from mechanisms import random_model, random_state
 
@@ -80,6 +80,39 @@ def test_jacobians_are_carried_along(model):
         cardan.integrate_transport(model, q, v, J, by="a")
     with pytest.raises(ShapeError, match=r"integrate_transport: argument 'J' has shape \(3,\)"):
         cardan.integrate_transport(model, q, v, np.zeros(3))
+
+
+def test_what_cannot_be_carried_along_is_told():
+    arm = cardan.robots.double_pendulum().model()
+    q, v = np.zeros((2, 2)), np.ones((2, 2))
+    with pytest.raises(DTypeError, match="integrate_transport: argument 'J' is an array of text"):
+        cardan.integrate_transport(arm, q, v, [["a"], ["b"]])
+    with pytest.raises(ShapeError, match=r"integrate_transport: .* leading .* J: \(3,\), q and v: \(2,\)"):
+        cardan.integrate_transport(arm, q, v, np.ones((3, 2, 1)))
+
+
+@pytest.mark.parametrize("tolerance", [-1.0, "a", np.nan, None])
+def test_a_tolerance_is_a_number(tolerance):
+    arm = cardan.robots.double_pendulum().model()
+    with pytest.raises(ParameterError, match=r"is_same_configuration: tolerance: got .*, expected a number >= 0"):
+        cardan.is_same_configuration(arm, arm.neutral(), arm.neutral(), tolerance=tolerance)
+
+
+def test_tensors_are_compared_and_carried_along():
+    torch = pytest.importorskip("torch")
+    arm = cardan.robots.double_pendulum().model()
+    q = torch.tensor([[0.1, 0.2], [0.3, 0.4]], dtype=torch.float64, requires_grad=True)
+    J = torch.ones((2, 2, 1), dtype=torch.float64, requires_grad=True)
+    assert cardan.is_same_configuration(arm, q, q + torch.tensor([[0.0, 0.0], [0.0, 1.0]])).tolist() == [True, False]
+    cardan.integrate_transport(arm, q, q, J).sum().backward()
+    assert J.grad.flatten().tolist() == [1.0, 1.0, 1.0, 1.0]
+
+
+def test_a_distance_of_jax_tracers_is_one():
+    jax = pytest.importorskip("jax")
+    arm = cardan.robots.double_pendulum().model()
+    length = jax.jit(lambda q: cardan.distance(arm, q, arm.neutral()))(np.array([3.0, 4.0]))
+    assert float(length) == 5.0
 
 
 def test_pinocchio_has_the_same():

@@ -367,3 +367,12 @@ def test_a_property_that_fails_says_its_own():
 def test_what_is_explained_is_copied_and_sent_as_before(names):
     for thing in (names["arm"], names["arm7"], names["arm7"].world(), names["arm7"].world().state()):
         assert type(pickle.loads(pickle.dumps(thing))) is type(copy.deepcopy(thing)) is type(copy.copy(thing))
+
+
+@pytest.mark.parametrize(
+    ("module", "written", "meant"),
+    [(cardan, "Se3", "SE3"), (cardan.solvers, "Mujoco", "MuJoCo"), (cardan.joints, "freeflyer", "FreeFlyer")],
+)
+def test_small_and_capital_letters_are_alike(module, written, meant):
+    with pytest.raises(AttributeError, match=f"did you mean '{meant}'"):
+        getattr(module, written)

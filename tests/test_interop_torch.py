@@ -342,6 +342,14 @@ def test_a_function_called_with_tensors_returns_tensors():
         cardan.inverse_dynamics(model, q, v.numpy(), a)
 
 
+def test_an_equal_model_runs_where_functions_run_by_default_now(monkeypatch):
+    q, v, a = state(pendulum(), (3,))
+    for target in ("numpy", "llvm"):  # whose roundings differ
+        monkeypatch.setenv("CARDAN_TARGET", target)
+        found = cardan.inverse_dynamics(pendulum(), q, v, a)
+        np.testing.assert_array_equal(found, cardan.inverse_dynamics(pendulum(), *numbers(q, v, a)))
+
+
 def test_a_step_of_a_simulation_is_differentiated():
     world = cardan.robots.cart_pole().world()
     step = wrap(cardan.solvers.Featherstone(world, dt=0.01).function, world.model)

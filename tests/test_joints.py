@@ -565,6 +565,19 @@ def test_a_composite_says_how_its_joints_are_given(given):
         Composite(*given)
 
 
+def test_limits_that_are_a_pair_of_numbers_are_refused():
+    hinge, arm = Revolute((0.0, 0.0, 1.0)), cardan.Mechanism("arm")
+    arm.add_body("link", cardan.Inertia(mass=1.0))
+    for call in (
+        lambda: hinge.random_configuration(limits=(-1.0, 1.0)),
+        lambda: cardan.verify_joint(hinge, limits=(-1.0, 1.0)),
+        lambda: arm.add_joint("hinge", hinge, parent="world", child="link", limits=(-1.0, 1.0)),
+        lambda: arm.add_joint("hinge", hinge, parent="world", child="link", limits=()),
+    ):
+        with pytest.raises(ParameterError, match=r"limits of .*: got \(.*\), expected a cardan\.Limits\(lower="):
+            call()
+
+
 def test_a_domain_that_is_no_limits_is_refused():
     class Pair(Joint):
         manifold = cardan.manifolds.Euclidean(1)

@@ -611,6 +611,7 @@ def test_an_mp4_is_written(fall, tmp_path):
         ({"world": 2}, "one from 0 to 1"),
         ({"fps": 1e6}, "at most 3000"),
         ({"time": [0.0, 0.0, 1.0]}, "times that ascend"),
+        ({"time": "film.gif"}, "got 'film.gif', expected the times of the samples [s], shape (T,); a file is path=..."),
         ({"speed": 0.0}, "speed"),
         ({"path": "no/such/folder/film.gif"}, "no/such/folder"),
     ],

@@ -364,6 +364,11 @@ def wait_for(condition, timeout=10.0):
     [
         (((np.zeros((4, 6)),), {}), cardan.errors.ShapeError, r"\(T, 7\)|\(7,\)"),
         (((np.zeros(7),), {}), cardan.errors.ShapeError, r"\(T, 7\)"),
+        (
+            ((np.zeros((4, 3, 7)),), {}),
+            cardan.errors.ShapeError,
+            r"As many worlds are shown as cardan\.show\(world, q\)",
+        ),
         (((np.zeros((4, 7)), -1.0), {}), cardan.errors.ParameterError, "number > 0"),
         (((np.zeros((4, 7)), "fast"), {}), cardan.errors.ParameterError, "number > 0"),
         (((np.zeros((4, 7)),), {"times": [0, 1, 1, 2]}), cardan.errors.ParameterError, "4 ascending numbers"),

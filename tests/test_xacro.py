@@ -1,6 +1,8 @@
 """Files written in xacro: expanded by the package, with the lines of elements, and without reaching outside."""
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from xml.dom import minidom
@@ -212,6 +214,25 @@ def test_where_no_process_can_be_started_this_is_told(monkeypatch):
     with pytest.raises(DescriptionError, match=r"none can be started here; pass trusted=True"):
         load_mechanism(ARM)
     assert load_mechanism(ARM, trusted=True).bodies
+
+
+def test_modules_are_found_as_python_finds_them(tmp_path):
+    """What is no text in the path is skipped; the folder is gone; a module `resource` stands beside the file."""
+    (tmp_path / "resource.py").write_text("raise SystemExit('this is not the module of the system')")
+    (tmp_path / "gone").mkdir()
+    path = (tmp_path / "arm.urdf.xacro").resolve()
+    path.write_text(ARM)
+    program = f"""if True:
+        import os, sys, cardan
+        sys.path += [None, b"bytes", {str(tmp_path)!r}]
+        sys.path.insert(0, sys.path.pop())
+        os.chdir({str(tmp_path / "gone")!r})
+        os.rmdir({str(tmp_path / "gone")!r})
+        sys.path.insert(0, "")
+        print(len(cardan.formats.load_mechanism({str(path)!r}).bodies))
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "3\n", done.stderr
 
 
 def test_what_a_trusted_file_says_is_as_that_of_another():

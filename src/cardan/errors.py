@@ -72,14 +72,17 @@ def visible(text: str) -> str:
 
 
 def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> list[str]:
-    """Return the up to three names nearest to one, among the first 1000 and by their first 80 characters.
+    """Return the up to three names nearest to one, among the first 1000, by their first 80 letters, small or capital.
 
     Comparing all pairs of letters of all names takes minutes for a file that was made to take them.
     """
     import difflib  # only where there is something to say: importing it takes a millisecond
 
-    known = {c[:80]: c for c in islice(candidates, 1000)}
-    return [known[match] for match in difflib.get_close_matches(name[:80], known, n=3, cutoff=cutoff)]
+    known: dict[str, list[str]] = {}
+    for candidate in dict.fromkeys(islice(candidates, 1000)):
+        known.setdefault(candidate[:80].lower(), []).append(candidate)
+    matches = difflib.get_close_matches(name[:80].lower(), known, n=3, cutoff=cutoff)
+    return [candidate for match in matches for candidate in known[match]][:3]
 
 
 def did_you_mean(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from cardan.errors import ParameterError
 from cardan.joints import Joint, Limits, Mimic, reverse
 from cardan.joints.domain import limits_within
 from cardan.joints.first_checks import check_joint
+from cardan.joints.limits import checked_limits
 from cardan.joints.state import frozen, is_frozen, keep
 from cardan.spatial import SE3, Inertia, Vector3, checked_pose
 
@@ -387,7 +388,7 @@ class Connection(ByFields):
             object.__setattr__(self, "joint", frozen(self.joint))
         for side in ("parent_pose", "child_pose"):
             object.__setattr__(self, side, checked_pose(f"{side} of joint {self.name!r}", getattr(self, side)))
-        limits = (self.limits or Limits()).resolved(self.joint.nv, self.name)
+        limits = checked_limits(f"limits of joint {self.name!r}", self.limits).resolved(self.joint.nv, self.name)
         if not isinstance(self.joint, Mimic):  # whose limits are its own, in a file, and are not felt
             limits = limits_within(self.joint, limits, self.name)
         object.__setattr__(self, "limits", limits)

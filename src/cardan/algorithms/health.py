@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Real
-from typing import Any
 
 from cardan.algorithms.tree import Vector
 from cardan.model import Model
@@ -24,13 +23,13 @@ def is_sound(*parts: Vector) -> Scalar:
     return _total([abs(x) for part in parts for x in part]) < BEYOND
 
 
-def compared(model: Model, surfaces: Iterable[Any] = ()) -> list[Scalar]:
+def compared(model: Model, surfaces: Iterable[Scalar] = ()) -> list[Scalar]:
     """Return what is NaN where a limit, dry friction or a surface is that a world is given; else at most 1 in size.
 
     These are compared more than computed with: a NaN among them need not spread, and would be a stop that is none.
     """
     own = (model.lower, model.upper, model.effort_lower, model.effort_upper, model.passive("friction"))
-    given = [x for values in (*own, *surfaces) if values is not None for x in values]
+    given = [*(x for values in own for x in values), *surfaces]
     return [minimum(abs(x), 1.0) for x in given if not isinstance(x, Real)]
 
 

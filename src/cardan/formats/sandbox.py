@@ -17,11 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cardan.formats import sandbox_process
-
 TRUSTED = "pass trusted=True (--trusted) to read it without bounds, if you trust whoever wrote it"
 MAX_ANSWER = 64 * 2**20  # letters
 MAX_QUESTION = 10_000
+PROGRAM = Path(__file__).with_name("sandbox_process.py")
 
 
 class SandboxError(Exception):
@@ -63,7 +62,7 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
     clock = threading.Timer(bounds.clock, process.kill)
     clock.start()
     try:
-        path = [str(Path(place).absolute()) for place in sys.path]
+        path = [place for place in sys.path if isinstance(place, str)]  # Python skips others; its folder is this one
         _tell(process, {"path": path, "job": job.__file__, "bounds": asdict(bounds), "argument": argument})
         while (line := _line(process)) is not None:
             said = json.loads(line)
@@ -93,7 +92,7 @@ def _started() -> subprocess.Popen[str]:
         raise SandboxError(f"is read in a process of its own, and none can be started here; {TRUSTED}")
     try:
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", str(Path(sandbox_process.__file__))],
+            [sys.executable, "-I", "-S", "-B", str(PROGRAM)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

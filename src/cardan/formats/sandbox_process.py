@@ -19,6 +19,12 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
+try:  # here, where no folder of the reader's is searched for modules yet
+    import resource
+    import signal
+except ImportError:  # Windows: the parent's clock remains
+    resource = signal = None
+
 BYTES_PER_SECOND = 1e7  # what is read, at the least
 TIMES = 8  # bytes of memory for each byte of a file
 
@@ -29,10 +35,7 @@ class RefusedError(Exception):
 
 def bound(seconds: float, memory: int, guarded: bool) -> None:
     """Let the system end this process when it has used its time, and refuse it memory beyond its bound."""
-    try:
-        import resource
-        import signal
-    except ImportError:  # Windows: the parent's clock remains
+    if resource is None or signal is None:
         return
     signal.setitimer(signal.ITIMER_PROF, seconds)
     _limit(resource.RLIMIT_DATA, memory)
@@ -44,18 +47,14 @@ def bound(seconds: float, memory: int, guarded: bool) -> None:
 
 
 def _limit(which: int, value: int) -> None:
-    import resource
-
+    assert resource is not None
     _, most = resource.getrlimit(which)
     resource.setrlimit(which, (value if most < 0 else min(value, most), most))
 
 
 def allow_for(size: int) -> None:
     """Add to the bounds what a file of some bytes may take."""
-    try:
-        import resource
-        import signal
-    except ImportError:
+    if resource is None or signal is None:
         return
     left, _ = signal.getitimer(signal.ITIMER_PROF)
     if left > 0.0:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan.arrays import norm
+from cardan.arrays import as_argument, norm
+from cardan.errors import ParameterError
+from cardan.functions.arguments import is_symbolic
 from cardan.functions.function import function
 from cardan.functions.vocabulary import Reals
 from cardan.model import Model
@@ -135,7 +138,7 @@ def distance(model: Model, q0: ArrayLike, q1: ArrayLike) -> Reals:
 
     Source: Sola, Deray and Atchuthan (2018).
     """
-    return norm(_space(model).difference(q0, q1))
+    return norm(as_argument(_space(model).difference(q0, q1)))
 
 
 def is_same_configuration(
@@ -152,9 +155,10 @@ def is_same_configuration(
         tolerance: largest accepted entry of `difference` [rad, m].
 
     Returns:
-        Booleans [-], shape (...). Where an entry is not a number: False.
+        Booleans [-], shape (...), in an array of the library of q0 and q1. Where an entry is not a number: False.
 
     Raises:
+        ParameterError: for a tolerance that is no number >= 0.
         ShapeError, DTypeError: for an array that does not fit.
 
     Examples:
@@ -166,7 +170,10 @@ def is_same_configuration(
 
     Peers: Pinocchio `isSameConfiguration`.
     """
-    return np.all(np.abs(difference(model, q0, q1)) <= tolerance, axis=-1)
+    if not is_symbolic(tolerance) and not (isinstance(tolerance, Real) and tolerance >= 0.0):
+        raise ParameterError("is_same_configuration: tolerance", got=tolerance, expected="a number >= 0 [rad, m]")
+    near = abs(difference(model, q0, q1)) <= tolerance
+    return np.all(near, axis=-1) if isinstance(near, np.ndarray) else near.all(-1)
 
 
 @function(returns=("nq",))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan.algorithms import DifferenceDerivatives
 from cardan.errors import ParameterError, ShapeError
+from cardan.functions.arguments import broadcast, is_symbolic, numeric_array
 from cardan.functions.configuration import integrate
 from cardan.functions.derivatives import derivative
 from cardan.functions.function import function
@@ -158,11 +159,25 @@ def integrate_transport(
     """
     if by not in ("q", "v"):
         raise ParameterError("integrate_transport: by", got=by, expected="'q' or 'v'")
-    given = np.asarray(J)
-    if given.ndim < 2 or given.shape[-2] != model.nv:
-        expected = f"(..., {model.nv}, n)"
-        raise ShapeError("integrate_transport", "J", got=given.shape, expected=expected)
-    return getattr(integrate_derivatives(model, q, v), f"d{by}") @ given
+    columns = _columns(model, J)
+    carried = getattr(integrate_derivatives(model, q, v), f"d{by}")
+    broadcast("integrate_transport", {"J": tuple(columns.shape[:-2]), "q and v": tuple(carried.shape[:-2])})
+    return carried @ columns
+
+
+def _columns(model: Model, J: Any) -> Any:
+    """Return the matrices of `integrate_transport`: an array of whatever library, so that it knows what is made of it.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+    """
+    where = "integrate_transport"
+    if isinstance(J, (list, tuple, np.ndarray)):
+        J = np.asarray(J) if is_symbolic(J) else numeric_array(where, "J", J)
+    shape = tuple(getattr(J, "shape", ()))
+    if len(shape) < 2 or shape[-2] != model.nv:
+        raise ShapeError(where, "J", got=shape, expected=f"(..., {model.nv}, n)")
+    return J
 
 
 @function

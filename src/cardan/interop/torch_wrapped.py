@@ -18,6 +18,7 @@ from cardan.interop.torch_cuda import called_bound as called_bound
 from cardan.interop.torch_operator import evaluate, evaluate_plainly, is_plain, torch
 from cardan.interop.torch_programs import Program, program_of
 from cardan.model import Model
+from cardan.targets import default_target
 
 
 def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
@@ -58,11 +59,12 @@ def called(function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapp
     Raises:
         DTypeError: if other arguments are arrays of another library.
     """
-    return _wrapped(function, model)(*args, **kwargs)
+    return _wrapped(function, model, default_target())(*args, **kwargs)
 
 
 @functools.lru_cache(maxsize=64)
-def _wrapped(function: Function, model: Model) -> Wrapped:
+def _wrapped(function: Function, model: Model, target: str) -> Wrapped:
+    """Return a function of any equal model, wrapped for where it runs by default now."""
     return Wrapped(function, model, {})
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cardan.errors import ParameterError
-from cardan.joints.limits import Limits
+from cardan.joints.limits import Limits, checked_limits
 from cardan.manifolds import Manifold
 from cardan.manifolds.scalar_coordinates import configuration_of
 from cardan.scalar import clip
@@ -24,15 +24,17 @@ def narrowed(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.n
     """Return the lower and upper positions, shape (nv,), that both a joint's domain and limits allow.
 
     Raises:
-        ParameterError: if there are none.
+        ParameterError: if there are none, or for limits that are something else.
     """
     own: Any
     given: Any
-    own, given = (bounds.resolved(joint.nv, type(joint).__name__) for bounds in (_domain(joint), limits or Limits()))
+    name = type(joint).__name__
+    asked = checked_limits(f"limits of {name}", limits)
+    own, given = (bounds.resolved(joint.nv, name) for bounds in (_domain(joint), asked))
     lower, upper = np.maximum(own.lower, given.lower), np.minimum(own.upper, given.upper)
     if (lower > upper).any():
         expected = f"positions of its domain, {own.lower} to {own.upper}"
-        raise ParameterError(f"limits of {type(joint).__name__}", got=(given.lower, given.upper), expected=expected)
+        raise ParameterError(f"limits of {name}", got=(given.lower, given.upper), expected=expected)
     return lower, upper
 
 

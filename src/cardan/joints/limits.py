@@ -94,3 +94,14 @@ def _check_order(low: str, lower: Any, high: str, upper: Any) -> None:
         return
     if any(a > b for a, b in zip(lower, upper, strict=True)):
         raise ParameterError(f"limits {low} and {high}", got=(lower, upper), expected=f"{low} <= {high}")
+
+
+def checked_limits(what: str, limits: Any) -> Limits:
+    """Return limits, those without any bound for None.
+
+    Raises:
+        ParameterError: for something else, such as a pair of numbers.
+    """
+    if limits is not None and not isinstance(limits, Limits):
+        raise ParameterError(what, got=limits, expected="a cardan.Limits(lower=[...], upper=[...])")
+    return limits or Limits()

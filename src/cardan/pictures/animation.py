@@ -106,8 +106,9 @@ def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np
     """Return the samples of one world, (T, nq), and their times, (T,)."""
     if hasattr(q, "q") and hasattr(q, "time"):  # what a rollout recorded
         q, time = q.q, q.time if time is None else time
-    if time is None:
-        raise ParameterError(f"{WHERE}: time", got=None, expected="the times of the samples [s], shape (T,)")
+    if time is None or isinstance(time, (str, os.PathLike)):
+        expected = "the times of the samples [s], shape (T,)" + "; a file is path=..." * (time is not None)
+        raise ParameterError(f"{WHERE}: time", got=time, expected=expected)
     given = np.asarray(q)
     if given.ndim == 3:
         row = whole(f"{WHERE}: world", world, 0)

@@ -183,7 +183,9 @@ def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
     array = numeric_array(where, "trajectory", trajectory)
     if array.ndim not in (2, 3) or 0 in array.shape or (array.ndim == 3 and array.shape[1] != worlds):
         expected = f"(T, {nq}), or (T, {worlds}, {nq})"
-        raise ShapeError(where, "trajectory", got=array.shape, expected=expected)
+        several = array.ndim == 3 and array.shape[2] == nq
+        hint = "As many worlds are shown as cardan.show(world, q) is given configurations of." if several else ""
+        raise ShapeError(where, "trajectory", got=array.shape, expected=expected, hint=hint)
     flat = checked_rows(where, robot.model, array.reshape(-1, array.shape[-1]), None)
     path = flat.reshape(len(array), -1, nq)
     return np.broadcast_to(path, (len(array), worlds, nq))

@@ -17,6 +17,7 @@ from cardan.algorithms.contact.touching import Pair
 from cardan.algorithms.drives import Elements, Servo
 from cardan.algorithms.gyroscopic import gyroscopic_efforts
 from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps.bounds import has_bounds
 from cardan.algorithms.tree import Vector
 from cardan.errors import UnknownNameError, UnsupportedError
@@ -27,7 +28,7 @@ from cardan.simulation.collide import check_pages, owners_of
 from cardan.simulation.control import Control
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers.solver import SHARED, YES, CompiledSolver, asked_of, checked_steps, left_out
-from cardan.simulation.solvers.step_function import StepInputs, state_after, step_function
+from cardan.simulation.solvers.step_function import state_after, step_function
 from cardan.simulation.state import State
 from cardan.simulation.world import World
 from cardan.spatial import Force, Vector3
@@ -221,20 +222,22 @@ class Featherstone(CompiledSolver):
         return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
 
 
-def advanced(given: StepInputs, settings: Settings) -> dict[str, Any]:
+def advanced(
+    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
+) -> dict[str, Any]:
     """Return a state after a step."""
-    told = given.told
     if settings.integrator == "implicit":
-        moved, a, residual = implicit_step(told.model, given.q, told.v, given.servo, given.pairs, settings)
+        moved, a, residual = implicit_step(told.model, q, told.v, servo, pairs, settings)
     else:
-        moved, a, residual = explicit_step(told.model, given.q, told.v, given.servo, settings)
-    return state_after(given, *moved, a, residual)
+        moved, a, residual = explicit_step(told.model, q, told.v, servo, settings)
+    return state_after(told, q, v, count, pairs, told.at_end(*moved, a), residual)
 
 
-def acting(given: StepInputs, settings: Settings) -> dict[str, Any]:
+def acting(
+    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
+) -> dict[str, Any]:
     """Return the contact forces of a step."""
-    moment = Moment(given.told.model, given.q, given.told.v)
-    solution = solved_implicitly(moment, given.servo, given.pairs, settings)
+    solution = solved_implicitly(Moment(told.model, q, told.v), servo, pairs, settings)
     found = [in_world(*each) for each in zip(solution.touching, solution.solved.wrenches, strict=True)]
     force, torque, point = zip(*found, strict=True)
     return {"force": list(force), "torque": list(torque), "point": list(point)}

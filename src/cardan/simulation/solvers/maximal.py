@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
+from cardan.algorithms.contact.touching import Pair
+from cardan.algorithms.drives import Servo
+from cardan.algorithms.kinematic import Told
 from cardan.algorithms.maximal_steps import (
     Body,
     advance,
@@ -16,12 +19,13 @@ from cardan.algorithms.maximal_steps import (
     variational_step,
     xpbd_step,
 )
+from cardan.algorithms.tree import Vector
 from cardan.errors import UnsupportedError
 from cardan.functions import Function
 from cardan.simulation.collide import check_pages
 from cardan.simulation.pairs import ContactPair
 from cardan.simulation.solvers.solver import SHARED, YES, CompiledSolver, left_out
-from cardan.simulation.solvers.step_function import StepInputs, state_after, step_function
+from cardan.simulation.solvers.step_function import state_after, step_function
 from cardan.simulation.world import World
 
 STARTS: dict[str, Any] = {
@@ -131,9 +135,11 @@ def _has_inertia(node: Any) -> bool:
     return True
 
 
-def advanced(given: StepInputs, settings: Settings) -> dict[str, Any]:
+def advanced(
+    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
+) -> dict[str, Any]:
     """Return a state after a step."""
-    start = STARTS[settings.method](**dict(settings.options), pairs=given.pairs)
-    told = given.told
-    after = advance(told.model, given.q, told.v, given.servo, settings.dt, start, limits=settings.limits)
-    return state_after(given, after.q, after.v, after.a, after.residual)
+    start = STARTS[settings.method](**dict(settings.options), pairs=pairs)
+    after = advance(told.model, q, told.v, servo, settings.dt, start, limits=settings.limits)
+    moved = told.at_end(after.q, after.v, after.a)
+    return state_after(told, q, v, count, pairs, moved, after.residual)

@@ -38,30 +38,8 @@ class StepSettings(Protocol):
     def kinematic(self) -> tuple[str, ...]: ...
 
 
-class StepInputs(NamedTuple):
-    """What a step is given, as symbols.
-
-    Attributes:
-        told: the model and velocity it is taken of.
-        q: configuration where it begins.
-        v: velocity there.
-        count: how many steps were good.
-        servo: what drives are asked for, and the wrenches on bodies.
-        pairs: what may touch.
-        bounds: NaN where a given number that is compared more than computed with is (`health.compared`).
-    """
-
-    told: Told
-    q: Vector
-    v: Vector
-    count: Any
-    servo: Servo
-    pairs: Sequence[Pair]
-    bounds: Vector
-
-
-Outcome = Callable[[StepInputs, Any], dict[str, Any]]
-"""What is made of a step: `outcome(given, settings)` returns the results by name."""
+Outcome = Callable[[Told, Vector, Vector, Any, Servo, Sequence[Pair], Any], dict[str, Any]]
+"""What is made of a step: `outcome(told, q, v, count, servo, pairs, settings)` returns the results by name."""
 
 
 def step_function(
@@ -90,23 +68,34 @@ def step_function(
         contact_stiffness: ArrayLike | None = None,
         contact_dissipation: ArrayLike | None = None,
     ) -> dict[str, Any]:
-        surfaces = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
-        pairs = with_surfaces(settings.pairs, surfaces)
+        given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
+        pairs = with_surfaces(settings.pairs, given)
         told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
         servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
-        bounds = compared(told.model, surfaces)  # pyright: ignore[reportArgumentType]
-        return outcome(StepInputs(told, q, v, count, servo, pairs, bounds), settings)  # pyright: ignore[reportArgumentType]
+        return outcome(told, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
 
     step.__name__ = name
     return function(shapes=ARRAYS | dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),)), simplified=simplified)(step)
 
 
-def state_after(given: StepInputs, q: Vector, v: Vector, a: Vector, residual: Any) -> dict[str, Any]:
-    """Return what a step leaves: the state as it was, if what comes of it, or what is `compared`, is no number."""
-    q, v, a = given.told.at_end(q, v, a)
-    sound = is_sound(q, v, given.bounds)
-    after = {"q": kept(sound, q, given.q), "v": kept(sound, v, given.v), "warm": a}
-    return after | {"count": kept(sound, [given.count + 1.0], [given.count])[0], "residual": residual}
+def state_after(
+    told: Told,
+    q: Vector,
+    v: Vector,
+    count: Any,
+    pairs: Sequence[Pair],
+    after: tuple[Vector, Vector, Vector],
+    residual: Any,
+) -> dict[str, Any]:
+    """Return what a step to q, v with accelerations a leaves.
+
+    It is the state as it was, if what comes of it, or what it is `compared` with, is no number.
+    """
+    q_after, v_after, a = after
+    surfaces = [getattr(pair.material, name) for pair in pairs for name in CONTACT_INPUTS.values()]
+    sound = is_sound(q_after, v_after, compared(told.model, [x for x in surfaces if x is not None]))
+    moved = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}
+    return moved | {"count": kept(sound, [count + 1.0], [count])[0], "residual": residual}
 
 
 class Surface(NamedTuple):
