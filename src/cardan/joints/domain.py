@@ -6,6 +6,7 @@ A linkage that cannot be closed beyond an angle, a spline that ends: their `Join
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy as np
 
 from cardan.errors import ParameterError
 from cardan.joints.limits import Limits, checked_limits
+from cardan.manifolds import Manifold
+from cardan.manifolds.scalar_coordinates import configuration_of
 from cardan.scalar import clip
 from cardan.spatial import Scalar
 
@@ -56,13 +59,22 @@ def limits_within(joint: Any, limits: Limits, name: str) -> Limits:
 def neutral_within(joint: Any) -> tuple[float, ...]:
     """Return the manifold's neutral configuration; where that is outside of the domain, one in its middle."""
     q = joint.manifold.neutral()
-    if not is_bounded(joint):
-        return q
-    lower, upper = narrowed(joint)
-    x = np.array(joint.manifold.limit_coordinates(q), dtype=float)
-    middle = np.where(np.isfinite(lower + upper), 0.5 * (lower + upper), np.clip(x, lower, upper))
-    moved = np.where((lower <= x) & (x <= upper), 0.0, middle - x)
-    return tuple(float(e) for e in joint.manifold.integrate(q, tuple(moved.tolist()))) if moved.any() else q
+    return tuple(moved_within(joint.manifold, q, *narrowed(joint))) if is_bounded(joint) else q
+
+
+def moved_within(manifold: Manifold, q: Sequence[float], lower: np.ndarray, upper: np.ndarray) -> Sequence[float]:
+    """Return a joint's coordinates as they are, or with those beyond their bounds in the middle of these."""
+    values = [float(e) for e in manifold.limit_coordinates(tuple(q))]
+    allowed = [_allowed(*each) for each in zip(values, lower.tolist(), upper.tolist(), strict=True)]
+    return q if allowed == values else configuration_of(manifold, allowed)
+
+
+def _allowed(value: float, lower: float, upper: float) -> float:
+    """Return a value within limits as it is; of others the middle of the limits, or the one limit there is."""
+    if lower <= value <= upper:
+        return value
+    both = math.isfinite(lower) and math.isfinite(upper)
+    return 0.5 * lower + 0.5 * upper if both else max(min(value, upper), lower)
 
 
 def is_bounded(joint: Any) -> bool:

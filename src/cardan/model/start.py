@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cardan.joints import Mimic
-from cardan.manifolds import Manifold
-from cardan.manifolds.scalar_coordinates import configuration_of
+from cardan.joints.domain import moved_within
 from cardan.records import Configuration
 
 if TYPE_CHECKING:
@@ -35,23 +33,8 @@ def start_configuration(model: Model) -> np.ndarray:
         if c.name in said:
             q[own] = said[c.name]
         elif not isinstance(c.joint, Mimic) and c.joint.nv and closing.isdisjoint(range(own.start, own.stop)):
-            q[own] = _within(c.joint.manifold, q[own].tolist(), model.lower[along], model.upper[along])
+            q[own] = moved_within(c.joint.manifold, q[own].tolist(), model.lower[along], model.upper[along])
     return q
-
-
-def _within(manifold: Manifold, q: Sequence[float], lower: np.ndarray, upper: np.ndarray) -> Sequence[float]:
-    """Return a joint's coordinates as they are, or as near as its limits allow."""
-    values = [float(e) for e in manifold.limit_coordinates(tuple(q))]
-    allowed = [_allowed(*each) for each in zip(values, lower.tolist(), upper.tolist(), strict=True)]
-    return q if allowed == values else configuration_of(manifold, allowed)
-
-
-def _allowed(value: float, lower: float, upper: float) -> float:
-    """Return a value within limits as it is; of others the middle of the limits, or the one limit there is."""
-    if lower <= value <= upper:
-        return value
-    both = math.isfinite(lower) and math.isfinite(upper)
-    return 0.5 * lower + 0.5 * upper if both else max(min(value, upper), lower)
 
 
 def _in_loops(model: Model) -> set[int]:

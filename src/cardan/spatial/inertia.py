@@ -174,9 +174,6 @@ class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
         """Return the 6x6 matrix [kg, kg m, kg m^2], shape (..., 6, 6); dtype object if the entries are symbols."""
         return stack(self.rows())
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self.matrix(), dtype=dtype)
-
     def articulated(self) -> ArticulatedInertia:
         """Return the same as an articulated inertia."""
         m, h, J = self
@@ -246,9 +243,6 @@ class ArticulatedInertia(AppliedByMatmul, tuple[Any, Any, Any]):
     def matrix(self) -> np.ndarray:
         """Return the 6x6 matrix [kg, kg m, kg m^2], shape (..., 6, 6); dtype object if the entries are symbols."""
         return stack(self.rows())
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self.matrix(), dtype=dtype)
 
     def minus_outer(self, scaled: Force, force: Force) -> ArticulatedInertia:
         """Return self - scaled force^T for `scaled` a multiple of `force`: the rank-one update of the recursion."""

@@ -22,7 +22,7 @@ Column = TypeVar("Column", bound="_Spatial")
 
 
 class AppliedByMatmul(Explained, metaclass=ExplainedType):
-    """What maps by `@`, and is a tuple within: `*`, which would repeat the tuple, is refused."""
+    """What maps by `@`, as its matrix does, and is a tuple within: `*`, which would repeat the tuple, is refused."""
 
     __slots__ = ()
     __array_ufunc__ = None
@@ -32,6 +32,9 @@ class AppliedByMatmul(Explained, metaclass=ExplainedType):
 
     def __rmul__(self, other: Any) -> Any:
         raise self._refusal(f"{type(other).__name__} * {type(self).__name__}", "X @ V, the map on the left")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.matrix(), dtype=dtype)  # pyright: ignore[reportAttributeAccessIssue] -- each has one
 
     @staticmethod
     def _refusal(got: str, expected: str) -> DTypeError:
@@ -217,9 +220,6 @@ class Columns(AppliedByMatmul, tuple[Column, ...], Generic[Column]):
     def matrix(self) -> np.ndarray:
         """Return the matrix, shape (..., 6, columns), in the units of the columns; dtype object if they are symbols."""
         return stack(self.rows()) if self else np.zeros((6, 0))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self.matrix(), dtype=dtype)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self)})"

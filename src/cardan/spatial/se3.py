@@ -268,9 +268,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         """Return the homogeneous matrix, shape (..., 4, 4) [m]; dtype object if the entries are symbols."""
         return stack(self.homogeneous())
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self.matrix(), dtype=dtype)
-
     def adjoint(self) -> np.ndarray:
         """Return the 6x6 matrix that maps motions, [R, [p] R; 0, R].
 
