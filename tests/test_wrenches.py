@@ -232,3 +232,10 @@ def test_derivatives_with_respect_to_wrenches():
         step = np.eye(w.size)[k].reshape(w.shape)
         ends = [solver.function(model, q, v, 0.0, wrenches=w + s * step)["v"] for s in (1.0, -1.0)]
         assert np.allclose(J[:, k], (ends[0] - ends[1]) / 2.0, atol=1e-9)
+
+
+def test_forces_are_of_the_worlds_chosen_in_their_order():
+    world = cardan.robots.quadruped().world("floating")
+    control = world.control(worlds=2)
+    control.apply_force("trunk", [(2.0, 0.0, 0.0), (3.0, 0.0, 0.0)], worlds=[1, 0])
+    assert control.wrenches[:, 0, 0].tolist() == [3.0, 2.0]

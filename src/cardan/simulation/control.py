@@ -129,7 +129,8 @@ class Control(Explained):
 
         Args:
             body: its name.
-            force: in world axes [N], shape (3,), or (worlds, 3), of all or of those chosen.
+            force: in world axes [N], shape (3,), or (worlds, 3): of those chosen, in their order, or of all where fewer
+                are chosen.
             torque: likewise [N m].
             at: where the force acts, in the world [m], likewise; by default at the centre of mass. The moment that it
                 has there in `state` is what goes on acting.
@@ -161,7 +162,8 @@ class Control(Explained):
 
     def _vectors(self, name: str, value: Any, rows: np.ndarray) -> np.ndarray:
         array = np.asarray(value)
-        own = array[rows] if array.shape == (len(self), 3) else value
+        is_of_all = array.shape == (len(self), 3) and len(rows) < len(self)
+        own = array[rows] if is_of_all else value
         return filled("control", name, own, np.empty((len(rows), 3), self.dtype))
 
     def _mass_centers(self, body: str, state: State | None) -> np.ndarray:
