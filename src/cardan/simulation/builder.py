@@ -61,7 +61,7 @@ class WorldBuilder(Explained):
         gravity: [m/s^2], in world axes.
 
     Examples:
-        >>> from cardan.description import Box
+        >>> from cardan.description import Box, Sphere
         >>> builder = cardan.WorldBuilder()
         >>> ground = builder.add_ground()
         >>> name = builder.add_link("cart")
@@ -70,7 +70,8 @@ class WorldBuilder(Explained):
         >>> name = builder.add_articulation("trolley", ["rail"])
         >>> builder.add(mechanism, prefix="arm/")
         ('arm/arm7',)
-        >>> ball = builder.add_body("ball", pose=cardan.SE3(translation=(0.0, 0.0, 1.0)), inertia=cardan.Inertia(1.0))
+        >>> ball = builder.add_body("ball", pose=cardan.SE3(translation=(0.0, 0.0, 1.0)))
+        >>> shape = builder.add_shape("ball", Sphere(0.1))  # 1000 kg/m^3
         >>> builder.disable_contact("cart", "world")
         >>> builder.finalize().model.nv
         14
