@@ -54,14 +54,13 @@ class ShownRobot:
         at: Any,
         spacing: float | None,
         shown: Mapping[str, bool],
-        start: Any = None,
     ) -> None:
         self.served, self.name, self.model, self.world = served, name, model, 0
         self._is_single = q is None or (not isinstance(q, State) and np.ndim(q) < 2)
-        given = q if q is not None else start if start is not None else model.start_configuration()
+        given = model.start_configuration() if q is None else q
         self.rows = checked_rows(f"viewer: robot {name!r}", model, given)
         self._drawn = {role: surfaces(model, role) for role in ("visual", "collision")}
-        if q is None and start is None:  # what floats stands on the ground
+        if q is None:  # what floats stands on the ground
             self.rows = lifted(model, self.rows[0], -self._extent()[0][2])[None]
         self.start = self.rows
         self._place(at, spacing)

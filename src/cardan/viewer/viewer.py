@@ -141,8 +141,8 @@ class Viewer:
         taken = next(n for k in count(1) if (n := own if k == 1 else f"{own} {k}") not in self._robots)
         if name is not None and taken != name:
             raise ParameterError("name of a robot in the viewer", got=name, expected="one that is not taken")
-        start = thing.initial if isinstance(thing, World) else None
-        robot = ShownRobot(self._served, taken, model, q, checked_place(at), spacing, shown, start)
+        q = thing.initial if q is None and isinstance(thing, World) else q
+        robot = ShownRobot(self._served, taken, model, q, checked_place(at), spacing, shown)
         self._robots[taken] = robot
         self._framed = False
         self._look()
