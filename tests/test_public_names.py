@@ -47,7 +47,7 @@ def test_importing_loads_no_room_before_it_is_used():
 
 def test_every_public_room_is_found_by_its_name():
     """`import cardan` is enough for the rooms docs/versions.md promises: `cardan.gym` was not found."""
-    page = SOURCE.parents[1].joinpath("docs", "versions.md").read_text(encoding="utf-8")
+    page = Path(__file__).parents[1].joinpath("docs", "versions.md").read_text(encoding="utf-8")
     line = next(line for line in page.splitlines() if "of the rooms it holds" in line)
     rooms = re.findall(r"`(?:cardan\.)?([a-z]+)`", line.split("(")[1])
     assert {"joints", "gym"} <= set(rooms)
